@@ -1,0 +1,145 @@
+"""Readers of corpora: CONAN, Multitarget-CONAN, CSV, JSONL and Parquet, each to one `Corpus`."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.errors import Finding, InputError, reject
+from fcpair.tabular import LINE, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HS, CN = "hs", "cn"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The source pairs, one per row of the file, in its order.
+
+    `pairs` has the columns `hs` and `cn` (verbatim), `hs_digest` and `cn_digest` (what makes two texts the same),
+    `language` (empty where not known) and one column per item of `metadata`, all strings. `hs_metadata` and
+    `cn_metadata` name the metadata that describes the text of that side; a text takes them from its first row.
+    """
+
+    pairs: pd.DataFrame
+    metadata: tuple[str, ...]
+    hs_metadata: tuple[str, ...]
+    cn_metadata: tuple[str, ...]
+
+
+def identity(text: str) -> str:
+    """What two texts must share to be the same text: NFC, stripped."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def digest(text: str) -> str:
+    """SHA-256 of the identity of `text`, in hexadecimal."""
+    return hashlib.sha256(identity(text).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_corpus(
+    path: str | Path,
+    format: str,
+    *,
+    language: str | None = None,
+    hs_column: str = HS,
+    cn_column: str = CN,
+) -> Corpus:
+    """Read a corpus.
+
+    Args:
+        path: the file.
+        format: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet` with named columns.
+        language: keep the rows of this language only; CONAN has it in the first two letters of `cn_id`, other
+            files in a column `language`. A file without such a column is taken to be all in this language.
+        hs_column: the column of the HS (named-column formats).
+        cn_column: the column of the CN (named-column formats).
+
+    Returns:
+        A Corpus. In the named-column formats a metadata column whose name starts with `hs` describes the HS, one
+        that starts with `cn` the CN, any other both.
+
+    Raises:
+        InputError: no such file or format, a missing column, a broken encoding, an empty text (all of them, with
+            line numbers), no row of the language.
+    """
+    frame = _READERS[format](path, hs_column, cn_column) if format in _READERS else _unknown(format)
+    reject(path, _empty_texts(path, frame))
+    if "language" not in frame.columns:
+        frame["language"] = language or ""
+    if language:
+        frame = _only(path, frame, language)
+    frame["hs_digest"] = [digest(text) for text in frame[HS]]
+    frame["cn_digest"] = [digest(text) for text in frame[CN]]
+    known = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
+    metadata = tuple(name for name in frame.columns if name not in known)
+    hs_side, cn_side = _sides(format, metadata)
+    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side)
+
+
+def _unknown(format: str) -> pd.DataFrame:
+    raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
+
+
+def _empty_texts(path: str | Path, frame: pd.DataFrame) -> list[Finding]:
+    return [
+        Finding(str(path), int(line), f"the {side} text is empty")
+        for side in (HS, CN)
+        for line, text in zip(frame[LINE], frame[side], strict=True)
+        if not text.strip()
+    ]
+
+
+def _only(path: str | Path, frame: pd.DataFrame, language: str) -> pd.DataFrame:
+    kept = frame[frame["language"] == language.lower()]
+    if kept.empty:
+        there = ", ".join(sorted(set(frame["language"]) - {""})) or "none named"
+        raise InputError(f"{path}: no row in language `{language}`; found {there}")
+    return kept.copy()
+
+
+def _sides(format: str, metadata: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if format in _SIDES:
+        return _SIDES[format]
+    hs_side = tuple(name for name in metadata if not name.startswith(CN))
+    cn_side = tuple(name for name in metadata if not name.startswith(HS))
+    return hs_side, cn_side
+
+
+def _read_conan(path: str | Path, _hs: str, _cn: str) -> pd.DataFrame:
+    frame = read_table(path, ["cn_id", "hateSpeech", "counterSpeech"], verbatim=True)
+    frame["language"] = frame["cn_id"].str[:2].str.lower()
+    return frame.rename(columns={"hateSpeech": HS, "counterSpeech": CN})
+
+
+def _read_mt_conan(path: str | Path, _hs: str, _cn: str) -> pd.DataFrame:
+    frame = read_table(path, ["HATE_SPEECH", "COUNTER_NARRATIVE"], verbatim=True)
+    return frame.rename(columns={"HATE_SPEECH": HS, "COUNTER_NARRATIVE": CN})
+
+
+def _read_named(path: str | Path, hs_column: str, cn_column: str) -> pd.DataFrame:
+    frame = read_table(path, [hs_column, cn_column])
+    clash = ({HS, CN} - {hs_column, cn_column}) & set(frame.columns)
+    if clash:
+        raise InputError(f"{path}: column `{clash.pop()}` is not the one named; rename or drop it")
+    return frame.rename(columns={hs_column: HS, cn_column: CN})
+
+
+_READERS: dict[str, Callable[[str | Path, str, str], pd.DataFrame]] = {
+    "conan": _read_conan,
+    "mt-conan": _read_mt_conan,
+    "csv": _read_named,
+    "jsonl": _read_named,
+    "parquet": _read_named,
+}
+FORMATS = tuple(_READERS)
+_SIDES = {
+    "conan": (("hsType", "hsSubType"), ("cnType", "age", "gender", "educationLevel", "cn_id")),
+    "mt-conan": (("TARGET",), ("VERSION",)),
+}

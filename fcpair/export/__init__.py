@@ -1,0 +1,1 @@
+"""Writing what a study holds for the tools that people have."""

@@ -1,0 +1,67 @@
+"""Label schemes: what a judgement can say, and the words for it in files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from fcpair.errors import RecipeError
+from fcpair.records import Choice, Scheme, Verdict
+
+APPROPRIATENESS = Scheme(
+    (
+        Choice(0, "not_appropriate"),
+        Choice(1, "not_sure", definite=False),
+        Choice(2, "appropriate", positive=True),
+    )
+)
+VERDICTS = Scheme((Choice(int(Verdict.DISAGREE), "disagree"), Choice(int(Verdict.AGREE), "agree", positive=True)))
+SKIP = "skip"
+IRRECONCILABLE = "irreconcilable"
+NO_CODE = -1  # stands for "no code" in integer columns: a skip, a discarded pair, nothing there
+
+
+def scheme_record(scheme: Scheme) -> list[dict[str, Any]]:
+    """The scheme as the study keeps it and as a recipe writes it."""
+    return [asdict(choice) for choice in scheme]
+
+
+def parse_scheme(choices: list[dict[str, Any]]) -> Scheme:
+    """The scheme of a list of tables: `code`, `name` and, where not the default, `definite` and `positive`.
+
+    Raises:
+        RecipeError: fewer than two definite choices, none or all of them positive, a code or name twice, a name with
+            a meaning of its own, a negative code, an unknown key.
+    """
+    try:
+        scheme = Scheme(tuple(sorted((Choice(**choice) for choice in choices), key=lambda choice: choice.code)))
+    except TypeError as error:
+        raise RecipeError(f"a label choice cannot be read: {error}; expected code, name, definite, positive") from None
+    names = [choice.name for choice in scheme]
+    positive, definite = set(scheme.positive), set(scheme.definite)
+    problems = (
+        (len(definite) < 2, "at least two definite choices are needed"),
+        (not positive or not positive < definite, "some, not all, of the definite choices must be positive"),
+        (len(set(scheme.codes)) < len(names) or len(set(names)) < len(names), "a code or a name stands twice"),
+        (bool({SKIP, IRRECONCILABLE} & set(names)), f"`{SKIP}` and `{IRRECONCILABLE}` have a meaning of their own"),
+        (any(code < 0 for code in scheme.codes), "codes count from 0"),
+    )
+    for failed, message in problems:
+        if failed:
+            raise RecipeError(f"the label scheme: {message}")
+    return scheme
+
+
+def label_words(scheme: Scheme) -> dict[str, int]:
+    """What a file may say in a label column: a code, a name, or `skip`."""
+    return _words(scheme.choices) | {SKIP: NO_CODE}
+
+
+def outcome_words(scheme: Scheme) -> dict[str, int]:
+    """What a file may say of a conflict: a definite code or name, or `irreconcilable`."""
+    definite = tuple(choice for choice in scheme if choice.definite)
+    return _words(definite) | {IRRECONCILABLE: NO_CODE}
+
+
+def _words(choices: tuple[Choice, ...]) -> dict[str, int]:
+    return {word: choice.code for choice in choices for word in (str(choice.code), choice.name.lower())}

@@ -1,0 +1,148 @@
+"""The parameters of each stage: names, defaults and explanations, in one place.
+
+A recipe file, the command line and the library all fill these classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from fcpair.adjudicate import Policy, Ties
+from fcpair.encode import DEFAULT_MODEL
+from fcpair.label import APPROPRIATENESS, scheme_record
+from fcpair.partition import DiamondRule
+from fcpair.records import Scheme
+
+
+def _param(default: Any, help: str) -> Any:
+    return field(default=default, metadata={"help": help})
+
+
+def _table(help: str) -> Any:
+    return field(default_factory=dict, metadata={"help": help})
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the study is: shown to the people who take part."""
+
+    stage: ClassVar[str] = "init"
+    title: str = _param("", "the study's name")
+    guidelines: Path | None = _param(None, "a Markdown file with the annotation guidelines")
+    hs_name: str = _param("hate speech", "what the query side is called")
+    cn_name: str = _param("counter-narrative", "what the candidate side is called")
+    scheme: Scheme = _param(APPROPRIATENESS, "the label choices: tables of code, name, definite, positive")
+
+
+@dataclass(frozen=True)
+class Import:
+    """Where the source pairs come from."""
+
+    stage: ClassVar[str] = "import"
+    path: Path = field(metadata={"help": "the corpus file"})
+    format: Literal["conan", "mt-conan", "csv", "jsonl", "parquet"] = _param("csv", "how the file is made")
+    language: str | None = _param(None, "keep this language only, such as en")
+    hs_column: str = _param("hs", "the column of the HS")
+    cn_column: str = _param("cn", "the column of the CN")
+
+
+@dataclass(frozen=True)
+class Select:
+    """Which HS the study is about."""
+
+    stage: ClassVar[str] = "select"
+    hs: int | None = _param(None, "how many HS to draw")
+    list: Path | None = _param(None, "a file with the HS to take, in a column `hs`")
+    stratify: str | None = _param(None, "a metadata column whose values keep their shares among the drawn HS")
+    seed: int = _param(0, "of the draw")
+
+
+@dataclass(frozen=True)
+class Retrieve:
+    """How candidates are brought in."""
+
+    stage: ClassVar[str] = "retrieve"
+    k: int = _param(2, "how many nearest CNs of each source CN")
+    model: str = _param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
+    count_duplicates: bool = _param(False, "count neighbours over corpus rows, as FC-CONAN did")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Which candidates go into the grid."""
+
+    stage: ClassVar[str] = "pair"
+    candidates: int | None = _param(None, "how many candidates to draw; all if not given")
+    seed: int = _param(0, "of the draw")
+
+
+@dataclass(frozen=True)
+class Assign:
+    """How pairs are dealt to annotators."""
+
+    stage: ClassVar[str] = "assign"
+    annotators: int | None = _param(None, "how many annotators; those that `people` lists if not given")
+    overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get so many, as 2:0.126")
+    groups: tuple[tuple[str, ...], ...] = _param((), "annotators who share the overlapping pairs, as ana,ben")
+    order: Literal["random", "hs"] = _param("random", "of a shard: shuffled, or one HS at a time")
+    seed: int = _param(0, "of the deal and the orders")
+
+
+@dataclass(frozen=True)
+class Simulate:
+    """How simulated people answer. All but the leaning's label and the seed are probabilities from 0 to 1."""
+
+    stage: ClassVar[str] = "simulate"
+    accuracy: float = _param(0.9, "that an annotator sees the true label, or a validator agrees")
+    positive: float = _param(0.2, "that a pair's true label is a positive one")
+    leaning: float = _param(0.0, "that an annotator answers the label leaned to, whatever is true")
+    leaning_to: str = _param("appropriate", "the label leaned to")
+    not_sure: float = _param(0.05, "that an annotator is not sure")
+    skips: float = _param(0.01, "that a person skips")
+    seed: int = _param(0, "of everything drawn")
+
+
+@dataclass(frozen=True)
+class Adjudicate:
+    """How a pair's labels become one."""
+
+    stage: ClassVar[str] = "adjudicate"
+    policy: Policy = _param("manual", "who decides what is not unanimous: a person, or the majority")
+    ties: Ties = _param("wait", "with majority: whether ties and `not sure` alone wait for a person or are discarded")
+
+
+@dataclass(frozen=True)
+class Validate:
+    """How adjudicated pairs are dealt to validators."""
+
+    stage: ClassVar[str] = "validate"
+    validators: int | None = _param(None, "how many validators; those that `people` lists if not given")
+    pairs: int | None = _param(None, "how many pairs to draw; all that are adjudicated if not given")
+    blind: bool = _param(False, "validators give their own label and do not see the adjudicated one")
+    seed: int = _param(0, "of the draw and the deal")
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Which rules make the tiers."""
+
+    stage: ClassVar[str] = "partition"
+    diamond: DiamondRule = _param("unanimous", "what Diamond asks of the labels; majority is what FC-CONAN published")
+
+
+def as_params(options: Any) -> dict[str, Any]:
+    """The parameters as a run keeps them: plain values only."""
+    return {item.name: _plain(getattr(options, item.name)) for item in fields(options)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Scheme):
+        return scheme_record(value)
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): item for key, item in value.items()}
+    return value

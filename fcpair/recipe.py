@@ -1,0 +1,157 @@
+"""The study recipe: a TOML file with every parameter and seed of a study, stage by stage."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from fcpair.agree import AgreementOptions
+from fcpair.errors import RecipeError
+from fcpair.label import parse_scheme
+from fcpair.params import Adjudicate, Assign, Import, Pair, Partition, Retrieve, Select, Setup, Simulate, Validate
+from fcpair.records import Scheme
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A whole study. The sections `simulate` and `labels` fill the open rounds; without them people do."""
+
+    setup: Setup
+    import_: Import | None = None
+    select: Select | None = None
+    retrieve: Retrieve | None = None
+    pair: Pair | None = None
+    assign: Assign | None = None
+    simulate: Simulate | None = None
+    agreement: AgreementOptions = field(default_factory=AgreementOptions)
+    adjudicate: Adjudicate | None = None
+    validate: Validate | None = None
+    partition: Partition = field(default_factory=Partition)
+
+
+_SECTIONS: dict[str, tuple[str, type]] = {
+    "study": ("setup", Setup),
+    "import": ("import_", Import),
+    "select": ("select", Select),
+    "retrieve": ("retrieve", Retrieve),
+    "pair": ("pair", Pair),
+    "assign": ("assign", Assign),
+    "simulate": ("simulate", Simulate),
+    "agreement": ("agreement", AgreementOptions),
+    "adjudicate": ("adjudicate", Adjudicate),
+    "validate": ("validate", Validate),
+    "partition": ("partition", Partition),
+}
+
+
+def load_recipe(path: str | Path) -> Recipe:
+    """Read a recipe file.
+
+    Paths in it are relative to its folder; `$NAME` and `${NAME}` stand for environment variables.
+
+    Raises:
+        RecipeError: no such file, not TOML, an unknown section or key (with the nearest known one), a value of the
+            wrong kind, an environment variable that is not set.
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise RecipeError(f"{path}: there is no such recipe") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError(f"{path}: not TOML: {error}") from None
+    _only_known(str(path), content, list(_SECTIONS), "section")
+    given = {_SECTIONS[name][0]: _section(path, name, values) for name, values in content.items()}
+    return Recipe(**{"setup": Setup(), **given})
+
+
+def _only_known(place: str, given: Mapping[str, Any], known: list[str], what: str) -> None:
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}"
+            raise RecipeError(f"{place}: unknown {what} `{name}`; {hint}")
+
+
+def _section(path: Path, name: str, values: Any) -> Any:
+    cls = _SECTIONS[name][1]
+    place = f"{path}: [{name}]"
+    if not isinstance(values, dict):
+        raise RecipeError(f"{place} must be a table")
+    _only_known(place, values, [item.name for item in fields(cls)], "key")
+    hints = get_type_hints(cls)
+    read = {key: _value(f"{place} {key}", value, hints[key], path.parent) for key, value in values.items()}
+    missing = [item.name for item in fields(cls) if _required(item) and item.name not in read]
+    if missing:
+        raise RecipeError(f"{place}: `{missing[0]}` is missing")
+    return cls(**read)
+
+
+def _required(item: Field[Any]) -> bool:
+    return item.default is MISSING and item.default_factory is MISSING
+
+
+def plain_type(hint: Any) -> Any:
+    """The type of a parameter without its `| None`."""
+    if get_origin(hint) in {Union, types.UnionType}:
+        return next(part for part in get_args(hint) if part is not type(None))
+    return hint
+
+
+def _value(place: str, value: Any, hint: Any, folder: Path) -> Any:
+    kind = plain_type(hint)
+    if kind is Path and isinstance(value, str):
+        return folder / _expand(place, value)
+    if kind is float and type(value) is int:
+        return float(value)
+    if convert := _CONVERT.get(get_origin(kind) or kind):
+        return convert(place, value, kind)
+    if type(value) is not kind:
+        raise RecipeError(f"{place} is `{value}`; expected {kind.__name__}")
+    return value
+
+
+def _choice(place: str, value: Any, kind: Any) -> Any:
+    if value not in get_args(kind):
+        raise RecipeError(f"{place} is `{value}`; expected one of {', '.join(get_args(kind))}")
+    return value
+
+
+def _scheme(place: str, value: Any, _kind: Any) -> Scheme:
+    if not isinstance(value, list) or not all(isinstance(choice, dict) for choice in value):
+        raise RecipeError(f"{place} must be a list of tables")
+    return parse_scheme(value)
+
+
+def _groups(place: str, value: Any, _kind: Any) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
+        raise RecipeError(f"{place} must be a list of lists of names")
+    return tuple(tuple(str(name) for name in group) for group in value)
+
+
+def _shares(place: str, value: Any, _kind: Any) -> dict[int, float]:
+    try:
+        return {int(n_labels): float(share) for n_labels, share in value.items()}
+    except (AttributeError, TypeError, ValueError):
+        raise RecipeError(f"{place} must be a table such as {{2 = 0.126, 3 = 0.05}}") from None
+
+
+_CONVERT: dict[Any, Callable[[str, Any, Any], Any]] = {
+    Literal: _choice,
+    Scheme: _scheme,
+    tuple: _groups,
+    Mapping: _shares,
+}
+
+
+def _expand(place: str, value: str) -> str:
+    expanded = os.path.expandvars(value)
+    if "$" in expanded:
+        raise RecipeError(f"{place} is `{value}`, but that environment variable is not set")
+    return expanded

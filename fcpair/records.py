@@ -1,0 +1,207 @@
+"""Records and enums that cross layers: what the store hands out and what the stages speak about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any
+
+
+class Role(StrEnum):
+    """What a person does in a study."""
+
+    ANNOTATOR = "annotator"
+    ADJUDICATOR = "adjudicator"
+    VALIDATOR = "validator"
+    LEAD = "lead"
+
+
+class Round(StrEnum):
+    """Why a person is shown a pair: to label it, or to check its adjudicated label."""
+
+    LABEL = "label"
+    VALIDATE = "validate"
+
+
+class Status(StrEnum):
+    """Where an assignment stands. Skipped and withdrawn work goes back to be assigned to somebody else."""
+
+    OPEN = "open"
+    DONE = "done"
+    SKIPPED = "skipped"
+    WITHDRAWN = "withdrawn"
+
+
+class Origin(StrEnum):
+    """How an answer got into the study."""
+
+    IMPORTED = "imported"
+    SIMULATED = "simulated"
+
+
+class Rule(StrEnum):
+    """What an adjudication rests on; `reopened` takes the one before back."""
+
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+    PERSON = "person"
+    IMPORTED = "imported"
+    REOPENED = "reopened"
+
+
+BY_HAND = (Rule.PERSON, Rule.IMPORTED)
+
+
+class Tier(IntEnum):
+    """The graded partitions, least to most trusted; each contains all above it."""
+
+    BRONZE = 1
+    SILVER = 2
+    GOLD = 3
+    DIAMOND = 4
+
+    @property
+    def label(self) -> str:
+        """The name as users write it: `gold`."""
+        return self.name.lower()
+
+
+class Verdict(IntEnum):
+    """A validator's answer on an adjudicated label."""
+
+    DISAGREE = 0
+    AGREE = 1
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One answer of a closed label scheme.
+
+    `definite` answers can become a pair's final label; `positive` ones make the pair count as appropriate.
+    """
+
+    code: int
+    name: str
+    definite: bool = True
+    positive: bool = False
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A closed choice: the answers that a judgement can have, in the order of their codes."""
+
+    choices: tuple[Choice, ...]
+
+    def __iter__(self) -> Iterator[Choice]:
+        return iter(self.choices)
+
+    def __getitem__(self, code: int) -> Choice:
+        return self._by_code[code]
+
+    @property
+    def _by_code(self) -> dict[int, Choice]:
+        return {choice.code: choice for choice in self.choices}
+
+    @property
+    def codes(self) -> tuple[int, ...]:
+        """All codes, ascending."""
+        return tuple(choice.code for choice in self.choices)
+
+    @property
+    def definite(self) -> tuple[int, ...]:
+        """The codes that can become a final label."""
+        return tuple(choice.code for choice in self.choices if choice.definite)
+
+    @property
+    def positive(self) -> tuple[int, ...]:
+        """The codes that count as appropriate."""
+        return tuple(choice.code for choice in self.choices if choice.positive)
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who takes part, under a pseudonym."""
+
+    id: int
+    name: str
+    role: Role
+    retired: bool = False
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What one call of a stage did: its parameters, what it counted, and with which fcpair and model."""
+
+    id: int
+    stage: str
+    params: dict[str, Any]
+    counts: dict[str, Any]
+    version: str
+    at: str
+    model: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that users see, with what it rests on.
+
+    `value` is None exactly when `undefined` says why. `low` and `high` bound the interval where there is one;
+    `n` is the number of pairs that the figure rests on.
+    """
+
+    name: str
+    value: float | None
+    n: int
+    low: float | None = None
+    high: float | None = None
+    undefined: str | None = None
+    note: str = field(default="")
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A pair that waits for a person: its texts, and its labels with their notes, without names."""
+
+    pair_id: int
+    hs: str
+    cn: str
+    answers: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What a policy would decide, and on how many pairs that is the same as what stands."""
+
+    decided: int
+    waiting: int
+    standing: int
+    compared: int
+    same: int
+    different: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TierCheck:
+    """Whether a pair is in a tier, and what keeps it out."""
+
+    tier: Tier
+    rule: str
+    passed: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a pair is where it is: where it comes from, every answer and decision, and what each tier says."""
+
+    pair_id: int
+    hs: str
+    cn: str
+    hs_metadata: dict[str, str]
+    cn_metadata: dict[str, str]
+    brought_in_by: tuple[dict[str, Any], ...]
+    answers: tuple[dict[str, Any], ...]
+    decisions: tuple[dict[str, Any], ...]
+    tier: str | None
+    checks: tuple[TierCheck, ...]

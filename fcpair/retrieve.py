@@ -1,0 +1,128 @@
+"""Choosing HS, and bringing in candidates: the nearest neighbours of the CNs that the corpus pairs with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fcpair.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+BLOCK_CELLS = 16_000_000  # scores held at once: 64 MB of float32
+
+
+def draw(n_items: int, n: int, seed: int, what: str = "texts") -> NDArray[np.int64]:
+    """Draw `n` of `n_items` by seed, without replacement.
+
+    Returns:
+        The drawn positions, ascending, shape `(n,)`.
+
+    Raises:
+        InputError: fewer than one asked for, or more than there are.
+    """
+    import numpy as np
+
+    if not 1 <= n <= n_items:
+        raise InputError(f"{n} {what} cannot be drawn; there are {n_items}")
+    return np.sort(np.random.default_rng(seed).permutation(n_items)[:n])
+
+
+def draw_stratified(strata: NDArray[np.object_], n: int, seed: int, what: str = "texts") -> NDArray[np.int64]:
+    """Draw `n` items by seed so that each stratum has its share of them.
+
+    Shares are rounded by largest remainder; between equal remainders the larger stratum, then the first name, wins.
+
+    Args:
+        strata: the stratum of each item, shape `(n_items,)`.
+        n: how many to draw.
+        seed: of the draw.
+        what: the items' name in messages.
+
+    Returns:
+        The drawn positions, ascending, shape `(n,)`.
+
+    Raises:
+        InputError: fewer than one asked for, or more than there are.
+    """
+    import numpy as np
+
+    order = np.random.default_rng(seed).permutation(len(strata))
+    draw(len(strata), n, seed, what)
+    _, codes, sizes = np.unique(strata.astype(str), return_inverse=True, return_counts=True)
+    quotas = n * sizes // len(strata)
+    remainders = n * sizes % len(strata)
+    extra = np.lexsort((-sizes, -remainders))[: n - quotas.sum()]
+    quotas[extra] += 1
+    drawn = [order[codes[order] == stratum][:quota] for stratum, quota in enumerate(quotas)]
+    return np.sort(np.concatenate(drawn))
+
+
+def neighbours(
+    vectors: NDArray[np.float32], sources: NDArray[np.int64], k: int, copies: NDArray[np.int64] | None = None
+) -> pd.DataFrame:
+    """The `k` nearest texts of each source text by cosine similarity, never the text itself.
+
+    Args:
+        vectors: unit vectors of the distinct texts in corpus order, shape `(n_texts, dimension)`.
+        sources: positions of the source texts, shape `(n_sources,)`.
+        k: how many neighbours; all others where there are fewer.
+        copies: how many corpus rows hold each text, shape `(n_texts,)`. Where it is given, neighbours are counted
+            over rows: a text that stands in three rows fills three of the `k` places (FC-CONAN counts so).
+
+    Returns:
+        One row per source and neighbour, nearest first: `source`, `cn` (positions), `rank` (from 1, of distinct
+        texts), `score` (cosine, -1 to 1). Ties are broken by corpus order.
+
+    Raises:
+        InputError: `k` below 1.
+    """
+    import numpy as np
+    import pandas as pd
+
+    if k < 1:
+        raise InputError(f"k is {k}; at least 1 neighbour is needed")
+    places = min(k, len(vectors) - 1)
+    block = max(1, BLOCK_CELLS // len(vectors))
+    nearest, scores = [], []
+    for start in range(0, len(sources), block):
+        rows = sources[start : start + block]
+        similarity = vectors[rows] @ vectors.T
+        similarity[np.arange(len(rows)), rows] = -np.inf
+        top = _top(similarity, places)
+        nearest.append(top)
+        scores.append(np.take_along_axis(similarity, top, axis=1))
+    cn = np.concatenate(nearest) if nearest else np.empty((0, places), np.int64)
+    score = np.concatenate(scores) if scores else np.empty((0, places), np.float32)
+    rank = np.broadcast_to(np.arange(1, places + 1), cn.shape)
+    kept = np.ones(cn.shape, bool) if copies is None else np.cumsum(copies[cn], axis=1) - copies[cn] < k
+    source = np.broadcast_to(sources[:, None], cn.shape)
+    return pd.DataFrame(
+        {"source": source[kept], "cn": cn[kept], "rank": rank[kept], "score": score[kept].astype(np.float64)}
+    )
+
+
+def _top(similarity: NDArray[np.float32], places: int) -> NDArray[np.int64]:
+    """The columns of the `places` largest values of each row, largest first; of equal values the first column."""
+    import numpy as np
+
+    n_texts = similarity.shape[1]
+    if places == 0:
+        return np.empty((len(similarity), 0), np.int64)
+    part = np.argpartition(-similarity, places - 1, axis=1)[:, :places]
+    edge = np.take_along_axis(similarity, part, axis=1).min(axis=1)
+    tied = (similarity >= edge[:, None]).sum(axis=1) > places
+    for row in np.flatnonzero(tied):  # rare: only rows in which the last place is shared by equal scores
+        part[row] = np.lexsort((np.arange(n_texts), -similarity[row]))[:places]
+    part = np.sort(part, axis=1)
+    order = np.argsort(-np.take_along_axis(similarity, part, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(part, order, axis=1)
+
+
+def candidates(found: pd.DataFrame, sources: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The positions of all neighbours in `found` that are no source text, ascending."""
+    import numpy as np
+
+    return np.setdiff1d(found["cn"].to_numpy(), sources)

@@ -1,0 +1,184 @@
+"""Equitable splitting of pairs: every HS and every CN shares its pairs out over the colours as evenly as can be.
+
+The colours (annotators, groups of annotators, numbers of labels) are halved again and again. One halving asks for a
+part of the pairs, of given size, in which every HS and every CN has its share, rounded down or up. To take each pair
+with that share as its probability meets all these bounds on average, and they are the bounds of a network flow, so
+a whole solution exists as well. It is found by drawing at random and mending the draw with a maximum flow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+MOST_ROUNDS = 1000
+IDLE_ROUNDS = 40
+PROPOSALS_PER_NODE = 8
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs as edges between numbered nodes: HS are `0 .. n_hs - 1`, CNs `n_hs .. n_nodes - 1`; no pair twice."""
+
+    hs: Ints
+    cn: Ints
+    n_hs: int
+    n_nodes: int
+
+    def __len__(self) -> int:
+        return len(self.hs)
+
+    def only(self, rows: Ints | Bools) -> Pairs:
+        """The pairs at `rows`, between the same nodes."""
+        return Pairs(self.hs[rows], self.cn[rows], self.n_hs, self.n_nodes)
+
+    def degrees(self, chosen: Ints | Bools | None = None) -> Ints:
+        """How many pairs each node has, `(n_nodes,)`; of those with `chosen` 1, if it is given."""
+        weights = None if chosen is None else np.tile(chosen, 2)
+        counts = np.bincount(np.concatenate([self.hs, self.cn]), weights, self.n_nodes)
+        return counts.astype(np.int64)
+
+
+def split(pairs: Pairs, weights: Ints, rng: np.random.Generator, already: Ints | None = None) -> Ints:
+    """Give each pair a colour in proportion to `weights`, at every HS, at every CN and over all.
+
+    `already`, `(n_colours, n_nodes)`, says how much each colour has at each node beforehand; the split then evens out
+    the sums. Returns a colour, an index of `weights`, for each pair.
+
+    Equal weights and nothing already: each of n colours gets d/n, rounded down or up, of the d pairs of every HS, of
+    every CN, and of all pairs. Such a colouring always exists: D. de Werra (1971), Balanced schedules, INFOR 9(3),
+    230-237, DOI 10.1080/03155986.1971.11731493.
+
+    Weights whose sum is the number of pairs (and of what is there already): each colour has exactly its weight.
+    Where `already` is too uneven to be made up for, sizes still hold and the nodes come near to their share.
+    """
+    before = np.zeros((len(weights), 1), np.int64) if already is None else already
+    colour = np.zeros(len(pairs), np.int64)
+    parts = [(np.arange(len(pairs)), rng.permutation(np.flatnonzero(weights)))]
+    while parts:
+        rows, colours = parts.pop()
+        if len(colours) == 1:
+            colour[rows] = colours[0]
+        elif len(rows):
+            first, second = np.array_split(colours, 2)
+            weight, total = int(weights[first].sum()), int(weights[colours].sum())
+            had_first, had = before[first].sum(axis=0), before[colours].sum(axis=0)
+            part = pairs.only(rows)
+            taken = _take(part, weight * (part.degrees() + had) - total * had_first, total, rng)
+            parts += [(rows[taken], first), (rows[~taken], second)]
+    return colour
+
+
+def _take(pairs: Pairs, share: Ints, total: int, rng: np.random.Generator) -> Bools:
+    """Choose a part of the pairs in which each node has `share / total` pairs, rounded down or up."""
+    degree = pairs.degrees()
+    low, high = np.clip(share // total, 0, degree), np.clip(-(-share // total), 0, degree)
+    size = min(max(int(share.sum()) // (2 * total), 0), len(pairs))  # each pair counts at its HS and at its CN
+    taken, is_met = _mend(pairs, _draw(pairs, share, total, rng), size, low, high)
+    slack = 1
+    while not is_met:  # only where `already` is very uneven
+        low, high = np.maximum(low - slack, 0), np.minimum(high + slack, degree)
+        taken, is_met = _mend(pairs, taken, size, low, high)
+        slack *= 2
+    return taken
+
+
+def _draw(pairs: Pairs, share: Ints, total: int, rng: np.random.Generator) -> Bools:
+    """Draw at random in each HS as many pairs as is its share: right for the HS, roughly right for the CNs."""
+    n_pairs = pairs.degrees()[: pairs.n_hs]
+    n_taken = np.diff(np.cumsum(share[: pairs.n_hs]) // total, prepend=0)
+    order = np.lexsort((rng.random(len(pairs)), pairs.hs))
+    place = np.arange(len(pairs)) - np.repeat(np.cumsum(n_pairs) - n_pairs, n_pairs)
+    taken = np.empty(len(pairs), np.bool_)
+    taken[order] = place < np.repeat(n_taken, n_pairs)
+    return taken
+
+
+def _mend(pairs: Pairs, taken: Bools, size: int, low: Ints, high: Ints) -> tuple[Bools, bool]:
+    """Bring the size of `taken` to `size` and its degrees to `low .. high`, or near; say whether all are met.
+
+    The flow runs from a start to each HS, along the taken pairs to the CNs, on to an end, and back to the start.
+    """
+    start, end = pairs.n_nodes, pairs.n_nodes + 1
+    hs, cn = np.arange(pairs.n_hs), np.arange(pairs.n_hs, pairs.n_nodes)
+    tails = np.concatenate([pairs.hs, np.full(len(hs), start), cn, [end]])
+    heads = np.concatenate([pairs.cn, hs, np.full(len(cn), end), [start]])
+    lows = np.concatenate([np.zeros(len(pairs), np.int64), low, [size]])
+    highs = np.concatenate([np.ones(len(pairs), np.int64), high, [size]])
+    flow = np.concatenate([taken, np.clip(pairs.degrees(taken), low, high), [size]])
+    flow, is_met = _circulate(tails, heads, lows, highs, flow)
+    return flow[: len(pairs)] == 1, is_met
+
+
+def _circulate(tails: Ints, heads: Ints, lows: Ints, highs: Ints, flow: Ints) -> tuple[Ints, bool]:
+    """Change a flow within its bounds until what enters each node leaves it; False where not all of it can."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    source = int(max(tails.max(), heads.max())) + 1
+    sink = source + 1
+    excess = np.bincount(heads, flow, source) - np.bincount(tails, flow, source)
+    over, under = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
+    sources, sinks = np.full(len(over), source), np.full(len(under), sink)
+    room = np.concatenate([highs - flow, flow - lows, excess[over], -excess[under]]).astype(np.int32)
+    rows, columns = (
+        np.concatenate([tails, heads, sources, under]),
+        np.concatenate([heads, tails, over, sinks]),
+    )
+    result = maximum_flow(csr_array((room, (rows, columns)), shape=(sink + 1, sink + 1)), source, sink)
+    change = np.asarray(result.flow[tails, heads]).ravel().astype(np.int64)
+    return flow + change, bool(result.flow_value == excess[over].sum())
+
+
+def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generator) -> Ints:
+    """Swap the groups of pairs until each annotator's labels spread over HS and CNs as evenly as swaps can bring it.
+
+    `members`, `(n_colours, n_annotators)`, says who is in the group of each colour. Only groups of the same size are
+    swapped, so the load of each annotator and the number of pairs of each group stay. A swap is made if it lowers the
+    sum of squared deviations of the counts `(n_nodes, n_annotators)` from each annotator's share. Returns the new
+    colours; ends when many rounds of random proposals bring nothing.
+    """
+    colour, group_size = colour.copy(), members.sum(axis=1)
+    counts = np.column_stack([pairs.degrees(has) for has in members[colour].T])
+    surplus = counts - np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1)
+    n_idle = 0
+    for number in range(MOST_ROUNDS):
+        some = rng.permutation(len(pairs))[: PROPOSALS_PER_NODE * pairs.n_nodes]
+        kept_end = pairs.hs if number % 2 else pairs.cn  # a swap within one HS leaves the counts at HS alone
+        some = some[np.lexsort((kept_end[some], group_size[colour[some]]))]
+        one, other = some[:-1:2], some[1::2]
+        same = group_size[colour[one]] == group_size[colour[other]]
+        one, other = _best_swaps(pairs, one[same], other[same], surplus, members[colour].astype(np.int64))
+        n_idle = 0 if len(one) else n_idle + 1
+        if n_idle == IDLE_ROUNDS:
+            break
+        change = members[colour[other]].astype(np.int64) - members[colour[one]]
+        for ends in (pairs.hs, pairs.cn):
+            np.add.at(surplus, ends[one], change)
+            np.add.at(surplus, ends[other], -change)
+        colour[one], colour[other] = colour[other], colour[one]
+    return colour
+
+
+def _best_swaps(pairs: Pairs, one: Ints, other: Ints, surplus: Floats, crew: Ints) -> tuple[Ints, Ints]:
+    """Those proposed swaps that lower the sum of squares and are the best at each node that they change."""
+    change = crew[other] - crew[one]
+    gain = np.zeros(len(one))
+    touched = np.tile(pairs.n_nodes + np.arange(len(one)), (4, 1))  # a node of its own where nothing changes
+    for side, ends in enumerate((pairs.hs, pairs.cn)):
+        moves = ends[one] != ends[other]
+        gap = surplus[ends[one]] - surplus[ends[other]]
+        gain -= np.where(moves, 2 * ((gap + change) * change).sum(axis=1), 0)
+        touched[2 * side : 2 * side + 2, moves] = ends[one[moves]], ends[other[moves]]
+    rank = np.argsort(np.argsort(-gain))
+    first = np.full(pairs.n_nodes + len(one), len(one))
+    np.minimum.at(first, touched.ravel(), np.tile(rank, 4))  # spelt out: numpy 2.4.6 broadcasts wrongly here
+    best = (gain > ROUNDING) & (first[touched] == rank).all(axis=0)
+    return one[best], other[best]

@@ -1,0 +1,145 @@
+"""From a corpus to the grid: import, select, retrieve, pair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fcpair import corpus as corpora
+from fcpair import encode, retrieve
+from fcpair.encode import Progress
+from fcpair.errors import Finding, InputError, reject
+from fcpair.pair import even_shares
+from fcpair.params import Import, Pair, Retrieve, Select
+from fcpair.records import RunRecord
+from fcpair.steps.ground import begin_building, check_building, note
+from fcpair.store import Store, Tx, grids, progress, texts
+from fcpair.tabular import LINE, read_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+
+def import_corpus(store: Store, options: Import, *, redo: bool) -> RunRecord:
+    """Read a corpus into the study."""
+    read = corpora.read_corpus(
+        options.path,
+        options.format,
+        language=options.language,
+        hs_column=options.hs_column,
+        cn_column=options.cn_column,
+    )
+    with store.write() as tx:
+        begin_building(tx, "import", redo=redo)
+        pairs = read.pairs
+        hs_ids = add_side(tx, corpora.HS, pairs, read.hs_metadata)
+        cn_ids = add_side(tx, corpora.CN, pairs, read.cn_metadata)
+        hs, cn = pairs["hs_digest"].map(hs_ids), pairs["cn_digest"].map(cn_ids)
+        texts.add_source_pairs(tx, zip(hs.tolist(), cn.tolist(), _metadata(pairs, read.metadata), strict=True))
+        return note(tx, options, {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)})
+
+
+def add_side(tx: Tx, side: str, pairs: pd.DataFrame, metadata: tuple[str, ...]) -> dict[str, int]:
+    """Add the distinct texts of one side, each with the metadata of its first row; returns the id of each digest."""
+    first = pairs.drop_duplicates(f"{side}_digest")
+    rows = zip(first[f"{side}_digest"], first[side], first["language"], _metadata(first, metadata), strict=True)
+    return texts.add_texts(tx, side, rows)
+
+
+def _metadata(rows: pd.DataFrame, names: tuple[str, ...]) -> list[dict[str, str]]:
+    """The metadata of each row as a dict, of those names that the file has."""
+    there = [name for name in names if name in rows.columns]
+    if not there:
+        return [{} for _ in range(len(rows))]
+    return [dict(zip(there, values, strict=True)) for values in zip(*(rows[name] for name in there), strict=True)]
+
+
+def select(store: Store, options: Select, *, redo: bool) -> RunRecord:
+    """Choose the HS of the study: drawn by seed, or as a file lists them."""
+    if (options.hs is None) == (options.list is None):
+        raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
+    with store.write() as tx:
+        begin_building(tx, "select", redo=redo)
+        there = texts.texts_of(tx, corpora.HS)
+        chosen = _listed(tx, options) if options.list else there["id"].to_numpy()[_drawn(there, options)].tolist()
+        grids.set_selected(tx, chosen)
+        return note(tx, options, {"hs": len(chosen), "source_cns": len(grids.source_cns(tx))})
+
+
+def _drawn(there: pd.DataFrame, options: Select) -> NDArray[np.int64]:
+    n = options.hs or 0
+    if options.stratify is None:
+        return retrieve.draw(len(there), n, options.seed, "HS")
+    names = sorted({name for meta in there["meta"] for name in meta})
+    if options.stratify not in names:
+        raise InputError(f"no HS has metadata `{options.stratify}`; there is {', '.join(names) or 'none'}")
+    strata = there["meta"].map(lambda meta: meta.get(options.stratify, "")).to_numpy(object)
+    return retrieve.draw_stratified(strata, n, options.seed, "HS")
+
+
+def _listed(tx: Tx, options: Select) -> list[int]:
+    path = options.list
+    if path is None:
+        return []
+    table = read_table(path)
+    columns = [name for name in table.columns if name != LINE]
+    column = "hs" if "hs" in columns or len(columns) > 1 else columns[0]
+    listed = read_table(path, [column])
+    ids = texts.text_ids(tx, corpora.HS)
+    chosen = [ids.get(corpora.digest(text)) for text in listed[column]]
+    lines = listed[LINE].tolist()
+    reject(path, [*_unknown_texts(str(path), lines, chosen), *_listed_twice(str(path), lines, chosen)])
+    return [hs for hs in chosen if hs is not None]
+
+
+def _unknown_texts(path: str, lines: list[int], chosen: list[int | None]) -> list[Finding]:
+    missing = (line for line, hs in zip(lines, chosen, strict=True) if hs is None)
+    return [Finding(path, line, "this HS is not in the corpus") for line in missing]
+
+
+def _listed_twice(path: str, lines: list[int], chosen: list[int | None]) -> list[Finding]:
+    first: dict[int, int] = {}
+    found = []
+    for line, hs in zip(lines, chosen, strict=True):
+        if hs is not None and first.setdefault(hs, line) != line:
+            found.append(Finding(path, line, f"this HS stands in line {first[hs]} already"))
+    return found
+
+
+def bring_in(store: Store, options: Retrieve, *, redo: bool, progress: Progress | None) -> RunRecord:
+    """Bring candidates in: the nearest neighbours of the source CNs, less all source CNs."""
+    import numpy as np
+
+    with store.read() as tx:
+        check_building(tx, "retrieve", redo=redo)
+        there = texts.source_copies(tx)
+    model = encode.resolve(options.model)
+    vectors = encode.encode(there["body"].tolist(), model, progress)
+    with store.write() as tx:
+        begin_building(tx, "retrieve", redo=redo)
+        ids = there["cn_id"].to_numpy()
+        sources = np.flatnonzero(np.isin(ids, grids.source_cns(tx)))
+        copies = there["n_rows"].to_numpy() if options.count_duplicates else None
+        found = retrieve.neighbours(vectors, sources, options.k, copies)
+        candidates = ids[retrieve.candidates(found, sources)].tolist()
+        if not candidates:
+            raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
+        grids.set_neighbours(tx, found.assign(source_id=ids[found.pop("source")], cn_id=ids[found.pop("cn")]))
+        grids.set_candidates(tx, candidates)
+        counts = {"source_cns": len(sources), "neighbours": len(found), "candidates": len(candidates)}
+        return note(tx, options, counts, model.record())
+
+
+def make_grid(store: Store, options: Pair, *, redo: bool) -> RunRecord:
+    """Cross the selected HS with all candidates, or with as many as are drawn."""
+    with store.write(bulk=True) as tx:
+        begin_building(tx, "pair", redo=redo)
+        there = grids.candidates(tx)
+        n = len(there) if options.candidates is None else options.candidates
+        grids.set_drawn(tx, [there[i] for i in retrieve.draw(len(there), n, options.seed, "candidates")])
+        in_corpus = grids.fill_grid(tx)
+        n_pairs = progress.built(tx)["pair"]
+        n_hs = len(grids.selected(tx))
+        counts = {"hs": n_hs, "cn": n, "pairs": n_pairs, "in_corpus": in_corpus, "even_for": list(even_shares(n_pairs))}
+        return note(tx, options, counts)

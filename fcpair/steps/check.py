@@ -1,0 +1,92 @@
+"""Validation: dealing adjudicated pairs to people who took no part in them, and what verdicts are about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fcpair.errors import StageError
+from fcpair.label import NO_CODE, VERDICTS, label_words
+from fcpair.params import Validate
+from fcpair.records import Role, Round, RunRecord, Status
+from fcpair.steps import staff
+from fcpair.steps.ground import note, scheme_of
+from fcpair.store import Store, Tx, decisions, runs, work
+from fcpair.validate import blind_verdict, draw_pairs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERDICT_WORDS = label_words(VERDICTS) | {"valid": 1, "not valid": 0}
+
+
+def assign_validation(store: Store, options: Validate, *, redo: bool) -> RunRecord:
+    """Deal adjudicated pairs to validators, as evenly as the pairs in which they took part allow."""
+    import numpy as np
+    import pandas as pd
+
+    from fcpair.assign import shard_order, share_out
+
+    with store.write() as tx:
+        _make_way(tx, redo=redo)
+        standing = decisions.current_adjudications(tx)
+        labelled = standing[standing["code"].notna()]["pair_id"].to_numpy()
+        if not len(labelled):
+            raise StageError("no pair has an adjudicated label; run `fcpair adjudicate` first")
+        validators = staff.active(tx, Role.VALIDATOR, options.validators)
+        pairs = draw_pairs(labelled, options.pairs, options.seed)
+        who = share_out(staff.barred(tx, pairs, validators), staff.loads(tx, validators), options.seed)
+        if (who < 0).any():
+            raise StageError(
+                f"{int((who < 0).sum()):,} of {len(pairs):,} pairs cannot be validated: every validator took part in "
+                "them; add another with `fcpair people add NAME --role validator`"
+            )
+        position = shard_order(who, pairs, options.seed, "random")
+        person_id = np.array([one.id for one in validators])[who]
+        rows = pd.DataFrame(
+            {"pair_id": pairs, "person_id": person_id, "position": position, "status": Status.OPEN.value}
+        )
+        work.add_assignments(tx, rows, Round.VALIDATE)
+        loads = np.bincount(who, minlength=len(validators))
+        counts = {
+            "validators": len(validators),
+            "pairs": len(pairs),
+            "of_adjudicated": len(labelled),
+            "load_min": int(loads.min()),
+            "load_max": int(loads.max()),
+        }
+        return note(tx, options, counts)
+
+
+def _make_way(tx: Tx, *, redo: bool) -> None:
+    there = work.assignments(tx, Round.VALIDATE)
+    if there.empty:
+        return
+    if n := decisions.n_judgements(tx, Round.VALIDATE):
+        raise StageError(f"the validation round has been dealt and {n:,} verdicts given, which are never discarded")
+    if not redo:
+        raise StageError(f"the validation round has been dealt; `--redo` would discard {len(there):,} assignments")
+    work.clear_assignments(tx, Round.VALIDATE)
+
+
+def is_blind(tx: Tx) -> bool:
+    """Whether the validators of the current round do not see the label."""
+    dealt = [run for run in runs.runs(tx, Validate.stage) if "blind" in run.params]
+    return bool(dealt and dealt[-1].params["blind"])
+
+
+def label_names(tx: Tx) -> dict[int, str]:
+    """The name of the adjudicated label of each pair that has one."""
+    names = {choice.code: choice.name for choice in scheme_of(tx)}
+    standing = decisions.current_adjudications(tx).dropna(subset="code")
+    return {int(pair): names[int(code)] for pair, code in zip(standing["pair_id"], standing["code"], strict=True)}
+
+
+def with_decisions(tx: Tx, given: pd.DataFrame, *, blind: bool | None = None) -> pd.DataFrame:
+    """Tie each verdict to the decision that it is about; a blind label becomes the verdict that it amounts to."""
+    standing = decisions.current_adjudications(tx).set_index("pair_id")
+    found = given.assign(adjudication_id=given["pair_id"].map(standing["id"]).astype("Int64"))
+    if not (is_blind(tx) if blind is None else blind):
+        return found
+    final = given["pair_id"].map(standing["code"]).fillna(NO_CODE).to_numpy(int)
+    own = given["code"].to_numpy()
+    return found.assign(own_code=given["code"].astype("Int64").mask(own == NO_CODE), code=blind_verdict(own, final))

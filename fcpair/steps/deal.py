@@ -1,0 +1,103 @@
+"""Dealing pairs to annotators, and the sheets on which they answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.errors import InputError, StageError
+from fcpair.params import Assign
+from fcpair.records import Person, Role, Round, RunRecord, Status
+from fcpair.steps import staff
+from fcpair.steps.ground import begin_building, note
+from fcpair.store import Store, grids, work
+from fcpair.tabular import write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHEET_COLUMNS = ("annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note")
+
+
+def assign(store: Store, options: Assign, *, redo: bool) -> RunRecord:
+    """Deal the grid to annotators in overlapping shards."""
+    import numpy as np
+    import pandas as pd
+
+    from fcpair.assign import deal, overlap_counts, shard_order
+
+    with store.write() as tx:
+        begin_building(tx, "assign", redo=redo)
+        annotators = staff.active(tx, Role.ANNOTATOR, options.annotators)
+        pairs = grids.pairs(tx)
+        hs, cn = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
+        groups = _groups(options.groups, annotators)
+        dealt = deal(hs, cn, len(annotators), options.overlap, groups, seed=options.seed)
+        ids = np.array([one.id for one in annotators])
+        assignments = pd.DataFrame(
+            {
+                "pair_id": pairs["pair_id"].to_numpy()[dealt.pair],
+                "person_id": ids[dealt.annotator],
+                "position": shard_order(dealt.annotator, hs[dealt.pair], options.seed, options.order),
+                "status": Status.OPEN.value,
+            }
+        )
+        work.add_assignments(tx, assignments, Round.LABEL)
+        loads = np.bincount(dealt.annotator, minlength=len(annotators))
+        labels = {str(n): count for n, count in overlap_counts(len(pairs), options.overlap).items() if count}
+        counts = {
+            "annotators": len(annotators),
+            "assignments": len(assignments),
+            "load_min": int(loads.min()),
+            "load_max": int(loads.max()),
+            "pairs_by_labels": labels,
+        }
+        return note(tx, options, counts)
+
+
+def _groups(groups: tuple[tuple[str, ...], ...], annotators: list[Person]) -> list[tuple[int, ...]]:
+    at = {one.name: i for i, one in enumerate(annotators)}
+    unknown = [name for group in groups for name in group if name not in at]
+    if unknown:
+        raise InputError(f"`{unknown[0]}` in a group is no active annotator; there are {', '.join(at)}")
+    return [tuple(at[name] for name in group) for group in groups]
+
+
+def write_sheets(store: Store, folder: str | Path) -> dict[str, int]:
+    """Write each annotator's open shard as a CSV to be filled in; returns the rows of each file."""
+    with store.read() as tx:
+        rows = work.open_work(tx, Round.LABEL).rename(columns={"pair_id": "pair"})
+        assigned = not work.counts(tx).empty
+    if rows.empty:
+        raise StageError("no label is open" if assigned else "no pairs have been dealt; run `fcpair assign`")
+    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], "annotator", folder)
+
+
+def write_validation_sheets(store: Store, folder: str | Path) -> dict[str, int]:
+    """Write each validator's open pairs as a CSV to be filled in; returns the rows of each file.
+
+    The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label.
+    """
+    from fcpair.steps.check import is_blind, label_names
+
+    with store.read() as tx:
+        rows = work.open_work(tx, Round.VALIDATE).rename(columns={"pair_id": "pair", "annotator": "validator"})
+        if rows.empty:
+            raise StageError("no verdict is open; run `fcpair validate assign`")
+        columns = ["validator", "position", "pair", "hs", "cn"]
+        if is_blind(tx):
+            sheets = rows.assign(own_label="", note="")[[*columns, "own_label", "note"]]
+        else:
+            rows["label"] = rows["pair"].map(label_names(tx))
+            sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
+    return _write_by_person(sheets, "validator", folder)
+
+
+def _write_by_person(rows: pd.DataFrame, person: str, folder: str | Path) -> dict[str, int]:
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = {}
+    for name, shard in rows.groupby(person, sort=False):
+        write_table(shard, folder / f"{name}.csv")
+        written[str(name)] = len(shard)
+    return written

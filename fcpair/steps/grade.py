@@ -1,0 +1,188 @@
+"""Tiers: what they rest on, who is in them, why, and freezing one as a release."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.adjudicate import tally
+from fcpair.errors import InputError
+from fcpair.export.tier import tier_table
+from fcpair.label import NO_CODE, SKIP, VERDICTS
+from fcpair.params import Partition
+from fcpair.partition import Evidence, TierRule, grade, passes, reasons, tables, tier_rules
+from fcpair.published import published_columns
+from fcpair.records import Explanation, Origin, Round, RunRecord, Scheme, Tier, TierCheck
+from fcpair.steps.ground import need_labels, note_run, scheme_of, texts_of
+from fcpair.store import Store, Tx, decisions, grids, runs
+from fcpair.tabular import check_suffix, write_table
+from fcpair.validate import combine
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Tiers:
+    """The graded pairs and the tables about them.
+
+    `pairs` has one row per pair with a label: `pair_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
+    `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none). `tables` are FC-CONAN's Tables 1 to 3.
+    """
+
+    rules: tuple[TierRule, ...]
+    scheme: Scheme
+    pairs: pd.DataFrame
+    tables: tuple[pd.DataFrame, ...]
+    n_simulated: int
+
+
+def partition(store: Store, options: Partition) -> Tiers:
+    """Derive the tiers from judgements, adjudications and verdicts."""
+    with store.read() as tx:
+        need_labels(tx, "partition")
+        return _tiers(tx, options)
+
+
+def _tiers(tx: Tx, options: Partition) -> Tiers:
+    scheme, rules = scheme_of(tx), tier_rules(options.diamond)
+    labels = decisions.current_labels(tx, "pair_id", "hs_id", "cn_id", "code")
+    evidence = _evidence(tx, labels, scheme)
+    pairs = labels.drop_duplicates("pair_id")[["pair_id", "hs_id", "cn_id"]].sort_values("pair_id")
+    pairs = pairs.assign(
+        n_labels=evidence.tally.n_labels, final=evidence.final, verdict=evidence.verdict, tier=grade(evidence, rules)
+    ).reset_index(drop=True)
+    simulated = decisions.origins(tx).get(Origin.SIMULATED.value, 0)
+    return Tiers(rules, scheme, pairs, tuple(tables(pairs, scheme, rules)), simulated)
+
+
+def _evidence(tx: Tx, labels: pd.DataFrame, scheme: Scheme) -> Evidence:
+    tallied = tally(labels["pair_id"].to_numpy(), labels["code"].to_numpy(), scheme)
+    standing = decisions.current_adjudications(tx)
+    codes = standing["code"].fillna(NO_CODE).to_numpy().astype(int)
+    given = decisions.current_verdicts(tx)
+    validated, verdict = combine(given["pair_id"].to_numpy(), given["code"].to_numpy())
+    return Evidence(
+        tallied,
+        final=_align(tallied.pair_id, standing["pair_id"].to_numpy(), codes),
+        verdict=_align(tallied.pair_id, validated, verdict),
+    )
+
+
+def _align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The value of each pair in `pairs` (ascending), -1 where `keys` (ascending) lacks it."""
+    import numpy as np
+
+    if not len(keys):
+        return np.full(len(pairs), NO_CODE, np.int64)
+    at = np.clip(np.searchsorted(keys, pairs), 0, len(keys) - 1)
+    return np.where(keys[at] == pairs, values[at], NO_CODE)
+
+
+def tier_rows(store: Store, tier: Tier, options: Partition, *, published: bool = False) -> pd.DataFrame:
+    """The pairs of a tier with texts, label, verdict, each annotator's label and metadata, by number.
+
+    `published` gives FC-CONAN's column names instead; a last column `simulated` is added there only when something
+    does rest on simulated people.
+    """
+    with store.read() as tx:
+        need_labels(tx, "partition")
+        tiers = _tiers(tx, options)
+        labels = decisions.current_labels(tx, "pair_id", "annotator", "code", "origin")
+        texts = grids.pair_texts(tx)
+        made_up = _simulated_pairs(tx, labels)
+    pairs = tiers.pairs[tiers.pairs["tier"] >= tier].reset_index(drop=True)
+    labels = labels[labels["pair_id"].isin(pairs["pair_id"])]
+    simulated = pairs["pair_id"].isin(made_up)
+    if not published:
+        return tier_table(pairs, labels, texts, tiers.scheme).assign(simulated=simulated)
+    return _in_published_columns(pairs, labels, texts, tiers.scheme, simulated)
+
+
+def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:
+    verdicts = decisions.current_verdicts(tx)
+    both = (frame["pair_id"][frame["origin"] == Origin.SIMULATED.value] for frame in (labels, verdicts))
+    return {pair for column in both for pair in column.tolist()}
+
+
+def _in_published_columns(
+    pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, scheme: Scheme, simulated: pd.Series[bool]
+) -> pd.DataFrame:
+    import pandas as pd
+
+    by_id = texts.set_index("text_id")
+    hs, cn = by_id.loc[pairs["hs_id"]], by_id.loc[pairs["cn_id"]]
+    rows = pairs.assign(
+        hs=hs["body"].to_numpy(), cn=cn["body"].to_numpy(), positive=pairs["final"].isin(scheme.positive)
+    )
+    metadata = pd.DataFrame([{**one, **other} for one, other in zip(hs["meta"], cn["meta"], strict=True)])
+    table = published_columns(rows, metadata, labels)
+    return table.assign(simulated=simulated) if simulated.any() else table
+
+
+def release(store: Store, tier: Tier, path: str | Path, options: Partition, *, published: bool = False) -> RunRecord:
+    """Write a tier to a file and note what was released: its rule, counts and content hash."""
+    check_suffix(path)
+    rows = tier_rows(store, tier, options, published=published)
+    if rows.empty:
+        raise InputError(f"{tier.label} is empty, so {path} was not written; `fcpair partition` shows every tier")
+    rule = next(rule for rule in tier_rules(options.diamond) if rule.tier is tier)
+    counts = {"pairs": len(rows)}
+    with store.write() as tx:
+        write_table(rows, path)
+        sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
+        params = {"tier": tier.label, "out": str(path), "diamond": options.diamond}
+        return note_run(tx, "partition", params, {**counts, "sha256": sha256})
+
+
+def explain(store: Store, pair_id: int, options: Partition) -> Explanation:
+    """Say why a pair is in the tier in which it is."""
+    with store.read() as tx:
+        hs, cn = texts_of(tx, pair_id)
+        scheme = scheme_of(tx)
+        labels = decisions.current_labels(tx, "pair_id", "code")
+        labels = labels[labels["pair_id"] == pair_id]
+        checks = _checks(_evidence(tx, labels, scheme), tier_rules(options.diamond), len(labels))
+        best = max((check.tier for check in checks if check.passed), default=None)
+        return Explanation(
+            pair_id,
+            hs["body"],
+            cn["body"],
+            hs["meta"],
+            cn["meta"],
+            _rows(grids.neighbours_of(tx, cn["text_id"])),
+            _named(_rows(decisions.history(tx, pair_id)), scheme),
+            _named(_rows(decisions.decision_history(tx, pair_id)), scheme),
+            best.label if best else None,
+            checks,
+        )
+
+
+def _checks(evidence: Evidence, rules: tuple[TierRule, ...], n_labels: int) -> tuple[TierCheck, ...]:
+    if not n_labels:
+        return tuple(TierCheck(rule.tier, str(rule), False, ("it has no labels yet",)) for rule in rules)
+    return tuple(
+        TierCheck(rule.tier, str(rule), bool(passes(rule, evidence)[0]), tuple(reasons(evidence, rule, 0)))
+        for rule in rules
+    )
+
+
+def _rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
+    plain = frame.astype(object).where(frame.notna(), None)
+    return tuple({str(key): value for key, value in row.items()} for row in plain.to_dict("records"))
+
+
+def _named(rows: tuple[dict[str, Any], ...], scheme: Scheme) -> tuple[dict[str, Any], ...]:
+    """Rows with the names of their codes: a verdict's, a label's, `skip`, or none."""
+    named = []
+    for row in rows:
+        names = VERDICTS if row.get("round") == Round.VALIDATE.value else scheme
+        code = row.pop("code")
+        answer = None if code is None else names[int(code)].name
+        named.append({**row, "answer": SKIP if row.pop("skipped", False) else answer})
+    return tuple(named)

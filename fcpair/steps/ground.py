@@ -1,0 +1,78 @@
+"""What every step stands on: the label scheme, the note of its run, and the order of the stages."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from fcpair.errors import StageError, UnknownIdError
+from fcpair.label import parse_scheme
+from fcpair.params import as_params
+from fcpair.records import RunRecord, Scheme
+from fcpair.store import Tx, decisions, grids, progress, runs
+
+MADE = {
+    "import": "source pairs",
+    "select": "selected HS",
+    "retrieve": "candidates",
+    "pair": "pairs",
+    "assign": "assignments",
+}
+
+
+def scheme_of(tx: Tx) -> Scheme:
+    """The label scheme of the study's grid."""
+    return parse_scheme(grids.grid_scheme(tx))
+
+
+def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | None = None) -> RunRecord:
+    """Note the run of a stage with the parameters in `options`."""
+    return note_run(tx, options.stage, as_params(options), counts, model)
+
+
+def note_run(
+    tx: Tx, stage: str, params: dict[str, Any], counts: dict[str, Any], model: dict[str, str] | None = None
+) -> RunRecord:
+    """Note the run of a stage."""
+    return runs.add_run(tx, stage, params, counts, version("fcpair"), model)
+
+
+def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
+    """Raise StageError when a building stage may not run now.
+
+    That is: the stage before has not been done; this one has been and `redo` is not asked; or redoing it would
+    discard judgements.
+    """
+    built = progress.built(tx)
+    at = progress.BUILDING.index(stage)
+    missing = [name for name in progress.BUILDING[:at] if not built[name]]
+    if missing and not (at and built[progress.BUILDING[at - 1]]):
+        raise StageError(f"`{stage}` needs `{missing[0]}` first; run `fcpair {missing[0]}`")
+    discarded = ", ".join(f"{built[name]:,} {MADE[name]}" for name in progress.BUILDING[at:] if built[name])
+    if discarded and (n := decisions.n_judgements(tx)):
+        raise StageError(
+            f"`{stage}` cannot be done again: {n:,} judgements rest on what is there ({discarded}), and judgements are "
+            "never discarded; `fcpair --study OTHER init` makes a new study"
+        )
+    if discarded and not redo:
+        raise StageError(f"`{stage}` has been done; `--redo` would discard {discarded}")
+
+
+def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
+    """Make way for a building stage: check it as `check_building` does, and forget what is to be made anew."""
+    check_building(tx, stage, redo=redo)
+    progress.clear_from(tx, stage)
+
+
+def need_labels(tx: Tx, stage: str) -> None:
+    """Raise StageError unless the study has judgements."""
+    if not decisions.n_judgements(tx):
+        raise StageError(f"`{stage}` needs labels first; run `fcpair labels import` or `fcpair simulate`")
+
+
+def texts_of(tx: Tx, pair_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The two texts of a pair, HS first; raises UnknownIdError when the grid has no such pair."""
+    found = grids.texts_of_pair(tx, pair_id)
+    if found is None:
+        raise UnknownIdError(f"there is no pair {pair_id} in the grid; `fcpair labels sheets` lists pairs by number")
+    return found

@@ -1,0 +1,173 @@
+"""Agreement, and from several labels to one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair import adjudicate as adjudication
+from fcpair.agree import Agreement, AgreementOptions, agreement
+from fcpair.answers import read_answers
+from fcpair.errors import InputError
+from fcpair.label import NO_CODE, SKIP, outcome_words
+from fcpair.params import Adjudicate
+from fcpair.records import BY_HAND, Conflict, DryRun, Role, Round, Rule, RunRecord
+from fcpair.steps.answer import locate
+from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
+from fcpair.store import Store, Tx, decisions, people
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def measure_agreement(store: Store, options: AgreementOptions) -> Agreement:
+    """Measure agreement on the current labels, before adjudication."""
+    with store.read() as tx:
+        need_labels(tx, "agreement")
+        labels = decisions.current_labels(tx, "pair_id", "hs_id", "cn_id", "annotator", "code")
+        return agreement(labels, scheme_of(tx), options)
+
+
+def adjudicate(store: Store, options: Adjudicate) -> RunRecord:
+    """Decide what the policy decides.
+
+    What a person or a file has decided stands, and a decision that still holds is not written again. A decision that
+    rested on labels which have changed since is taken back, unless the policy replaces it.
+    """
+    with store.write() as tx:
+        need_labels(tx, "adjudicate")
+        outcome = _undecided_by_hand(_with_standing(tx, _by_policy(tx, options)))
+        decided = outcome[outcome["decided"]]
+        new = decided[~decided["stands"] | (decided["code"] != decided["old_code"])]
+        stale = _stale(tx, outcome[~outcome["decided"] & outcome["stands"]])
+        reopened = stale.assign(rule=Rule.REOPENED.value, code=NO_CODE)
+        for rows in (new, reopened):
+            decisions.add_adjudications(tx, _without_code(rows)[["pair_id", "rule", "code"]])
+        by_rule = decided["rule"].value_counts().sort_index()
+        counts: dict[str, Any] = dict(zip(by_rule.index.tolist(), by_rule.tolist(), strict=True))
+        counts["discarded"] = int((decided["code"] == NO_CODE).sum())
+        counts |= {"new": len(new), "reopened": len(stale), "waiting": len(waiting(tx))}
+        return note(tx, options, counts)
+
+
+def _by_policy(tx: Tx, options: Adjudicate) -> pd.DataFrame:
+    labels = decisions.current_labels(tx, "pair_id", "code")
+    tallied = adjudication.tally(labels["pair_id"].to_numpy(), labels["code"].to_numpy(), scheme_of(tx))
+    return adjudication.decide(tallied, options.policy, options.ties)
+
+
+def _with_standing(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:
+    """The outcome of each pair beside its standing decision: `stands`, `old_rule`, `old_code` (-1: discarded)."""
+    standing = decisions.current_adjudications(tx)
+    standing = standing[standing["rule"] != Rule.REOPENED.value].set_index("pair_id")
+    old_code = outcome["pair_id"].map(standing["code"]).fillna(NO_CODE).astype("int64")
+    stands = outcome["pair_id"].isin(standing.index)
+    return outcome.assign(stands=stands, old_rule=outcome["pair_id"].map(standing["rule"]), old_code=old_code)
+
+
+def _undecided_by_hand(outcome: pd.DataFrame) -> pd.DataFrame:
+    return outcome[~outcome["old_rule"].isin([rule.value for rule in BY_HAND])]
+
+
+def _stale(tx: Tx, undecided: pd.DataFrame) -> pd.DataFrame:
+    """Those standing decisions by rule that the labels no longer bear out; a majority's may outlive the policy."""
+    majority = _by_policy(tx, Adjudicate("majority")).set_index("pair_id").loc[undecided["pair_id"]]
+    holds = majority["decided"].to_numpy() & (majority["code"].to_numpy() == undecided["old_code"].to_numpy())
+    by_majority = (undecided["old_rule"] == Rule.MAJORITY.value).to_numpy()
+    stale: pd.DataFrame = undecided[~(holds & by_majority)]
+    return stale
+
+
+def _without_code(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(code=rows["code"].astype("Int64").mask(rows["code"] == NO_CODE))
+
+
+def dry_run(store: Store, options: Adjudicate) -> DryRun:
+    """What the policy would decide, beside what stands; nothing is changed."""
+    with store.read() as tx:
+        need_labels(tx, "adjudicate")
+        outcome = _with_standing(tx, _by_policy(tx, options))
+    decided = outcome[outcome["decided"]]
+    both = decided[decided["stands"]]
+    same = both["old_code"] == both["code"]
+    return DryRun(
+        decided=len(decided),
+        waiting=len(outcome) - len(decided),
+        standing=int(outcome["stands"].sum()),
+        compared=len(both),
+        same=int(same.sum()),
+        different=tuple(both["pair_id"][~same].tolist()),
+    )
+
+
+def waiting_pairs(store: Store) -> list[int]:
+    """The pairs with labels that no rule has settled and nobody has decided, by number."""
+    with store.read() as tx:
+        return waiting(tx)
+
+
+def waiting(tx: Tx) -> list[int]:
+    """The pairs with labels that wait for a decision, by number."""
+    outcome = _with_standing(tx, _by_policy(tx, Adjudicate()))
+    return outcome["pair_id"][~outcome["decided"] & ~outcome["stands"]].tolist()
+
+
+def conflict(store: Store, pair_id: int) -> Conflict:
+    """What an adjudicator sees of a pair: its texts, the labels and notes without names, in a shuffled order."""
+    import numpy as np
+
+    with store.read() as tx:
+        names = {choice.code: choice.name for choice in scheme_of(tx)}
+        hs, cn = texts_of(tx, pair_id)
+        answers = decisions.all_answers(tx, Round.LABEL, pair_id)
+    order = np.random.default_rng(pair_id).permutation(len(answers))
+    codes: list[int] = answers["code"].astype("Int64").fillna(NO_CODE).tolist()
+    notes = answers["note"].tolist()
+    shown = [(names.get(codes[i], SKIP), str(notes[i])) for i in order]
+    return Conflict(pair_id, hs["body"], cn["body"], tuple(shown))
+
+
+def decide_by_person(store: Store, pair_id: int, code: int | None, by: str, note_: str) -> RunRecord:
+    """Record a person's decision on one pair; None discards it as irreconcilable."""
+    import pandas as pd
+
+    with store.write() as tx:
+        if code is not None and code not in scheme_of(tx).definite:
+            raise InputError(f"{code} is no definite label; expected one of {scheme_of(tx).definite}")
+        adjudicator = _adjudicator(tx, by)
+        row = {"pair_id": pair_id, "rule": Rule.PERSON.value, "code": code, "person_id": adjudicator, "note": note_}
+        decisions.add_adjudications(tx, pd.DataFrame([row], dtype=object))
+        return note_run(tx, "adjudicate", {"pair": pair_id, "by": by}, {"person": 1})
+
+
+def _adjudicator(tx: Tx, name: str) -> int:
+    """The person who adjudicates; somebody new becomes an adjudicator."""
+    known = {one.name: one for one in people.people(tx)}
+    if name not in known:
+        return people.add_people(tx, [name], Role.ADJUDICATOR)[0].id
+    if known[name].role not in {Role.ADJUDICATOR, Role.LEAD}:
+        raise InputError(f"`{name}` is {known[name].role}; adjudicators have that role, or lead")
+    return known[name].id
+
+
+def take_back(store: Store, pair_id: int, by: str) -> RunRecord:
+    """Take the standing decision on a pair back, so that it waits again; it stays in the record."""
+    import pandas as pd
+
+    with store.write() as tx:
+        row = {"pair_id": pair_id, "rule": Rule.REOPENED.value, "code": None, "person_id": _adjudicator(tx, by)}
+        decisions.add_adjudications(tx, pd.DataFrame([row], dtype=object))
+        return note_run(tx, "adjudicate", {"pair": pair_id, "by": by}, {"reopened": 1})
+
+
+def import_outcomes(store: Store, path: str | Path) -> RunRecord:
+    """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`."""
+    with store.write() as tx:
+        need_labels(tx, "adjudicate")
+        given = read_answers(path, outcome_words(scheme_of(tx)), person="adjudicator", answer="label", named=False)
+        given = locate(tx, path, given)
+        names = {name: _adjudicator(tx, name) for name in dict.fromkeys(given["person"]) if name}
+        given["person_id"] = given["person"].map(names).astype("Int64")
+        given["rule"] = Rule.IMPORTED.value
+        decisions.add_adjudications(tx, _without_code(given)[["pair_id", "rule", "code", "person_id", "note"]])
+        return note_run(tx, "adjudicate", {"import": str(path)}, {"imported": len(given)})

@@ -1,0 +1,93 @@
+"""How the study stands: what is done, who has what to do, and what comes next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcpair.records import Origin, Round, RunRecord, Status
+from fcpair.steps import judge
+from fcpair.store import Store, Tx, decisions, people, progress, runs, work
+
+
+def status(store: Store) -> dict[str, Any]:
+    """The study at a glance, as plain values.
+
+    Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by number of labels asked), `people`
+    (`name`, `role`, `retired`, and counts of `open`, `done`, `skipped`, `withdrawn`), `rounds`, `adjudications` (by
+    rule, `waiting`), `judgements` (by origin), `simulated` (None, or a sentence), `next` (what to do now).
+    """
+    with store.read() as tx:
+        facts = runs.study_facts(tx)
+        built = progress.built(tx)
+        counts = work.counts(tx)
+        origins = decisions.origins(tx)
+        rounds = {
+            round_.value: {
+                one.value: int(counts["n"][(counts["round"] == round_.value) & (counts["status"] == one.value)].sum())
+                for one in Status
+            }
+            | {"vacant": len(work.vacant_slots(tx, round_))}
+            for round_ in Round
+        }
+        adjudications = _adjudications(tx)
+        return {
+            "study": {"file": store.place, "title": facts["title"], "created_at": facts["created_at"]},
+            "stages": built,
+            "overlap": {str(n): pairs for n, pairs in work.labels_per_pair(tx).items()},
+            "people": _people(tx),
+            "rounds": rounds,
+            "adjudications": adjudications,
+            "judgements": origins,
+            "simulated": simulated_note(origins),
+            "next": _next(built, rounds, adjudications),
+        }
+
+
+def simulated_note(origins: dict[str, int]) -> str | None:
+    """What a reader must know when answers were made up; None when none were."""
+    made_up = origins.get(Origin.SIMULATED.value, 0)
+    if not made_up:
+        return None
+    return f"{made_up:,} of {sum(origins.values()):,} judgements are SIMULATED; no figure here is about people"
+
+
+def _people(tx: Tx) -> list[dict[str, Any]]:
+    counts = work.counts(tx)
+    rows = []
+    for one in people.people(tx):
+        own = counts[counts["person_id"] == one.id]
+        by_status = {state.value: int(own["n"][own["status"] == state.value].sum()) for state in Status}
+        rows.append({"name": one.name, "role": one.role.value, "retired": one.retired, **by_status})
+    return rows
+
+
+def _adjudications(tx: Tx) -> dict[str, int]:
+    standing = decisions.current_adjudications(tx)
+    by_rule = standing["rule"].value_counts().sort_index()
+    counts = dict(zip(by_rule.index.tolist(), by_rule.tolist(), strict=True))
+    return {**counts, "waiting": len(judge.waiting(tx)) if decisions.n_judgements(tx) else 0}
+
+
+def _next(built: dict[str, int], rounds: dict[str, dict[str, int]], adjudications: dict[str, int]) -> str:
+    labels, verdicts = rounds[Round.LABEL.value], rounds[Round.VALIDATE.value]
+    waiting = adjudications["waiting"]
+    missing = [stage for stage in ("import", "select", "retrieve", "pair") if not built[stage]]
+    steps = (
+        (not built["pair"], f"run `fcpair {missing[0] if missing else ''}`"),
+        (not built["assign"], "run `fcpair assign`"),
+        (
+            labels["open"],
+            f"{labels['open']:,} labels are open: `fcpair labels sheets DIR`, `fcpair labels import FILE`",
+        ),
+        (waiting or not sum(adjudications.values()), f"{waiting:,} pairs wait for a decision: run `fcpair adjudicate`"),
+        (not sum(verdicts.values()), "run `fcpair validate assign`"),
+        (verdicts["open"], f"{verdicts['open']:,} verdicts are open: `fcpair validate sheets DIR`, `... import FILE`"),
+    )
+    done = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
+    return next((step for due, step in steps if due), done)
+
+
+def log(store: Store) -> list[RunRecord]:
+    """Every run of every stage, oldest first."""
+    with store.read() as tx:
+        return runs.runs(tx)

@@ -1,0 +1,89 @@
+"""Taking over a published FC-CONAN partition: its labels, final labels and verdicts, and its texts and grid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.corpus import CN, HS, digest
+from fcpair.errors import StageError
+from fcpair.label import APPROPRIATENESS, NO_CODE
+from fcpair.published import ANNOTATORS, ANONYMOUS, CN_METADATA, HS_METADATA, VALIDATOR, Published, read_published
+from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
+from fcpair.steps.answer import locate, save_answers
+from fcpair.steps.build import add_side
+from fcpair.steps.check import with_decisions
+from fcpair.steps.ground import note_run, scheme_of
+from fcpair.store import Store, Tx, decisions, grids, people, progress, work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def import_published(store: Store, path: str | Path) -> RunRecord:
+    """Record what a published partition says; an empty study gets its texts and grid from the file too.
+
+    Raises:
+        StageError: the study has people or judgements of its own, or another label scheme.
+        InputError: the file is broken, or has a pair that is not in the study's grid.
+    """
+    published = read_published(path)
+    with store.write() as tx:
+        if people.people(tx) or decisions.n_judgements(tx):
+            raise StageError(
+                "the study has people of its own; `fcpair --study OTHER init` makes one for published labels"
+            )
+        if scheme_of(tx) != APPROPRIATENESS:
+            raise StageError(
+                "the published labels are not_appropriate, not_sure, appropriate; the study has other ones"
+            )
+        if not any(progress.built(tx).values()):
+            _add_grid(tx, published.pairs)
+        pairs = locate(tx, path, published.pairs.assign(pair=NO_CODE))
+        number = dict(zip(published.pairs["pair"].tolist(), pairs["pair_id"].tolist(), strict=True))
+        n_labels = _add_labels(tx, published, number)
+        _add_decisions(tx, pairs)
+        verdicts = _add_verdicts(tx, pairs)
+        counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": verdicts}
+        return note_run(tx, "label import", {"path": str(path), "format": "fc-conan"}, counts)
+
+
+def _add_grid(tx: Tx, pairs: pd.DataFrame) -> None:
+    """Make the file's texts and pairs the study's; a pair keeps the number that it was published with."""
+    keyed = pairs.assign(hs_digest=pairs[HS].map(digest), cn_digest=pairs[CN].map(digest), language="en")
+    hs_ids, cn_ids = add_side(tx, HS, keyed, HS_METADATA), add_side(tx, CN, keyed, CN_METADATA)
+    grids.set_selected(tx, list(hs_ids.values()))
+    grids.set_candidates(tx, list(cn_ids.values()))
+    grid = keyed[["pair"]].rename(columns={"pair": "id"})
+    grids.add_pairs(tx, grid.assign(hs_id=keyed["hs_digest"].map(hs_ids), cn_id=keyed["cn_digest"].map(cn_ids)))
+
+
+def _add_labels(tx: Tx, published: Published, number: dict[int, int]) -> int:
+    there = set(published.labels["person"])
+    names = [name for name in (*ANNOTATORS, ANONYMOUS) if name in there]
+    ids = {one.name: one.id for one in people.add_people(tx, names, Role.ANNOTATOR)}
+    labels = published.labels.assign(
+        pair_id=published.labels["pair"].map(number), person_id=published.labels["person"].map(ids)
+    )
+    _record(tx, labels[["pair_id", "person_id", "code"]], Round.LABEL)
+    return len(labels)
+
+
+def _add_decisions(tx: Tx, pairs: pd.DataFrame) -> None:
+    rows = pairs[["pair_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"])
+    decisions.add_adjudications(tx, rows)
+
+
+def _add_verdicts(tx: Tx, pairs: pd.DataFrame) -> int:
+    validator = people.add_people(tx, [VALIDATOR], Role.VALIDATOR)[0]
+    verdicts = pairs[["pair_id"]].assign(person_id=validator.id, code=pairs["verdict"])
+    _record(tx, with_decisions(tx, verdicts, blind=False), Round.VALIDATE)
+    return len(verdicts)
+
+
+def _record(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
+    """Add answers together with the assignments that they imply."""
+    own = answers[["pair_id", "person_id"]].assign(status=Status.DONE.value)
+    work.add_assignments(tx, own.assign(position=own.groupby("person_id").cumcount() + 1), round_)
+    there = work.assignments(tx, round_)[["id", "pair_id", "person_id"]].rename(columns={"id": "assignment_id"})
+    save_answers(tx, answers.merge(there, on=["pair_id", "person_id"]).assign(note=""), Origin.IMPORTED)

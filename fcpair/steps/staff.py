@@ -1,0 +1,173 @@
+"""The people of a study: adding them, letting them go, and finding new hands for what they leave open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.records import Person, Role, Round, RunRecord, Status
+from fcpair.steps.ground import note_run
+from fcpair.store import Store, Tx, decisions, people, work
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+ROLE_IN = {Round.LABEL: Role.ANNOTATOR, Round.VALIDATE: Role.VALIDATOR}
+_PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v"}
+
+
+def add(store: Store, names: list[str], role: Role) -> list[Person]:
+    """Add people in one role."""
+    with store.write() as tx:
+        known = {one.name for one in people.people(tx)}
+        wrong = [name for name in names if not name.strip() or name != name.strip() or "," in name]
+        twice = [name for name in names if name in known or names.count(name) > 1]
+        if wrong:
+            raise InputError(f"`{wrong[0]}` cannot be a pseudonym; use a word without commas and outer spaces")
+        if twice:
+            raise InputError(f"there is a `{twice[0]}` already; choose another pseudonym")
+        added = people.add_people(tx, names, role)
+        note_run(tx, "people", {"add": names, "role": role.value}, {"people": len(added)})
+        return added
+
+
+def find(tx: Tx, name: str) -> Person:
+    """The person of this name; raises UnknownIdError with the names that there are."""
+    everybody = people.people(tx)
+    for one in everybody:
+        if one.name == name:
+            return one
+    raise UnknownIdError(f"there is nobody called `{name}`; there are {', '.join(p.name for p in everybody) or 'none'}")
+
+
+def active(tx: Tx, role: Role, n: int | None) -> list[Person]:
+    """The active people in a role; when there are none yet, `n` new ones with numbered pseudonyms.
+
+    Raises:
+        StageError: there are none and no number was given.
+        InputError: a number that is not the number of those who are there, or below 1.
+    """
+    there = people.people(tx, role, active=True)
+    if there:
+        if n is not None and n != len(there):
+            raise InputError(
+                f"{n} {role}s were asked for, but the study has {len(there)} active ones; leave the number away, or "
+                "change who takes part with `fcpair people`"
+            )
+        return there
+    if n is None:
+        raise StageError(f"there are no {role}s; give their number, or add them with `fcpair people add`")
+    if n < 1:
+        raise InputError(f"{n} {role}s; at least 1 is needed")
+    width = len(str(n))
+    names = [f"{_PREFIX[role]}{i:0{width}d}" for i in range(1, n + 1)]
+    taken = {one.name for one in people.people(tx)} & set(names)
+    if taken:
+        raise InputError(f"`{min(taken)}` is taken by somebody in another role; add {role}s with `fcpair people add`")
+    return people.add_people(tx, names, role)
+
+
+def change_role(store: Store, name: str, role: Role) -> RunRecord:
+    """Give a person without open work another role."""
+    with store.write() as tx:
+        person = find(tx, name)
+        open_ = _open_counts(tx).get(person.id, 0)
+        if open_:
+            raise StageError(f"`{name}` has {open_:,} open pairs; `fcpair people handover {name}` first")
+        people.set_role(tx, person.id, role)
+        return note_run(tx, "people", {"role": name, "to": role.value, "from": person.role.value}, {})
+
+
+def retire(store: Store, name: str, *, seed: int) -> RunRecord:
+    """Let a person go: what they did stays, what is open goes to others."""
+    with store.write() as tx:
+        person = find(tx, name)
+        if person.retired:
+            raise StageError(f"`{name}` has been retired already")
+        people.retire(tx, person.id)
+        withdrawn = work.withdraw(tx, person.id)
+        counts = {"withdrawn": withdrawn, **refill(tx, seed)}
+        return note_run(tx, "people", {"retire": name, "seed": seed}, counts)
+
+
+def hand_over(store: Store, name: str, to: str | None, *, seed: int) -> RunRecord:
+    """Give a person's open work to one other person, or to all others in the role."""
+    with store.write() as tx:
+        person = find(tx, name)
+        heirs = None if to is None else [_heir(tx, person, to)]
+        withdrawn = work.withdraw(tx, person.id)
+        if not withdrawn:
+            raise StageError(f"`{name}` has no open work")
+        counts = {"withdrawn": withdrawn, **refill(tx, seed, heirs)}
+        return note_run(tx, "people", {"handover": name, "to": to, "seed": seed}, counts)
+
+
+def _heir(tx: Tx, person: Person, to: str) -> Person:
+    heir = find(tx, to)
+    if heir.id == person.id or heir.role is not person.role or heir.retired:
+        raise InputError(f"`{to}` cannot take over from `{person.name}`; name another active {person.role}")
+    return heir
+
+
+def _open_counts(tx: Tx) -> dict[int, int]:
+    counts = work.counts(tx)
+    open_ = counts[counts["status"] == Status.OPEN.value]
+    sums = open_.groupby("person_id")["n"].sum()
+    return dict(zip(sums.index.tolist(), sums.tolist(), strict=True))
+
+
+def refill(tx: Tx, seed: int, heirs: list[Person] | None = None) -> dict[str, int]:
+    """Give slots that were skipped or withdrawn to others; returns how many found somebody and how many did not."""
+    given = vacant = 0
+    for round_, role in ROLE_IN.items():
+        candidates = [one for one in heirs if one.role is role] if heirs else people.people(tx, role, active=True)
+        slots = work.vacant_slots(tx, round_)
+        if slots.empty:
+            continue
+        taken = _fill(tx, slots, candidates, round_, seed)
+        given += taken
+        vacant += len(slots) - taken
+    return {"reassigned": given, "vacant": vacant}
+
+
+def _fill(tx: Tx, slots: pd.DataFrame, candidates: list[Person], round_: Round, seed: int) -> int:
+    import pandas as pd
+
+    from fcpair.assign import share_out
+
+    if not candidates:
+        return 0
+    who = share_out(barred(tx, slots["pair_id"].to_numpy(), candidates), loads(tx, candidates), seed)
+    found = who >= 0
+    person_id = pd.Series([one.id for one in candidates]).to_numpy()[who[found]]
+    new = slots[found].rename(columns={"id": "replaces"}).assign(person_id=person_id, status=Status.OPEN.value)
+    last = new["person_id"].map(work.last_positions(tx, round_)).fillna(0).astype("int64")
+    new["position"] = last + new.groupby("person_id").cumcount() + 1
+    work.add_assignments(tx, new, round_)
+    return len(new)
+
+
+def loads(tx: Tx, candidates: list[Person]) -> NDArray[np.int64]:
+    """The open work of each of these people, shape `(n_people,)`."""
+    import numpy as np
+
+    open_ = _open_counts(tx)
+    return np.array([open_.get(one.id, 0) for one in candidates], np.int64)
+
+
+def barred(tx: Tx, pair_id: NDArray[np.int64], candidates: list[Person]) -> NDArray[np.bool_]:
+    """Who has taken part in which pair already and may not get it again, shape `(n_slots, n_people)`."""
+    import numpy as np
+
+    part = decisions.took_part(tx)
+    column = {one.id: at for at, one in enumerate(candidates)}
+    part = part[part["person_id"].isin(column)]
+    pairs, row = np.unique(pair_id, return_inverse=True)
+    matrix = np.zeros((len(pairs), len(candidates)), np.bool_)
+    there = np.isin(part["pair_id"], pairs)
+    matrix[
+        np.searchsorted(pairs, part["pair_id"].to_numpy()[there]), part["person_id"].map(column).to_numpy(int)[there]
+    ] = True
+    return matrix[row]

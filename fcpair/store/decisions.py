@@ -1,0 +1,182 @@
+"""Judgements and adjudications: what people answered and what was decided. Rows are only ever added."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Select, Subquery, func, select
+
+from fcpair.records import Origin, Round
+from fcpair.store.rows import frame, insert_rows, now, records
+from fcpair.store.store import Tx
+from fcpair.store.tables import adjudication, assignment, judgement, pair, person
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
+    """Add answers: `assignment_id`, `skipped`, `code` (missing for a skip), `note`, and where they are known
+    `own_code`, `adjudication_id`, `seconds`, `at`.
+    """
+    kept = judgements.assign(origin=origin.value)
+    kept["at"] = kept["at"].where(kept["at"] != "", now()) if "at" in kept.columns else now()
+    insert_rows(tx, judgement, records(kept))
+
+
+def _current_judgement() -> Subquery:
+    return select(func.max(judgement.c.id).label("id")).group_by(judgement.c.assignment_id).subquery()
+
+
+def _answers(round_: Round, *columns: str) -> Select[tuple[int, ...]]:
+    current = _current_judgement()
+    available = {
+        "pair_id": assignment.c.pair_id,
+        "person_id": assignment.c.person_id,
+        "assignment_id": assignment.c.id,
+        "annotator": person.c.name,
+        "hs_id": pair.c.hs_id,
+        "cn_id": pair.c.cn_id,
+        "adjudication_id": judgement.c.adjudication_id,
+        "note": judgement.c.note,
+        "seconds": judgement.c.seconds,
+        "origin": judgement.c.origin,
+        "at": judgement.c.at,
+        "code": judgement.c.code,
+        "skipped": judgement.c.skipped,
+    }
+    query = (
+        select(*(available[name].label(name) for name in columns))
+        .join(current, current.c.id == judgement.c.id)
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .where(assignment.c.round == round_.value)
+        .order_by(assignment.c.pair_id, assignment.c.person_id)
+    )
+    if "annotator" in columns:
+        query = query.join(person, person.c.id == assignment.c.person_id)
+    if {"hs_id", "cn_id"} & set(columns):
+        query = query.join(pair, pair.c.id == assignment.c.pair_id)
+    return query
+
+
+def current_labels(tx: Tx, *columns: str) -> pd.DataFrame:
+    """Each annotator's current label of each pair, skips left out, by pair and annotator.
+
+    Columns as named: `pair_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `note`, `seconds`, `origin`, `at`.
+    """
+    return frame(tx, _answers(Round.LABEL, *columns).where(~judgement.c.skipped))
+
+
+def current_verdicts(tx: Tx) -> pd.DataFrame:
+    """Each validator's current verdict, skips left out, if it is about the label that the pair has now.
+
+    Columns: `pair_id`, `person_id`, `code`, `origin`.
+    """
+    standing = _current_adjudication()
+    seen, now_ = adjudication.alias("seen"), adjudication.alias("now")
+    query = (
+        _answers(Round.VALIDATE, "pair_id", "person_id", "code", "origin")
+        .where(~judgement.c.skipped)
+        .join(seen, seen.c.id == judgement.c.adjudication_id)
+        .join(standing, standing.c.pair_id == assignment.c.pair_id)
+        .join(now_, (now_.c.id == standing.c.id) & (now_.c.code == seen.c.code))
+    )
+    return frame(tx, query)
+
+
+def all_answers(tx: Tx, round_: Round, pair_id: int | None = None) -> pd.DataFrame:
+    """Each person's current answer of a round, on one pair if asked, skips included.
+
+    Columns: `pair_id`, `person_id`, `annotator`, `code` (missing: skipped), `skipped`, `seconds`, `note`, `origin`,
+    `at`.
+    """
+    columns = ("pair_id", "person_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
+    query = _answers(round_, *columns)
+    return frame(tx, query if pair_id is None else query.where(assignment.c.pair_id == pair_id))
+
+
+def current_codes(tx: Tx, round_: Round) -> pd.DataFrame:
+    """What is answered already in a round: `assignment_id`, `code` (missing: skipped)."""
+    return frame(tx, _answers(round_, "assignment_id", "code"))
+
+
+def history(tx: Tx, pair_id: int) -> pd.DataFrame:
+    """Every answer that a pair ever got, oldest first: `round`, `person`, `code`, `skipped`, `note`, `origin`, `at`."""
+    query = (
+        select(
+            assignment.c.round,
+            person.c.name.label("person"),
+            judgement.c.code,
+            judgement.c.skipped,
+            judgement.c.note,
+            judgement.c.origin,
+            judgement.c.at,
+        )
+        .select_from(judgement)
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .join(person, person.c.id == assignment.c.person_id)
+        .where(assignment.c.pair_id == pair_id)
+        .order_by(judgement.c.id)
+    )
+    return frame(tx, query)
+
+
+def n_judgements(tx: Tx, round_: Round | None = None) -> int:
+    """How many judgements there are, superseded ones included."""
+    query = select(func.count()).select_from(judgement)
+    if round_ is not None:
+        query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
+        query = query.where(assignment.c.round == round_.value)
+    return int(tx.execute(query).scalar_one())
+
+
+def origins(tx: Tx) -> dict[str, int]:
+    """How many judgements came in which way."""
+    query = select(judgement.c.origin, func.count()).group_by(judgement.c.origin).order_by(judgement.c.origin)
+    return dict(tx.execute(query).tuples().all())
+
+
+def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
+    """Add decisions: `pair_id`, `rule`, `code` (missing: discarded), and where there is one `person_id`, `note`."""
+    kept = decisions.assign(at=now())
+    if "note" not in kept.columns:
+        kept["note"] = ""
+    insert_rows(tx, adjudication, records(kept))
+
+
+def _current_adjudication() -> Subquery:
+    newest = func.max(adjudication.c.id).label("id")
+    return select(adjudication.c.pair_id, newest).group_by(adjudication.c.pair_id).subquery()
+
+
+def current_adjudications(tx: Tx) -> pd.DataFrame:
+    """The standing decision of each pair: `id`, `pair_id`, `rule`, `code` (missing: discarded), `person_id`, `note`."""
+    standing = _current_adjudication()
+    columns = (adjudication.c.id, adjudication.c.pair_id, adjudication.c.rule, adjudication.c.code)
+    query = select(*columns, adjudication.c.person_id, adjudication.c.note)
+    return frame(tx, query.join(standing, standing.c.id == adjudication.c.id).order_by(adjudication.c.pair_id))
+
+
+def decision_history(tx: Tx, pair_id: int) -> pd.DataFrame:
+    """Every decision about a pair, oldest first: `rule`, `person`, `code` (missing: discarded), `note`, `at`."""
+    query = (
+        select(
+            adjudication.c.rule,
+            person.c.name.label("person"),
+            adjudication.c.code,
+            adjudication.c.note,
+            adjudication.c.at,
+        )
+        .outerjoin(person, person.c.id == adjudication.c.person_id)
+        .where(adjudication.c.pair_id == pair_id)
+        .order_by(adjudication.c.id)
+    )
+    return frame(tx, query)
+
+
+def took_part(tx: Tx) -> pd.DataFrame:
+    """Who must not validate what: `pair_id`, `person_id` of all who labelled or adjudicated, or were given, a pair."""
+    given = select(assignment.c.pair_id, assignment.c.person_id)
+    decided = select(adjudication.c.pair_id, adjudication.c.person_id).where(adjudication.c.person_id.is_not(None))
+    both = given.union(decided).subquery()
+    return frame(tx, select(both.c.pair_id, both.c.person_id).order_by(both.c.pair_id, both.c.person_id))

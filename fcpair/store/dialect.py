@@ -1,0 +1,83 @@
+"""Everything that is particular to one database; the rest of the store is plain SQLAlchemy.
+
+PostgreSQL is to come second: what it needs differently belongs here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+
+SEALED = "pair_sealed"
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+# What SQLite says of a place rather than of a statement, and what a user can do about it.
+REMEDIES = {
+    "database or disk is full": "the disk is full; make room and try again",
+    "disk i/o error": "the disk could not be read or written; check its space and health",
+    "readonly": "the place is read-only; copy the study to a place that can be written",
+    "unable to open database file": "it cannot be opened; check that the folder exists and can be written",
+    "database is locked": "another process is writing to it; try again when that one is done",
+    "malformed": "the file is damaged; restore it from a copy",
+    "file is not a database": "it is not a study; `fcpair init` makes a new one elsewhere",
+}
+# SQLite runs a CROSS JOIN as written, the left side outermost, so that the numbers that it gives out follow the order
+# of the HS and then of the candidates. Giving the numbers explicitly would take twice the time on a large grid.
+FILL_GRID = """
+INSERT INTO pair (grid_id, hs_id, cn_id)
+SELECT ?, h.text_id, c.text_id
+FROM (SELECT text_id FROM selected_hs ORDER BY position) AS h
+CROSS JOIN (SELECT text_id FROM candidate WHERE drawn ORDER BY position) AS c
+"""
+
+
+def engine_for(path: Path) -> Engine:
+    """An engine for the study file at `path`; SQLAlchemy, not the driver, decides where transactions begin."""
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 30})
+    event.listen(engine, "connect", _prepare)
+    return engine
+
+
+def _prepare(connection: sqlite3.Connection, _record: Any) -> None:
+    connection.isolation_level = None
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def begin(conn: Connection, *, write: bool) -> None:
+    """Begin: a writer takes its lock at once, so that two writers cannot both get half way."""
+    conn.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def pause_foreign_keys(conn: Connection, *, paused: bool) -> None:
+    """Switch reference checks, outside a transaction: one look-up per cell and side would dominate."""
+    conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
+
+
+def is_database(path: Path) -> bool:
+    """Whether the file at `path` begins as an SQLite file does."""
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+
+
+def protect(conn: Connection, table: str) -> None:
+    """Make `table` append-only: the database itself refuses to change or delete a row."""
+    for act in ("UPDATE", "DELETE"):
+        conn.exec_driver_sql(
+            f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
+            f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+        )
+
+
+def seal_pairs(conn: Connection) -> None:
+    """Refuse any further pair: the grid is whole, so another pair could only be a second copy of one."""
+    conn.exec_driver_sql(
+        f"CREATE TRIGGER {SEALED} BEFORE INSERT ON pair BEGIN SELECT RAISE(ABORT, 'the grid is sealed'); END"
+    )
+
+
+def unseal_pairs(conn: Connection) -> None:
+    """Let a grid be written again, when a stage is redone."""
+    conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {SEALED}")

@@ -1,0 +1,132 @@
+"""The grid: selected HS, neighbours, candidates, and every pair of the two sides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, delete, func, insert, select, update
+
+from fcpair.store import dialect
+from fcpair.store.rows import frame, insert_rows, records
+from fcpair.store.store import Tx
+from fcpair.store.tables import candidate, grid, neighbour, pair, selected_hs, source_pair, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GRID_ID = 1
+
+
+def add_grid(tx: Tx, scheme: list[dict[str, Any]]) -> None:
+    """Note the study's grid: HS x CN, answered by a closed choice."""
+    row = {"id": GRID_ID, "name": "main", "row_kind": "hs", "column_kind": "cn", "scheme": scheme}
+    tx.execute(insert(grid), [row])
+
+
+def grid_scheme(tx: Tx) -> list[dict[str, Any]]:
+    """The answer scheme of the grid."""
+    return list(tx.execute(select(grid.c.scheme).where(grid.c.id == GRID_ID)).scalar_one())
+
+
+def set_selected(tx: Tx, hs_ids: list[int]) -> None:
+    """Put these HS, in this order, in place of those selected before."""
+    tx.execute(delete(selected_hs))
+    insert_rows(tx, selected_hs, ({"position": at, "text_id": hs} for at, hs in enumerate(hs_ids, 1)))
+
+
+def selected(tx: Tx) -> list[int]:
+    """The ids of the selected HS, in order."""
+    return list(tx.execute(select(selected_hs.c.text_id).order_by(selected_hs.c.position)).scalars())
+
+
+def source_cns(tx: Tx) -> list[int]:
+    """The ids of all CNs that the corpus pairs with a selected HS, in corpus order."""
+    query = select(source_pair.c.cn_id).where(source_pair.c.hs_id.in_(select(selected_hs.c.text_id)))
+    return list(tx.execute(query.distinct().order_by(source_pair.c.cn_id)).scalars())
+
+
+def set_candidates(tx: Tx, candidate_ids: list[int]) -> None:
+    """Put these candidates, in this order, in place of those before; all go into the grid until some are drawn."""
+    tx.execute(delete(candidate))
+    rows = ({"position": at, "text_id": cn, "drawn": True} for at, cn in enumerate(candidate_ids, 1))
+    insert_rows(tx, candidate, rows)
+
+
+def set_neighbours(tx: Tx, neighbours: pd.DataFrame) -> None:
+    """Put these neighbours (`source_id`, `cn_id`, `rank`, `score`) in place of those before."""
+    tx.execute(delete(neighbour))
+    insert_rows(tx, neighbour, records(neighbours))
+
+
+def candidates(tx: Tx) -> list[int]:
+    """The ids of all candidates, in order."""
+    return list(tx.execute(select(candidate.c.text_id).order_by(candidate.c.position)).scalars())
+
+
+def neighbours_of(tx: Tx, cn_id: int) -> pd.DataFrame:
+    """What brought a candidate in: `source_id`, `rank`, `score`, nearest first."""
+    query = select(neighbour.c.source_id, neighbour.c.rank, neighbour.c.score).where(neighbour.c.cn_id == cn_id)
+    return frame(tx, query.order_by(neighbour.c.score.desc(), neighbour.c.source_id))
+
+
+def set_drawn(tx: Tx, candidate_ids: list[int]) -> None:
+    """Mark these candidates, and no others, as the ones that go into the grid."""
+    tx.execute(update(candidate).values(drawn=False))
+    drawn = update(candidate).where(candidate.c.text_id == bindparam("cn")).values(drawn=True)
+    tx.execute(drawn, [{"cn": cn} for cn in candidate_ids])
+
+
+def fill_grid(tx: Tx) -> int:
+    """Write every pair of a selected HS and a drawn candidate, less those of the corpus, and seal the grid.
+
+    Pairs are numbered from 1, one HS after the other; a pair of the corpus leaves its number unused.
+
+    Returns:
+        How many pairs of the product stand in the corpus and were left out.
+    """
+    columns = (
+        select(candidate.c.text_id, func.row_number().over(order_by=candidate.c.position).label("at"))
+        .where(candidate.c.drawn)
+        .subquery()
+    )
+    tx.exec_driver_sql(dialect.FILL_GRID, (GRID_ID,))
+    n_columns = select(func.count()).select_from(columns).scalar_subquery()
+    known = (
+        select((selected_hs.c.position - 1) * n_columns + columns.c.at)
+        .select_from(source_pair)
+        .join(selected_hs, selected_hs.c.text_id == source_pair.c.hs_id)
+        .join(columns, columns.c.text_id == source_pair.c.cn_id)
+    )
+    left_out = tx.execute(delete(pair).where(pair.c.id.in_(known))).rowcount
+    dialect.seal_pairs(tx)
+    return left_out
+
+
+def add_pairs(tx: Tx, pairs: pd.DataFrame) -> None:
+    """Write a grid that was made elsewhere, `id`, `hs_id`, `cn_id`, and seal it."""
+    insert_rows(tx, pair, records(pairs.assign(grid_id=GRID_ID)))
+    dialect.seal_pairs(tx)
+
+
+def pairs(tx: Tx) -> pd.DataFrame:
+    """All pairs of the grid, by number: `pair_id`, `hs_id`, `cn_id`."""
+    return frame(tx, select(pair.c.id.label("pair_id"), pair.c.hs_id, pair.c.cn_id).order_by(pair.c.id))
+
+
+def pair_texts(tx: Tx) -> pd.DataFrame:
+    """The texts of both sides of the grid: `text_id`, `kind`, `body`, `language`, `meta`, in corpus order."""
+    used = select(pair.c.hs_id).union(select(pair.c.cn_id))
+    query = select(text.c.id.label("text_id"), text.c.kind, text.c.body, text.c.language, text.c.meta)
+    return frame(tx, query.where(text.c.id.in_(used)).order_by(text.c.id))
+
+
+def texts_of_pair(tx: Tx, pair_id: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The two texts of a pair, HS first: `text_id`, `body`, `meta`; None when the grid has no such pair."""
+    columns = (text.c.id.label("text_id"), text.c.body, text.c.meta)
+    sides = []
+    for side in (pair.c.hs_id, pair.c.cn_id):
+        row = tx.execute(select(*columns).join(pair, side == text.c.id).where(pair.c.id == pair_id)).first()
+        if row is None:
+            return None
+        sides.append(dict(row._mapping))
+    return sides[0], sides[1]

@@ -1,0 +1,46 @@
+"""Rows in and frames out: the two ways in which bulk data crosses the store's border."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Select, Table, insert
+
+from fcpair.store.store import Tx
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHUNK = 20_000
+
+
+def now() -> str:
+    """The time as the study keeps it: UTC, ISO 8601, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def insert_rows(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert all rows, a chunk at a time."""
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, CHUNK)):
+        tx.execute(insert(table), chunk)
+
+
+def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The rows of a frame as plain Python values, with None for what is missing."""
+    names = [str(name) for name in frame.columns]
+    columns = (frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame.columns)
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def frame(tx: Tx, query: Select[Any]) -> pd.DataFrame:
+    """The result of `query` as a frame whose columns are named as in the query."""
+    import pandas as pd
+
+    result = tx.execution_options(stream_results=True).execute(query)
+    columns = list(result.keys())
+    parts = [pd.DataFrame.from_records(part, columns=columns) for part in iter(lambda: result.fetchmany(CHUNK), [])]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({name: [] for name in columns}, dtype="int64")

@@ -1,0 +1,56 @@
+"""What the study is, what was done to it, and what was released from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from fcpair.records import RunRecord
+from fcpair.store.rows import now
+from fcpair.store.store import Tx
+from fcpair.store.tables import release, run, study
+
+
+def add_study(tx: Tx, title: str, guidelines: str, hs_name: str, cn_name: str) -> None:
+    """Note what the study is; there is one row."""
+    row = {"title": title, "guidelines": guidelines, "hs_name": hs_name, "cn_name": cn_name, "created_at": now()}
+    tx.execute(insert(study), [row])
+
+
+def study_facts(tx: Tx) -> dict[str, str]:
+    """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
+    row = tx.execute(select(study)).one()._mapping
+    return {name: str(row[name]) for name in ("title", "guidelines", "hs_name", "cn_name", "created_at")}
+
+
+def add_run(
+    tx: Tx, stage: str, params: dict[str, Any], counts: dict[str, Any], version: str, model: dict[str, str] | None
+) -> RunRecord:
+    """Note one call of a stage."""
+    row = {"stage": stage, "params": params, "counts": counts, "version": version, "model": model, "at": now()}
+    tx.execute(insert(run), [row])
+    return runs(tx)[-1]
+
+
+def runs(tx: Tx, stage: str | None = None) -> list[RunRecord]:
+    """All runs, oldest first; of one stage if asked."""
+    query = select(run).order_by(run.c.id)
+    if stage is not None:
+        query = query.where(run.c.stage == stage)
+    return [
+        RunRecord(row.id, row.stage, row.params, row.counts, row.version, row.at, row.model)
+        for row in tx.execute(query)
+    ]
+
+
+def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any], file: str, sha256: str) -> None:
+    """Note a frozen tier."""
+    row = {"tier": tier, "rule": rule, "counts": counts, "file": file, "sha256": sha256, "at": now()}
+    tx.execute(insert(release), [row])
+
+
+def releases(tx: Tx) -> list[dict[str, Any]]:
+    """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`."""
+    columns = (release.c.tier, release.c.rule, release.c.counts, release.c.file, release.c.sha256, release.c.at)
+    return [dict(row._mapping) for row in tx.execute(select(*columns).order_by(release.c.id))]

@@ -1,0 +1,96 @@
+"""The study file: opening it, and the one place that commits, rolls back and translates database errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from fcpair.errors import FcpairError, StudyError
+from fcpair.store import dialect, schema
+
+Tx = Connection
+
+
+class Store:
+    """One study's database. `read()` and `write()` give the transaction that the store's functions take."""
+
+    def __init__(self, engine: Engine, place: str) -> None:
+        self._engine = engine
+        self.place = place
+
+    @classmethod
+    def create(cls, path: Path, fill: Callable[[Tx], object]) -> Store:
+        """Make a new study at `path`, with its first rows by `fill`.
+
+        Raises StudyError when something is there or the place cannot be written.
+        """
+        if path.exists():
+            raise StudyError(f"{path} exists already; choose another place or use that study")
+        store = cls(dialect.engine_for(path), str(path))
+        try:
+            with store.write() as tx:
+                schema.create(tx)
+                fill(tx)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return store
+
+    @classmethod
+    def open(cls, path: Path) -> Store:
+        """Open the study at `path`; raises StudyError when there is none, or one of another fcpair."""
+        if not path.is_file():
+            raise StudyError(
+                f"there is no study at {path}; `fcpair init` makes one, `--study` or FCPAIR_STUDY names another"
+            )
+        if not dialect.is_database(path):
+            raise StudyError(f"{path} is not a study; `fcpair init --study OTHER` makes a new one")
+        store = cls(dialect.engine_for(path), str(path))
+        with store.read() as tx:
+            schema.check(tx, store.place)
+        return store
+
+    @contextmanager
+    def read(self) -> Iterator[Tx]:
+        """A consistent view of the study."""
+        with self._transaction(write=False) as tx:
+            yield tx
+
+    @contextmanager
+    def write(self, *, bulk: bool = False) -> Iterator[Tx]:
+        """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction."""
+        with self._transaction(write=True, bulk=bulk) as tx:
+            yield tx
+
+    @contextmanager
+    def _transaction(self, *, write: bool, bulk: bool = False) -> Iterator[Tx]:
+        try:
+            with self._engine.connect() as conn:
+                if bulk:
+                    dialect.pause_foreign_keys(conn, paused=True)
+                    conn.commit()
+                try:
+                    dialect.begin(conn, write=write)
+                    yield conn
+                    conn.commit()
+                finally:
+                    conn.rollback()
+                    if bulk:
+                        dialect.pause_foreign_keys(conn, paused=False)
+        except DBAPIError as error:
+            raise self._translate(error) from error
+        except OSError as error:
+            if isinstance(error, FcpairError):
+                raise
+            raise StudyError(f"{self.place}: {error.strerror or error}; nothing was changed") from error
+
+    def _translate(self, error: DBAPIError) -> BaseException:
+        said = str(error.orig).lower()
+        for symptom, remedy in dialect.REMEDIES.items():
+            if symptom in said:
+                return StudyError(f"{self.place}: {remedy}; nothing was changed")
+        return error

@@ -1,0 +1,188 @@
+"""The schema, as the migrations make it. `tests/store/test_schema.py` holds the two against each other."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+study = Table(
+    "study",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("guidelines", Text, nullable=False),
+    Column("hs_name", Text, nullable=False),
+    Column("cn_name", Text, nullable=False),
+    Column("created_at", String(32), nullable=False),
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("stage", String(32), nullable=False),
+    Column("params", JSON, nullable=False),
+    Column("counts", JSON, nullable=False),
+    Column("model", JSON),
+    Column("version", String(32), nullable=False),
+    Column("at", String(32), nullable=False),
+)
+
+text = Table(
+    "text",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kind", String(16), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("language", String(16)),
+    Column("meta", JSON, nullable=False),
+    UniqueConstraint("kind", "digest"),
+)
+
+source_pair = Table(
+    "source_pair",
+    metadata,
+    Column("row", Integer, primary_key=True),
+    Column("hs_id", ForeignKey("text.id"), nullable=False),
+    Column("cn_id", ForeignKey("text.id"), nullable=False),
+    Column("meta", JSON, nullable=False),
+    Index(None, "hs_id", "cn_id"),
+)
+
+selected_hs = Table(
+    "selected_hs",
+    metadata,
+    Column("position", Integer, primary_key=True),
+    Column("text_id", ForeignKey("text.id"), nullable=False, unique=True),
+)
+
+neighbour = Table(
+    "neighbour",
+    metadata,
+    Column("source_id", ForeignKey("text.id"), primary_key=True),
+    Column("rank", Integer, primary_key=True),
+    Column("cn_id", ForeignKey("text.id"), nullable=False),
+    Column("score", Float, nullable=False),
+)
+
+candidate = Table(
+    "candidate",
+    metadata,
+    Column("position", Integer, primary_key=True),
+    Column("text_id", ForeignKey("text.id"), nullable=False, unique=True),
+    Column("drawn", Boolean, nullable=False),
+)
+
+grid = Table(
+    "grid",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(64), nullable=False, unique=True),
+    Column("row_kind", String(16), nullable=False),
+    Column("column_kind", String(16), nullable=False),
+    Column("scheme", JSON, nullable=False),
+)
+
+# No unique constraint here: an index on every cell would more than double the time to write a large grid. The
+# pairs are written in one statement from two sets that have primary keys, and then sealed (see dialect.py).
+pair = Table(
+    "pair",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("grid_id", ForeignKey("grid.id"), nullable=False),
+    Column("hs_id", ForeignKey("text.id"), nullable=False),
+    Column("cn_id", ForeignKey("text.id"), nullable=False),
+)
+
+person = Table(
+    "person",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(128), nullable=False, unique=True),
+    Column("role", String(16), nullable=False),
+    Column("token_hash", String(128), unique=True),
+    Column("demographics", JSON),
+    Column("retired_at", String(32)),
+)
+
+assignment = Table(
+    "assignment",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("pair_id", ForeignKey("pair.id"), nullable=False),
+    Column("person_id", ForeignKey("person.id"), nullable=False),
+    Column("round", String(16), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("replaces", ForeignKey("assignment.id"), unique=True),
+    UniqueConstraint("pair_id", "person_id", "round"),
+    Index(None, "person_id", "round", "position"),
+)
+
+judgement = Table(
+    "judgement",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("assignment_id", ForeignKey("assignment.id"), nullable=False),
+    Column("skipped", Boolean, nullable=False),
+    Column("code", Integer),
+    Column("own_code", Integer),
+    Column("adjudication_id", ForeignKey("adjudication.id")),
+    Column("origin", String(16), nullable=False),
+    Column("seconds", Float),
+    Column("note", Text, nullable=False),
+    Column("at", String(32), nullable=False),
+    CheckConstraint("skipped = (code IS NULL)", name="answer_or_skip"),
+    Index(None, "assignment_id"),
+)
+
+adjudication = Table(
+    "adjudication",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("pair_id", ForeignKey("pair.id"), nullable=False),
+    Column("rule", String(16), nullable=False),
+    Column("code", Integer),
+    Column("person_id", ForeignKey("person.id")),
+    Column("note", Text, nullable=False),
+    Column("at", String(32), nullable=False),
+    Index(None, "pair_id"),
+)
+
+release = Table(
+    "release",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("tier", String(16), nullable=False),
+    Column("rule", JSON, nullable=False),
+    Column("counts", JSON, nullable=False),
+    Column("file", Text, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("at", String(32), nullable=False),
+)
+
+APPEND_ONLY = (judgement, adjudication)

@@ -1,0 +1,61 @@
+"""Texts and source pairs: the corpus as the study keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from fcpair.store.rows import frame, insert_rows
+from fcpair.store.store import Tx
+from fcpair.store.tables import source_pair, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def add_texts(tx: Tx, kind: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> dict[str, int]:
+    """Add texts of one kind: digest, body, language (may be empty), metadata. Returns the id of each digest."""
+    names = ("digest", "body", "language", "meta")
+    insert_rows(tx, text, ({"kind": kind, **dict(zip(names, row, strict=True))} for row in rows))
+    return text_ids(tx, kind)
+
+
+def text_ids(tx: Tx, kind: str) -> dict[str, int]:
+    """The id of every text of one kind, by digest."""
+    rows = tx.execute(select(text.c.digest, text.c.id).where(text.c.kind == kind).order_by(text.c.id))
+    return {row.digest: row.id for row in rows}
+
+
+def add_source_pairs(tx: Tx, rows: Iterable[tuple[int, int, Mapping[str, str]]]) -> None:
+    """Add the corpus rows in their order: HS id, CN id, metadata."""
+    numbered = enumerate(rows, 1)
+    insert_rows(
+        tx, source_pair, ({"row": at, "hs_id": hs, "cn_id": cn, "meta": meta} for at, (hs, cn, meta) in numbered)
+    )
+
+
+def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
+    """All texts of one kind in corpus order: `id`, `body`, `language`, `meta`."""
+    return frame(
+        tx,
+        select(text.c.id, text.c.body, text.c.language, text.c.meta).where(text.c.kind == kind).order_by(text.c.id),
+    )
+
+
+def source_pairs(tx: Tx) -> pd.DataFrame:
+    """The corpus rows in order: `hs_id`, `cn_id`."""
+    return frame(tx, select(source_pair.c.hs_id, source_pair.c.cn_id).order_by(source_pair.c.row))
+
+
+def source_copies(tx: Tx) -> pd.DataFrame:
+    """The CNs of the corpus in order: `cn_id`, `body`, `n_rows` (how many rows hold it)."""
+    n_rows = func.count().label("n_rows")
+    query = (
+        select(text.c.id.label("cn_id"), text.c.body, n_rows)
+        .join(source_pair, source_pair.c.cn_id == text.c.id)
+        .group_by(text.c.id, text.c.body)
+        .order_by(text.c.id)
+    )
+    return frame(tx, query)

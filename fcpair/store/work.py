@@ -1,0 +1,123 @@
+"""Assignments: who has been given which pair, in which round, and what became of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy.orm import aliased
+
+from fcpair.records import Round, Status
+from fcpair.store.rows import frame, insert_rows, records
+from fcpair.store.store import Tx
+from fcpair.store.tables import assignment, pair, person, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LAPSED = (Status.SKIPPED.value, Status.WITHDRAWN.value)
+
+
+def add_assignments(tx: Tx, assignments: pd.DataFrame, round_: Round) -> None:
+    """Give out pairs: `pair_id`, `person_id`, `position`, `status`, and `replaces` where a slot is filled again."""
+    insert_rows(tx, assignment, records(assignments.assign(round=round_.value)))
+
+
+def assignments(tx: Tx, round_: Round) -> pd.DataFrame:
+    """All assignments of a round: `id`, `pair_id`, `person_id`, `position`, `status`, `hs_id`, `cn_id`."""
+    query = (
+        select(
+            assignment.c.id,
+            assignment.c.pair_id,
+            assignment.c.person_id,
+            assignment.c.position,
+            assignment.c.status,
+            pair.c.hs_id,
+            pair.c.cn_id,
+        )
+        .join(pair, pair.c.id == assignment.c.pair_id)
+        .where(assignment.c.round == round_.value)
+        .order_by(assignment.c.id)
+    )
+    return frame(tx, query)
+
+
+def open_work(tx: Tx, round_: Round) -> pd.DataFrame:
+    """What people still have to do, shard by shard in its order.
+
+    Columns: `id`, `annotator` (pseudonym), `position`, `pair_id`, `hs_id`, `cn_id`, `hs`, `cn`.
+    """
+    hs, cn = aliased(text), aliased(text)
+    query = (
+        select(
+            assignment.c.id,
+            person.c.name.label("annotator"),
+            assignment.c.position,
+            assignment.c.pair_id,
+            pair.c.hs_id,
+            pair.c.cn_id,
+            hs.c.body.label("hs"),
+            cn.c.body.label("cn"),
+        )
+        .join(person, person.c.id == assignment.c.person_id)
+        .join(pair, pair.c.id == assignment.c.pair_id)
+        .join(hs, hs.c.id == pair.c.hs_id)
+        .join(cn, cn.c.id == pair.c.cn_id)
+        .where(assignment.c.round == round_.value, assignment.c.status == Status.OPEN.value)
+        .order_by(person.c.id, assignment.c.position)
+    )
+    return frame(tx, query)
+
+
+def vacant_slots(tx: Tx, round_: Round) -> pd.DataFrame:
+    """Slots that were skipped or withdrawn and that nobody has taken over yet: `id`, `pair_id`."""
+    taken_over = select(assignment.c.replaces).where(assignment.c.replaces.is_not(None))
+    query = (
+        select(assignment.c.id, assignment.c.pair_id)
+        .where(assignment.c.round == round_.value, assignment.c.status.in_(LAPSED), assignment.c.id.not_in(taken_over))
+        .order_by(assignment.c.id)
+    )
+    return frame(tx, query)
+
+
+def set_status(tx: Tx, ids: list[int], statuses: list[str]) -> None:
+    """Note what became of assignments."""
+    change = update(assignment).where(assignment.c.id == bindparam("one")).values(status=bindparam("new"))
+    if ids:
+        tx.execute(change, [{"one": one, "new": new} for one, new in zip(ids, statuses, strict=True)])
+
+
+def withdraw(tx: Tx, person_id: int) -> int:
+    """Take back a person's open work; returns how much there was."""
+    open_ = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
+    return tx.execute(update(assignment).where(open_).values(status=Status.WITHDRAWN.value)).rowcount
+
+
+def last_positions(tx: Tx, round_: Round) -> dict[int, int]:
+    """The last position of each person's shard."""
+    query = select(assignment.c.person_id, func.max(assignment.c.position)).where(assignment.c.round == round_.value)
+    return dict(tx.execute(query.group_by(assignment.c.person_id)).tuples().all())
+
+
+def counts(tx: Tx) -> pd.DataFrame:
+    """How many assignments there are: `round`, `person_id`, `status`, `n`."""
+    columns = (assignment.c.round, assignment.c.person_id, assignment.c.status)
+    return frame(tx, select(*columns, func.count().label("n")).group_by(*columns).order_by(*columns))
+
+
+def labels_per_pair(tx: Tx) -> dict[int, int]:
+    """How many pairs were given to so many annotators, not counting work that lapsed."""
+    given = (
+        select(func.count().label("n"))
+        .where(assignment.c.round == Round.LABEL.value, assignment.c.status.not_in(LAPSED))
+        .group_by(assignment.c.pair_id)
+        .subquery()
+    )
+    query = select(given.c.n, func.count()).group_by(given.c.n).order_by(given.c.n)
+    return dict(tx.execute(query).tuples().all())
+
+
+def clear_assignments(tx: Tx, round_: Round) -> None:
+    """Forget a round that nobody has answered in."""
+    tx.execute(update(assignment).where(assignment.c.round == round_.value).values(replaces=None))
+    tx.execute(delete(assignment).where(assignment.c.round == round_.value))

@@ -1,0 +1,221 @@
+"""Study: the public API. One method per stage, one transaction each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.encode import Progress
+from fcpair.errors import StudyError
+from fcpair.label import scheme_record
+from fcpair.params import (
+    Adjudicate,
+    Assign,
+    Import,
+    Pair,
+    Partition,
+    Retrieve,
+    Select,
+    Setup,
+    Simulate,
+    Validate,
+)
+from fcpair.records import Conflict, DryRun, Explanation, Person, Role, RunRecord, Scheme, Tier
+from fcpair.steps import answer, build, check, deal, grade, judge, overview, published, staff
+from fcpair.steps.grade import Tiers
+from fcpair.steps.ground import note, scheme_of
+from fcpair.store import Store, Tx, grids, people, runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fcpair.agree import Agreement, AgreementOptions
+
+
+class Study:
+    """A study in its file.
+
+    Methods that change the study return the RunRecord that they leave, with what they counted. All raise StageError
+    when they are called too early or a second time, InputError for what is wrong with their input (and then leave the
+    study as it was), StudyError when the file cannot be read or written. `redo` makes a stage anew together with all
+    that was built on it; judgements are never discarded.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @classmethod
+    def create(cls, path: str | Path, setup: Setup | None = None) -> Study:
+        """Make a new study at `path`; raises StudyError when something is there."""
+        setup = setup or Setup()
+        guidelines = _read_text(setup.guidelines) if setup.guidelines else ""
+
+        def fill(tx: Tx) -> None:
+            runs.add_study(tx, setup.title, guidelines, setup.hs_name, setup.cn_name)
+            grids.add_grid(tx, scheme_record(setup.scheme))
+            note(tx, setup, {})
+
+        return cls(Store.create(Path(path), fill))
+
+    @classmethod
+    def open(cls, path: str | Path) -> Study:
+        """Open the study at `path`; raises StudyError when there is none that this fcpair can read."""
+        return cls(Store.open(Path(path)))
+
+    @property
+    def place(self) -> str:
+        """The file of the study."""
+        return self._store.place
+
+    @property
+    def scheme(self) -> Scheme:
+        """The label scheme."""
+        with self._store.read() as tx:
+            return scheme_of(tx)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
+        with self._store.read() as tx:
+            return runs.study_facts(tx)
+
+    def import_corpus(self, options: Import, *, redo: bool = False) -> RunRecord:
+        """Read the corpus: the source pairs that the study starts from."""
+        return build.import_corpus(self._store, options, redo=redo)
+
+    def select(self, options: Select, *, redo: bool = False) -> RunRecord:
+        """Choose the HS."""
+        return build.select(self._store, options, redo=redo)
+
+    def retrieve(self, options: Retrieve, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
+        """Bring candidates in by SBERT retrieval; raises ModelError when the model cannot be had."""
+        return build.bring_in(self._store, options, redo=redo, progress=progress)
+
+    def pair(self, options: Pair, *, redo: bool = False) -> RunRecord:
+        """Make the grid: selected HS x candidates, less the corpus."""
+        return build.make_grid(self._store, options, redo=redo)
+
+    def add_people(self, names: list[str], role: Role) -> list[Person]:
+        """Add people under pseudonyms."""
+        return staff.add(self._store, names, role)
+
+    @property
+    def people(self) -> list[Person]:
+        """Everybody who takes or took part."""
+        with self._store.read() as tx:
+            return people.people(tx)
+
+    def change_role(self, name: str, role: Role) -> RunRecord:
+        """Give a person another role; raises UnknownIdError when there is nobody of that name."""
+        return staff.change_role(self._store, name, role)
+
+    def retire(self, name: str, *, seed: int = 0) -> RunRecord:
+        """Let a person go; open work goes to others, what they did stays."""
+        return staff.retire(self._store, name, seed=seed)
+
+    def hand_over(self, name: str, to: str | None = None, *, seed: int = 0) -> RunRecord:
+        """Give a person's open work to `to`, or to all others in their role."""
+        return staff.hand_over(self._store, name, to, seed=seed)
+
+    def assign(self, options: Assign, *, redo: bool = False) -> RunRecord:
+        """Deal the grid to annotators in overlapping shards."""
+        return deal.assign(self._store, options, redo=redo)
+
+    def write_sheets(self, folder: str | Path) -> dict[str, int]:
+        """Write each annotator's open shard as a CSV to fill in; returns the rows by annotator."""
+        return deal.write_sheets(self._store, folder)
+
+    def import_labels(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
+        """Record labels from a file; `supersede` lets a different label replace an earlier one as the current one."""
+        return answer.import_labels(self._store, path, supersede=supersede)
+
+    def import_published(self, path: str | Path) -> RunRecord:
+        """Record a published FC-CONAN partition: labels, final labels, verdicts; an empty study gets its grid too."""
+        return published.import_published(self._store, path)
+
+    def labels(self) -> pd.DataFrame:
+        """Every annotator's current answer; see `steps.answer.export_labels` for the columns."""
+        return answer.export_labels(self._store)
+
+    def simulate(self, options: Simulate) -> RunRecord:
+        """Let simulated people answer whatever round is open."""
+        return answer.simulate(self._store, options)
+
+    def agreement(self, options: AgreementOptions | None = None) -> Agreement:
+        """Measure agreement before adjudication."""
+        from fcpair.agree import AgreementOptions
+
+        return judge.measure_agreement(self._store, options or AgreementOptions())
+
+    def adjudicate(self, options: Adjudicate) -> RunRecord:
+        """Decide what the policy decides."""
+        return judge.adjudicate(self._store, options)
+
+    def adjudicate_dry_run(self, options: Adjudicate) -> DryRun:
+        """Say what the policy would decide, beside what stands; change nothing."""
+        return judge.dry_run(self._store, options)
+
+    def waiting(self) -> list[int]:
+        """The pairs that wait for an adjudicator, by number."""
+        return judge.waiting_pairs(self._store)
+
+    def conflict(self, pair_id: int) -> Conflict:
+        """What an adjudicator sees of a pair; raises UnknownIdError when there is none of that number."""
+        return judge.conflict(self._store, pair_id)
+
+    def decide(self, pair_id: int, code: int | None, *, by: str, note: str = "") -> RunRecord:
+        """Record a person's decision on a pair; None discards it as irreconcilable."""
+        return judge.decide_by_person(self._store, pair_id, code, by, note)
+
+    def take_back(self, pair_id: int, *, by: str) -> RunRecord:
+        """Take the decision on a pair back, so that it waits again."""
+        return judge.take_back(self._store, pair_id, by)
+
+    def import_outcomes(self, path: str | Path) -> RunRecord:
+        """Record decisions that were made elsewhere."""
+        return judge.import_outcomes(self._store, path)
+
+    def assign_validation(self, options: Validate, *, redo: bool = False) -> RunRecord:
+        """Deal adjudicated pairs to validators who took no part in them."""
+        return check.assign_validation(self._store, options, redo=redo)
+
+    def write_validation_sheets(self, folder: str | Path) -> dict[str, int]:
+        """Write each validator's open pairs as a CSV to fill in; returns the rows by validator."""
+        return deal.write_validation_sheets(self._store, folder)
+
+    def import_verdicts(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
+        """Record verdicts from a file."""
+        return answer.import_verdicts(self._store, path, supersede=supersede)
+
+    def partition(self, options: Partition | None = None) -> Tiers:
+        """Derive Diamond, Gold, Silver and Bronze."""
+        return grade.partition(self._store, options or Partition())
+
+    def tier(self, tier: Tier, options: Partition | None = None, *, published: bool = False) -> pd.DataFrame:
+        """The pairs of a tier, as `release` writes them."""
+        return grade.tier_rows(self._store, tier, options or Partition(), published=published)
+
+    def release(
+        self, tier: Tier, path: str | Path, options: Partition | None = None, *, published: bool = False
+    ) -> RunRecord:
+        """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
+        return grade.release(self._store, tier, path, options or Partition(), published=published)
+
+    def explain(self, pair_id: int, options: Partition | None = None) -> Explanation:
+        """Say why a pair is where it is; raises UnknownIdError when there is none of that number."""
+        return grade.explain(self._store, pair_id, options or Partition())
+
+    def status(self) -> dict[str, Any]:
+        """The study at a glance; see `steps.overview.status` for the keys."""
+        return overview.status(self._store)
+
+    def log(self) -> list[RunRecord]:
+        """Every run of every stage, oldest first."""
+        return overview.log(self._store)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"the guidelines {path} cannot be read: {error}") from error
