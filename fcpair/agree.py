@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ NO_SUBSET = "no two annotators share a pair"
 class AgreementOptions:
     """What agreement is computed with; raises InputError for a value that cannot be used."""
 
+    stage: ClassVar[str] = "agreement"
     weights: Literal["none", "linear", "quadratic"] = field(
         default="none", metadata={"help": "disagreement weights of Cohen's kappa, in the order of the label codes"}
     )

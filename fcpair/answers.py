@@ -49,9 +49,9 @@ def read_answers(
     read = pd.DataFrame(
         {
             LINE: given[LINE].to_numpy(),
-            "pair": cells.parse("pair", _pair_id, NO_CODE),
-            HS: cells.parse(HS, identity, "") if keys != ["pair"] else "",
-            CN: cells.parse(CN, identity, "") if keys != ["pair"] else "",
+            "pair": cells.parse("pair", _pair_id, NO_CODE, needed=True),
+            HS: cells.parse(HS, identity, "", needed=True) if keys != ["pair"] else "",
+            CN: cells.parse(CN, identity, "", needed=True) if keys != ["pair"] else "",
             "person": cells.parse(person, str.strip, "", needed=named),
             "code": cells.parse(answer, lambda word: _code(word, words), NO_CODE),
             "seconds": cells.parse("seconds", _seconds, float("nan")),
@@ -94,7 +94,7 @@ def _code(word: str, words: Mapping[str, int]) -> int:
 
 
 def _pair_id(cell: str) -> int:
-    if not cell.strip().isdecimal():
+    if not cell.strip().isdecimal() or len(cell.strip()) > 18:  # longer ones do not fit 64 bits
         raise ValueError(f"`{cell}` is no pair; expected its number")
     return int(cell)
 

@@ -97,7 +97,7 @@ def _empty_texts(path: str | Path, frame: pd.DataFrame) -> list[Finding]:
 
 
 def _only(path: str | Path, frame: pd.DataFrame, language: str) -> pd.DataFrame:
-    kept = frame[frame["language"] == language.lower()]
+    kept = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
     if kept.empty:
         there = ", ".join(sorted(set(frame["language"]) - {""})) or "none named"
         raise InputError(f"{path}: no row in language `{language}`; found {there}")
@@ -115,16 +115,21 @@ def _sides(format: str, metadata: tuple[str, ...]) -> tuple[tuple[str, ...], tup
 def _read_conan(path: str | Path, _hs: str, _cn: str) -> pd.DataFrame:
     frame = read_table(path, ["cn_id", "hateSpeech", "counterSpeech"], verbatim=True)
     frame["language"] = frame["cn_id"].str[:2].str.lower()
-    return frame.rename(columns={"hateSpeech": HS, "counterSpeech": CN})
+    return _sided(path, frame, "hateSpeech", "counterSpeech")
 
 
 def _read_mt_conan(path: str | Path, _hs: str, _cn: str) -> pd.DataFrame:
     frame = read_table(path, ["HATE_SPEECH", "COUNTER_NARRATIVE"], verbatim=True)
-    return frame.rename(columns={"HATE_SPEECH": HS, "COUNTER_NARRATIVE": CN})
+    return _sided(path, frame, "HATE_SPEECH", "COUNTER_NARRATIVE")
 
 
 def _read_named(path: str | Path, hs_column: str, cn_column: str) -> pd.DataFrame:
-    frame = read_table(path, [hs_column, cn_column])
+    if hs_column == cn_column:
+        raise InputError(f"column `{hs_column}` is named for both sides; the HS and the CN stand in two columns")
+    return _sided(path, read_table(path, [hs_column, cn_column]), hs_column, cn_column)
+
+
+def _sided(path: str | Path, frame: pd.DataFrame, hs_column: str, cn_column: str) -> pd.DataFrame:
     clash = ({HS, CN} - {hs_column, cn_column}) & set(frame.columns)
     if clash:
         raise InputError(f"{path}: column `{clash.pop()}` is not the one named; rename or drop it")

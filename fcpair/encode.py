@@ -213,7 +213,7 @@ def _read_cache(model: Model) -> dict[str, NDArray[np.float32]]:
             return dict(zip(kept["keys"].tolist(), kept["vectors"], strict=True))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
         _log.warning("the vector cache %s cannot be read (%s); encoding anew", _cache_file(model), error)
         return {}
 

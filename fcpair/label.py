@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any
 
 from fcpair.errors import RecipeError
@@ -30,20 +30,26 @@ def parse_scheme(choices: list[dict[str, Any]]) -> Scheme:
     """The scheme of a list of tables: `code`, `name` and, where not the default, `definite` and `positive`.
 
     Raises:
-        RecipeError: fewer than two definite choices, none or all of them positive, a code or name twice, a name with
-            a meaning of its own, a negative code, an unknown key.
+        RecipeError: fewer than two definite choices, none or all of them positive, a code or name twice (case does
+            not tell names apart), a name with a meaning of its own, a negative code, an unknown key, a value of the
+            wrong type.
     """
     try:
-        scheme = Scheme(tuple(sorted((Choice(**choice) for choice in choices), key=lambda choice: choice.code)))
+        read = [Choice(**choice) for choice in choices]
     except TypeError as error:
         raise RecipeError(f"a label choice cannot be read: {error}; expected code, name, definite, positive") from None
-    names = [choice.name for choice in scheme]
+    for choice in read:
+        if [type(value) for value in astuple(choice)] != [int, str, bool, bool]:
+            raise RecipeError(f"the label choice {choice.code}, `{choice.name}`: a code is a number, a name is text")
+    scheme = Scheme(tuple(sorted(read, key=lambda choice: choice.code)))
+    names = [_word(choice) for choice in scheme]
     positive, definite = set(scheme.positive), set(scheme.definite)
     problems = (
         (len(definite) < 2, "at least two definite choices are needed"),
         (not positive or not positive < definite, "some, not all, of the definite choices must be positive"),
         (len(set(scheme.codes)) < len(names) or len(set(names)) < len(names), "a code or a name stands twice"),
         (bool({SKIP, IRRECONCILABLE} & set(names)), f"`{SKIP}` and `{IRRECONCILABLE}` have a meaning of their own"),
+        (any(not name or name.isdecimal() for name in names), "a name is a word, not empty and no number"),
         (any(code < 0 for code in scheme.codes), "codes count from 0"),
     )
     for failed, message in problems:
@@ -64,4 +70,8 @@ def outcome_words(scheme: Scheme) -> dict[str, int]:
 
 
 def _words(choices: tuple[Choice, ...]) -> dict[str, int]:
-    return {word: choice.code for choice in choices for word in (str(choice.code), choice.name.lower())}
+    return {word: choice.code for choice in choices for word in (str(choice.code), _word(choice))}
+
+
+def _word(choice: Choice) -> str:
+    return choice.name.strip().lower()

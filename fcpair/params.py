@@ -5,10 +5,11 @@ A recipe file, the command line and the library all fill these classes.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
 from fcpair.adjudicate import Policy, Ties
 from fcpair.encode import DEFAULT_MODEL
@@ -131,6 +132,13 @@ class Partition:
 
     stage: ClassVar[str] = "partition"
     diamond: DiamondRule = _param("unanimous", "what Diamond asks of the labels; majority is what FC-CONAN published")
+
+
+def plain_type(hint: Any) -> Any:
+    """The type of a parameter without its `| None`."""
+    if get_origin(hint) in {Union, types.UnionType}:
+        return next(part for part in get_args(hint) if part is not type(None))
+    return hint
 
 
 def as_params(options: Any) -> dict[str, Any]:

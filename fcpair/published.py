@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcpair.corpus import CN, HS
+from fcpair.corpus import CN, HS, identity
 from fcpair.errors import Finding, reject
 from fcpair.label import APPROPRIATENESS
 from fcpair.records import Verdict
@@ -49,7 +49,7 @@ def read_published(path: str | Path) -> Published:
     Raises:
         InputError: all findings at once: a missing column, a value that is no code, an empty text, a pair twice.
     """
-    frame = read_table(path, COLUMNS, verbatim=True)
+    frame = read_table(path, COLUMNS)
     reject(path, [*_unknown_values(path, frame), *_repeated(path, frame)])
     pairs = frame.rename(columns={INDEX: "pair", HS_TEXT: HS, CN_TEXT: CN}).drop(columns=[FINAL, VALID, *ANSWERS])
     pairs["pair"] = pairs["pair"].astype("int64")
@@ -68,18 +68,23 @@ def _unknown_values(path: str | Path, frame: pd.DataFrame) -> list[Finding]:
         if cell not in values
     ]
     numbers = zip(frame[LINE], frame[INDEX], strict=True)
-    found += [Finding(str(path), int(line), f"`{cell}` is no index") for line, cell in numbers if not cell.isdecimal()]
+    found += [Finding(str(path), int(line), f"`{cell}` is no index") for line, cell in numbers if not _is_index(cell)]
     for column in (HS_TEXT, CN_TEXT):
         empty = frame[LINE][frame[column].str.strip() == ""]
         found += [Finding(str(path), int(line), f"the text in `{column}` is empty") for line in empty]
     return found
 
 
+def _is_index(cell: str) -> bool:
+    return cell.isdecimal() and len(cell) <= 18  # longer ones do not fit 64 bits
+
+
 def _repeated(path: str | Path, frame: pd.DataFrame) -> list[Finding]:
+    same = frame[[HS_TEXT, CN_TEXT]].map(identity)
     return [
         Finding(str(path), int(line), f"this {what} stands in the file already")
-        for what, key in (("original_index", [INDEX]), ("pair", [HS_TEXT, CN_TEXT]))
-        for line in frame[LINE][frame.duplicated(key)]
+        for what, again in (("original_index", frame.duplicated(INDEX)), ("pair", same.duplicated()))
+        for line in frame[LINE][again]
     ]
 
 

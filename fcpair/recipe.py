@@ -5,16 +5,27 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from fcpair.agree import AgreementOptions
 from fcpair.errors import RecipeError
 from fcpair.label import parse_scheme
-from fcpair.params import Adjudicate, Assign, Import, Pair, Partition, Retrieve, Select, Setup, Simulate, Validate
+from fcpair.params import (
+    Adjudicate,
+    Assign,
+    Import,
+    Pair,
+    Partition,
+    Retrieve,
+    Select,
+    Setup,
+    Simulate,
+    Validate,
+    plain_type,
+)
 from fcpair.records import Scheme
 
 
@@ -64,6 +75,8 @@ def load_recipe(path: str | Path) -> Recipe:
         content = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise RecipeError(f"{path}: there is no such recipe") from None
+    except OSError as error:
+        raise RecipeError(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path}: not TOML: {error}") from None
     _only_known(str(path), content, list(_SECTIONS), "section")
@@ -95,13 +108,6 @@ def _section(path: Path, name: str, values: Any) -> Any:
 
 def _required(item: Field[Any]) -> bool:
     return item.default is MISSING and item.default_factory is MISSING
-
-
-def plain_type(hint: Any) -> Any:
-    """The type of a parameter without its `| None`."""
-    if get_origin(hint) in {Union, types.UnionType}:
-        return next(part for part in get_args(hint) if part is not type(None))
-    return hint
 
 
 def _value(place: str, value: Any, hint: Any, folder: Path) -> Any:

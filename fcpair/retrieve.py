@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-BLOCK_CELLS = 16_000_000  # scores held at once: 64 MB of float32
+BLOCK_CELLS = 8_000_000  # scores held at once: 64 MB of float64
+DECIMALS = 6  # what float32 vectors are good for; below it equal texts would not tie
 
 
 def draw(n_items: int, n: int, seed: int, what: str = "texts") -> NDArray[np.int64]:
@@ -74,7 +75,7 @@ def neighbours(
 
     Returns:
         One row per source and neighbour, nearest first: `source`, `cn` (positions), `rank` (from 1, of distinct
-        texts), `score` (cosine, -1 to 1). Ties are broken by corpus order.
+        texts), `score` (cosine, -1 to 1, to six decimals). Ties are broken by corpus order.
 
     Raises:
         InputError: `k` below 1.
@@ -86,25 +87,24 @@ def neighbours(
         raise InputError(f"k is {k}; at least 1 neighbour is needed")
     places = min(k, len(vectors) - 1)
     block = max(1, BLOCK_CELLS // len(vectors))
+    exact = vectors.astype(np.float64)
     nearest, scores = [], []
     for start in range(0, len(sources), block):
         rows = sources[start : start + block]
-        similarity = vectors[rows] @ vectors.T
+        similarity = np.round(exact[rows] @ exact.T, DECIMALS)
         similarity[np.arange(len(rows)), rows] = -np.inf
         top = _top(similarity, places)
         nearest.append(top)
         scores.append(np.take_along_axis(similarity, top, axis=1))
     cn = np.concatenate(nearest) if nearest else np.empty((0, places), np.int64)
-    score = np.concatenate(scores) if scores else np.empty((0, places), np.float32)
+    score = np.concatenate(scores) if scores else np.empty((0, places))
     rank = np.broadcast_to(np.arange(1, places + 1), cn.shape)
     kept = np.ones(cn.shape, bool) if copies is None else np.cumsum(copies[cn], axis=1) - copies[cn] < k
     source = np.broadcast_to(sources[:, None], cn.shape)
-    return pd.DataFrame(
-        {"source": source[kept], "cn": cn[kept], "rank": rank[kept], "score": score[kept].astype(np.float64)}
-    )
+    return pd.DataFrame({"source": source[kept], "cn": cn[kept], "rank": rank[kept], "score": score[kept]})
 
 
-def _top(similarity: NDArray[np.float32], places: int) -> NDArray[np.int64]:
+def _top(similarity: NDArray[np.float64], places: int) -> NDArray[np.int64]:
     """The columns of the `places` largest values of each row, largest first; of equal values the first column."""
     import numpy as np
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fcpair.agree import Agreement, AgreementOptions
 from fcpair.encode import Progress
 from fcpair.errors import StudyError
 from fcpair.label import scheme_record
@@ -20,16 +22,15 @@ from fcpair.params import (
     Simulate,
     Validate,
 )
+from fcpair.recipe import Recipe
 from fcpair.records import Conflict, DryRun, Explanation, Person, Role, RunRecord, Scheme, Tier
-from fcpair.steps import answer, build, check, deal, grade, judge, overview, published, staff
+from fcpair.steps import answer, build, check, deal, grade, judge, overview, published, staff, walk
 from fcpair.steps.grade import Tiers
-from fcpair.steps.ground import note, scheme_of
+from fcpair.steps.ground import Options, note, own, scheme_of
 from fcpair.store import Store, Tx, grids, people, runs
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from fcpair.agree import Agreement, AgreementOptions
 
 
 class Study:
@@ -141,11 +142,14 @@ class Study:
         """Let simulated people answer whatever round is open."""
         return answer.simulate(self._store, options)
 
-    def agreement(self, options: AgreementOptions | None = None) -> Agreement:
-        """Measure agreement before adjudication."""
-        from fcpair.agree import AgreementOptions
+    def own(self, cls: type[Options], **given: Any) -> Options:
+        """The study's own Partition or AgreementOptions, as its recipe has them, with what is given in their place."""
+        with self._store.read() as tx:
+            return own(tx, cls, given)
 
-        return judge.measure_agreement(self._store, options or AgreementOptions())
+    def agreement(self, options: AgreementOptions | None = None) -> Agreement:
+        """Measure agreement before adjudication; with the study's own options when none are given."""
+        return judge.measure_agreement(self._store, options or self.own(AgreementOptions))
 
     def adjudicate(self, options: Adjudicate) -> RunRecord:
         """Decide what the policy decides."""
@@ -188,22 +192,26 @@ class Study:
         return answer.import_verdicts(self._store, path, supersede=supersede)
 
     def partition(self, options: Partition | None = None) -> Tiers:
-        """Derive Diamond, Gold, Silver and Bronze."""
-        return grade.partition(self._store, options or Partition())
+        """Derive Diamond, Gold, Silver and Bronze; by the study's own rules when no options are given."""
+        return grade.partition(self._store, options or self.own(Partition))
 
     def tier(self, tier: Tier, options: Partition | None = None, *, published: bool = False) -> pd.DataFrame:
         """The pairs of a tier, as `release` writes them."""
-        return grade.tier_rows(self._store, tier, options or Partition(), published=published)
+        return grade.tier_rows(self._store, tier, options or self.own(Partition), published=published)
 
     def release(
         self, tier: Tier, path: str | Path, options: Partition | None = None, *, published: bool = False
     ) -> RunRecord:
         """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
-        return grade.release(self._store, tier, path, options or Partition(), published=published)
+        return grade.release(self._store, tier, path, options or self.own(Partition), published=published)
 
     def explain(self, pair_id: int, options: Partition | None = None) -> Explanation:
         """Say why a pair is where it is; raises UnknownIdError when there is none of that number."""
-        return grade.explain(self._store, pair_id, options or Partition())
+        return grade.explain(self._store, pair_id, options or self.own(Partition))
+
+    def walk(self, recipe: Recipe, *, progress: Progress | None = None) -> Iterator[RunRecord]:
+        """Run a recipe from the first stage that is not done; ends where people have to act, or at the end."""
+        return walk.walk(self._store, recipe, progress)
 
     def status(self) -> dict[str, Any]:
         """The study at a glance; see `steps.overview.status` for the keys."""

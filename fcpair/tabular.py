@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 LINE = "line"
 _GUARDED = re.compile("^'*[=+\\-@\t\r\n＝＋－＠]")
+_NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 _UNGUARD = re.compile("^'(?='*[=+\\-@\t\r\n＝＋－＠])")
 
 
@@ -50,7 +51,7 @@ def read_table(path: str | Path, columns: Sequence[str] = (), *, verbatim: bool 
         A frame of strings (an empty string where there is nothing) and the column `line`, from 1.
 
     Raises:
-        InputError: no file, not UTF-8, no rows, a row of another width, a missing column.
+        InputError: no file, not UTF-8, no rows, a row of another width, a missing column, a column named `line`.
     """
     import pandas as pd
 
@@ -59,6 +60,8 @@ def read_table(path: str | Path, columns: Sequence[str] = (), *, verbatim: bool 
         raise InputError(f"{path}: there is no such file")
     header, rows, lines = _READERS.get(path.suffix.lower(), _read_csv)(path)
     _require(path, header, columns)
+    if LINE in header:
+        raise InputError(f"{path}: column `{LINE}` would be taken for the line numbers; rename it")
     if not rows:
         raise InputError(f"{path}: the file has no rows; expected at least one below the column names")
     frame = pd.DataFrame(rows, columns=header, dtype=object)
@@ -83,14 +86,14 @@ def _require(path: Path, header: Sequence[str], columns: Sequence[str]) -> None:
 
 def _decode(path: Path) -> str:
     raw = path.read_bytes()
-    if not raw.strip():
-        raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         message = f"byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8"
         raise InputError(f"{path}: the encoding is broken", [Finding(str(path), line, message)]) from None
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
     if "\x00" in text:
         line = text.count("\n", 0, text.index("\x00")) + 1
         raise InputError(f"{path}: not a text file", [Finding(str(path), line, "a NUL character")])
@@ -105,7 +108,7 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
     lines: list[int] = []
     findings: list[Finding] = []
     try:
-        header = next(reader)
+        header = next(row for row in reader if row)
         line = reader.line_num + 1
         for row in reader:
             if row and len(row) != len(header):
@@ -139,8 +142,14 @@ def _read_jsonl(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
         except json.JSONDecodeError as error:
             findings.append(Finding(str(path), line, f"not JSON: {error.msg} at column {error.colno}"))
             continue
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
+            findings.append(Finding(str(path), line, f"cannot be read: {error}"))
+            continue
         if not isinstance(record, dict):
             findings.append(Finding(str(path), line, f"expected an object, found {type(record).__name__}"))
+            continue
+        if any(_NO_TEXT.search(cell) for cell in record.values() if isinstance(cell, str)):
+            findings.append(Finding(str(path), line, "a NUL character or half a surrogate pair, which no text holds"))
             continue
         header.update(dict.fromkeys(record))
         records.append(record)
@@ -185,15 +194,34 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> None:
         if path.suffix == ".parquet":
             frame.to_parquet(temporary, index=False)
         elif path.suffix == ".jsonl":
-            frame.to_json(temporary, orient="records", lines=True, force_ascii=False)
+            _write_jsonl(frame, temporary)
         else:
-            _guarded(frame).to_csv(temporary, index=False, lineterminator="\n")
+            _write_csv(frame, temporary)
 
 
 def check_suffix(path: str | Path) -> None:
     """Raise InputError unless the suffix of `path` is one that `write_table` knows."""
     if Path(path).suffix not in SUFFIXES:
         raise InputError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
+
+
+def _write_jsonl(frame: pd.DataFrame, path: Path) -> None:
+    cells = frame.astype(object).where(frame.notna(), None)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for row in cells.itertuples(index=False, name=None):
+            file.write(json.dumps(dict(zip(frame.columns, row, strict=True)), ensure_ascii=False) + "\n")
+
+
+def _write_csv(frame: pd.DataFrame, path: Path) -> None:
+    with _LineFeeds(path.open("wb"), encoding="utf-8", newline="") as file:
+        _guarded(frame).to_csv(file, index=False, lineterminator="\r\n")
+
+
+class _LineFeeds(io.TextIOWrapper):
+    """Ends rows in a line feed. Python before 3.13 quotes a carriage return in a cell only if rows end in one."""
+
+    def write(self, row: str, /) -> int:
+        return super().write(row.removesuffix("\r\n") + "\n")
 
 
 def _guarded(frame: pd.DataFrame) -> pd.DataFrame:

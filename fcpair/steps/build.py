@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def import_corpus(store: Store, options: Import, *, redo: bool) -> RunRecord:
+def import_corpus(store: Store, options: Import, *, redo: bool = False) -> RunRecord:
     """Read a corpus into the study."""
     read = corpora.read_corpus(
         options.path,
@@ -55,7 +55,7 @@ def _metadata(rows: pd.DataFrame, names: tuple[str, ...]) -> list[dict[str, str]
     return [dict(zip(there, values, strict=True)) for values in zip(*(rows[name] for name in there), strict=True)]
 
 
-def select(store: Store, options: Select, *, redo: bool) -> RunRecord:
+def select(store: Store, options: Select, *, redo: bool = False) -> RunRecord:
     """Choose the HS of the study: drawn by seed, or as a file lists them."""
     if (options.hs is None) == (options.list is None):
         raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
@@ -107,7 +107,7 @@ def _listed_twice(path: str, lines: list[int], chosen: list[int | None]) -> list
     return found
 
 
-def bring_in(store: Store, options: Retrieve, *, redo: bool, progress: Progress | None) -> RunRecord:
+def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: Progress | None) -> RunRecord:
     """Bring candidates in: the nearest neighbours of the source CNs, less all source CNs."""
     import numpy as np
 
@@ -131,7 +131,7 @@ def bring_in(store: Store, options: Retrieve, *, redo: bool, progress: Progress 
         return note(tx, options, counts, model.record())
 
 
-def make_grid(store: Store, options: Pair, *, redo: bool) -> RunRecord:
+def make_grid(store: Store, options: Pair, *, redo: bool = False) -> RunRecord:
     """Cross the selected HS with all candidates, or with as many as are drawn."""
     with store.write(bulk=True) as tx:
         begin_building(tx, "pair", redo=redo)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 VERDICT_WORDS = label_words(VERDICTS) | {"valid": 1, "not valid": 0}
 
 
-def assign_validation(store: Store, options: Validate, *, redo: bool) -> RunRecord:
+def assign_validation(store: Store, options: Validate, *, redo: bool = False) -> RunRecord:
     """Deal adjudicated pairs to validators, as evenly as the pairs in which they took part allow."""
     import numpy as np
     import pandas as pd

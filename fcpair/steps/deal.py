@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHEET_COLUMNS = ("annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note")
 
 
-def assign(store: Store, options: Assign, *, redo: bool) -> RunRecord:
+def assign(store: Store, options: Assign, *, redo: bool = False) -> RunRecord:
     """Deal the grid to annotators in overlapping shards."""
     import numpy as np
     import pandas as pd

@@ -15,7 +15,7 @@ from fcpair.params import Partition
 from fcpair.partition import Evidence, TierRule, grade, passes, reasons, tables, tier_rules
 from fcpair.published import published_columns
 from fcpair.records import Explanation, Origin, Round, RunRecord, Scheme, Tier, TierCheck
-from fcpair.steps.ground import need_labels, note_run, scheme_of, texts_of
+from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
 from fcpair.store import Store, Tx, decisions, grids, runs
 from fcpair.tabular import check_suffix, write_table
 from fcpair.validate import combine
@@ -46,6 +46,14 @@ def partition(store: Store, options: Partition) -> Tiers:
     with store.read() as tx:
         need_labels(tx, "partition")
         return _tiers(tx, options)
+
+
+def note_partition(store: Store, options: Partition) -> RunRecord:
+    """Derive the tiers, and make these rules the study's own."""
+    pairs = partition(store, options).pairs
+    counts = {tier.label: int((pairs["tier"] >= tier).sum()) for tier in reversed(Tier)}
+    with store.write() as tx:
+        return note(tx, options, counts)
 
 
 def _tiers(tx: Tx, options: Partition) -> Tiers:

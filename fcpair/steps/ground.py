@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 from fcpair.errors import StageError, UnknownIdError
 from fcpair.label import parse_scheme
@@ -11,6 +13,7 @@ from fcpair.params import as_params
 from fcpair.records import RunRecord, Scheme
 from fcpair.store import Tx, decisions, grids, progress, runs
 
+Options = TypeVar("Options")
 MADE = {
     "import": "source pairs",
     "select": "selected HS",
@@ -23,6 +26,18 @@ MADE = {
 def scheme_of(tx: Tx) -> Scheme:
     """The label scheme of the study's grid."""
     return parse_scheme(grids.grid_scheme(tx))
+
+
+def own(tx: Tx, cls: type[Options], given: Mapping[str, Any]) -> Options:
+    """The study's own options of a kind, as its recipe has them, with those in `given` in their place."""
+    names = {item.name for item in fields(cls)}  # type: ignore[arg-type]
+    kept = [run.params for run in runs.runs(tx, cls.stage) if set(run.params) == names]  # type: ignore[attr-defined]
+    return cls(**{**(kept[-1] if kept else {}), **given})
+
+
+def is_own(tx: Tx, options: Any) -> bool:
+    """Whether these options are noted as the study's own."""
+    return any(run.params == as_params(options) for run in runs.runs(tx, options.stage))
 
 
 def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | None = None) -> RunRecord:
@@ -52,7 +67,7 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     if discarded and (n := decisions.n_judgements(tx)):
         raise StageError(
             f"`{stage}` cannot be done again: {n:,} judgements rest on what is there ({discarded}), and judgements are "
-            "never discarded; `fcpair --study OTHER init` makes a new study"
+            "never discarded; `fcpair init --study OTHER` makes a new study"
         )
     if discarded and not redo:
         raise StageError(f"`{stage}` has been done; `--redo` would discard {discarded}")

@@ -28,6 +28,14 @@ def measure_agreement(store: Store, options: AgreementOptions) -> Agreement:
         return agreement(labels, scheme_of(tx), options)
 
 
+def note_agreement(store: Store, options: AgreementOptions) -> RunRecord:
+    """Measure agreement, and make these options the study's own."""
+    measured = measure_agreement(store, options)
+    counts = {"labels": measured.n_labels, "pairs": measured.n_pairs, "overlapped": measured.n_overlapped}
+    with store.write() as tx:
+        return note(tx, options, counts | {figure.name: figure.value for figure in measured.pooled})
+
+
 def adjudicate(store: Store, options: Adjudicate) -> RunRecord:
     """Decide what the policy decides.
 

@@ -31,7 +31,7 @@ def import_published(store: Store, path: str | Path) -> RunRecord:
     with store.write() as tx:
         if people.people(tx) or decisions.n_judgements(tx):
             raise StageError(
-                "the study has people of its own; `fcpair --study OTHER init` makes one for published labels"
+                "the study has people of its own; `fcpair init --study OTHER` makes one for published labels"
             )
         if scheme_of(tx) != APPROPRIATENESS:
             raise StageError(

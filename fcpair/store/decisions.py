@@ -180,3 +180,16 @@ def took_part(tx: Tx) -> pd.DataFrame:
     decided = select(adjudication.c.pair_id, adjudication.c.person_id).where(adjudication.c.person_id.is_not(None))
     both = given.union(decided).subquery()
     return frame(tx, select(both.c.pair_id, both.c.person_id).order_by(both.c.pair_id, both.c.person_id))
+
+
+def standing_cells(tx: Tx) -> pd.DataFrame:
+    """The standing decision of each pair with its place: `hs_id`, `cn_id`, `rule`, `code` (missing: discarded)."""
+    standing = _current_adjudication()
+    query = (
+        select(pair.c.hs_id, pair.c.cn_id, adjudication.c.rule, adjudication.c.code)
+        .select_from(adjudication)
+        .join(standing, standing.c.id == adjudication.c.id)
+        .join(pair, pair.c.id == adjudication.c.pair_id)
+        .order_by(adjudication.c.pair_id)
+    )
+    return frame(tx, query)

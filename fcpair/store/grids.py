@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from fcpair.store import dialect
-from fcpair.store.rows import frame, insert_rows, records
+from fcpair.store.rows import CHUNK, frame, insert_rows, records
 from fcpair.store.store import Tx
 from fcpair.store.tables import candidate, grid, neighbour, pair, selected_hs, source_pair, text
 
@@ -130,3 +131,29 @@ def texts_of_pair(tx: Tx, pair_id: int) -> tuple[dict[str, Any], dict[str, Any]]
             return None
         sides.append(dict(row._mapping))
     return sides[0], sides[1]
+
+
+def drawn_candidates(tx: Tx) -> list[int]:
+    """The ids of the candidates that go into the grid, in order."""
+    query = select(candidate.c.text_id).where(candidate.c.drawn).order_by(candidate.c.position)
+    return list(tx.execute(query).scalars())
+
+
+def corpus_cells(tx: Tx) -> pd.DataFrame:
+    """The pairs of the corpus between a selected HS and a drawn candidate: `hs_id`, `cn_id`, each once."""
+    query = (
+        select(source_pair.c.hs_id, source_pair.c.cn_id)
+        .join(selected_hs, selected_hs.c.text_id == source_pair.c.hs_id)
+        .join(candidate, candidate.c.text_id == source_pair.c.cn_id)
+        .where(candidate.c.drawn)
+        .distinct()
+        .order_by(source_pair.c.hs_id, source_pair.c.cn_id)
+    )
+    return frame(tx, query)
+
+
+def pair_parts(tx: Tx) -> Iterator[list[tuple[int, int]]]:
+    """The two sides of every pair of the grid, `(hs_id, cn_id)` by number, a chunk at a time."""
+    query = select(pair.c.hs_id, pair.c.cn_id).order_by(pair.c.id)
+    result = tx.execution_options(stream_results=True).execute(query)
+    return iter(lambda: [(row[0], row[1]) for row in result.fetchmany(CHUNK)], [])

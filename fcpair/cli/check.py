@@ -1,0 +1,73 @@
+"""validate assign, sheets, import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import params, redo_option, supersede_option, with_study
+from fcpair.cli.output import done, working
+from fcpair.params import Validate
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+
+@click.group()
+def validate() -> None:
+    """Check labels: assign, sheets, import.
+
+    \b
+    Example:
+      fcpair validate assign --validators 4 --pairs 4000 --seed 13
+    """
+
+
+@validate.command()
+@params(Validate)
+@redo_option
+@with_study
+def assign(study: Study, options: Validate, redo: bool) -> None:
+    """Deal adjudicated pairs to validators who took no part in them.
+
+    \b
+    Example:
+      fcpair validate assign --validators 4 --pairs 4000 --seed 13
+    """
+    with working("dealing pairs"):
+        run = study.assign_validation(options, redo=redo)
+    done(run)
+
+
+@validate.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@with_study
+def sheets(study: Study, folder: Path) -> None:
+    """Write each validator's open pairs as a CSV to fill in.
+
+    The column `verdict` takes `agree`, `disagree` or `skip`; in a blind round `own_label` takes a label instead.
+
+    \b
+    Example:
+      fcpair validate sheets verdicts/
+    """
+    for name, rows in study.write_validation_sheets(folder).items():
+        click.echo(f"{folder / name}.csv: {rows:,} pairs")
+
+
+@validate.command("import")
+@click.argument("path", type=click.Path(path_type=Path))
+@supersede_option
+@with_study
+def import_(study: Study, path: Path, supersede: bool) -> None:
+    """Record verdicts from a file.
+
+    It has the columns `pair` (or `hs` and `cn`), `validator`, `verdict` and, if known, `seconds`, `time`, `note`.
+
+    \b
+    Example:
+      fcpair validate import verdicts.csv
+    """
+    done(study.import_verdicts(path, supersede=supersede))

@@ -1,0 +1,139 @@
+"""partition, explain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.options import format_option, own_params, with_study
+from fcpair.cli.output import Table, done, emit, working
+from fcpair.cli.work import warn_of_simulated
+from fcpair.params import Partition
+from fcpair.records import Explanation, Tier
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+CAPTIONS = (
+    "Table 1. The tiers: their pairs, and the rule that each follows",
+    "Table 2. Appropriate and not appropriate pairs",
+    "Table 3. How many labels the pairs rest on",
+)
+
+
+@click.command()
+@with_study
+@own_params(Partition)
+@click.option("--tier", type=click.Choice([tier.label for tier in reversed(Tier)]), help="Write this tier.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where to: a .csv, .jsonl or .parquet file.")
+@click.option(
+    "--columns",
+    type=click.Choice(["fcpair", "fc-conan"]),
+    default="fcpair",
+    show_default=True,
+    help="The names of the columns: ours, or those in which FC-CONAN was published.",
+)
+@format_option
+def partition(study: Study, options: Partition, tier: str | None, out: Path | None, columns: str, form: str) -> None:
+    """Grade the pairs, or write one tier.
+
+    Without `--tier` it prints the tables about Diamond, Gold, Silver and Bronze. With `--tier` and no
+    `--out`, the tier's pairs are printed.
+
+    \b
+    Example:
+      fcpair partition --diamond majority
+      fcpair partition --tier gold --out gold.csv
+    """
+    published = columns == "fc-conan"
+    if out is not None and tier is None:
+        raise click.UsageError("--out needs --tier: which partition is to be written?")
+    if tier is None:
+        _print_tables(study, options, form)
+    elif out is None:
+        _print_tier(study, Tier[tier.upper()], options, published=published, form=form)
+    else:
+        with working("writing"):
+            run = study.release(Tier[tier.upper()], out, options, published=published)
+        done(run)
+        warn_of_simulated(study)
+
+
+def _print_tables(study: Study, options: Partition, form: str) -> None:
+    tiers, simulated = study.partition(options), study.status()["simulated"]
+    columns = [[str(name) for name in table.columns] for table in tiers.tables]
+    tables = [table.astype(object).where(table.notna(), None).to_dict("records") for table in tiers.tables]
+    merged: list[dict[str, Any]] = [
+        {str(key): value for row in rows for key, value in row.items()} for rows in zip(*tables, strict=True)
+    ]
+    rules = {rule.tier.label: str(rule) for rule in tiers.rules}
+    shown = [
+        Table(caption, names, [[row[name] for name in names] for row in rows])
+        for caption, names, rows in zip(CAPTIONS, columns, tables, strict=True)
+    ]
+    data = {"tiers": merged, "rules": rules, "simulated": simulated}
+    emit(form, data=data, tables=shown, rows=merged, simulated=simulated)
+
+
+def _print_tier(study: Study, tier: Tier, options: Partition, *, published: bool, form: str) -> None:
+    frame = study.tier(tier, options, published=published)
+    names = [str(name) for name in frame.columns]
+    rows: list[dict[str, Any]] = [
+        dict(zip(names, row, strict=True)) for row in frame.astype(object).itertuples(index=False, name=None)
+    ]
+    shown = names[:5] if published else ["pair", "hs", "cn", "label", "verdict", "tier", "n_labels"]
+    table = Table(f"{tier.label}: {len(rows):,} pairs", shown, [[row[name] for name in shown] for row in rows])
+    emit(form, data=rows, tables=[table], rows=rows, simulated=study.status()["simulated"])
+
+
+@click.command()
+@click.argument("pair", type=int)
+@with_study
+@own_params(Partition)
+@format_option
+def explain(study: Study, pair: int, options: Partition, form: str) -> None:
+    """Say why a pair is where it is.
+
+    It shows the texts, every answer and decision, and what each tier asks.
+
+    \b
+    Example:
+      fcpair explain 17
+    """
+    from dataclasses import asdict
+
+    told = study.explain(pair, options)
+    data = asdict(told)
+    rows = [{"tier": check.tier.label, "in": check.passed, "why": "; ".join(check.reasons)} for check in told.checks]
+    if form == "table":
+        _tell(told)
+    else:
+        for check, row in zip(data["checks"], rows, strict=True):
+            check["tier"] = row["tier"]
+        emit(form, data=data, tables=(), rows=rows)
+
+
+def _tell(told: Explanation) -> None:
+    click.echo(f"pair {told.pair_id}: {told.tier or 'in no tier'}\n\nHS  {told.hs}\nCN  {told.cn}\n")
+    for source in told.brought_in_by:
+        near = f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:.4f}"
+        click.echo(f"brought in: {near}")
+    for row in told.answers:
+        made_up = " SIMULATED" if row["origin"] == "simulated" else ""
+        click.echo(f"{row['at']}  {row['round']}: {row['person']} answered {row['answer']}{made_up}{_noted(row)}")
+    for row in told.decisions:
+        by = f" by {row['person']}" if row["person"] else ""
+        click.echo(f"{row['at']}  adjudicated ({row['rule']}{by}): {row['answer'] or 'no label'}{_noted(row)}")
+    click.echo()
+    for check in reversed(told.checks):
+        why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"
+        click.echo(f"{check.tier.label:8} {why}   [{check.rule}]")
+
+
+def _noted(row: dict[str, Any]) -> str:
+    return f" ({row['note']})" if row["note"] else ""
+
+
+COMMANDS = (partition, explain)

@@ -1,0 +1,146 @@
+"""Options, each defined once: those that every command has, and those that a stage's parameters become."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+
+import click
+
+from fcpair.errors import InputError
+from fcpair.params import plain_type
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+Command = Callable[..., Any]
+DEFAULT_STUDY = "study.db"
+
+study_option = click.option(
+    "--study",
+    envvar="FCPAIR_STUDY",
+    default=DEFAULT_STUDY,
+    show_default=True,
+    show_envvar=True,
+    type=click.Path(path_type=Path),
+    help="The study file.",
+)
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="How the result is printed.",
+)
+redo_option = click.option("--redo", is_flag=True, help="Make this stage anew, and discard what was built on it.")
+supersede_option = click.option(
+    "--supersede", is_flag=True, help="Take answers that differ from earlier ones as the newer ones."
+)
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Of who gets what.")
+
+
+def with_study(command: Command) -> Command:
+    """Give the command `--study`, and open the study for it."""
+
+    @study_option
+    @functools.wraps(command)
+    def opened(study: Path, **given: Any) -> Any:
+        from fcpair.study import Study
+
+        return command(study=Study.open(study), **given)
+
+    return opened
+
+
+def own_params(cls: type) -> Callable[[Command], Command]:
+    """Give the command, which must have a study, an option for each field of `cls`.
+
+    It is called with `options`, an instance: what is not given is as the study's recipe has it, else the default.
+    """
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def filled(study: Study, **given: Any) -> Any:
+            said = {item.name: given.pop(item.name) for item in fields(cls)}
+            options: Any = study.own(cls, **{name: value for name, value in said.items() if value is not None})
+            return command(study=study, options=options, **given)
+
+        hints = get_type_hints(cls)
+        wrapped: Command = filled
+        for item in reversed(fields(cls)):
+            text = f"{_sentence(item)}  [default: the recipe's, else {item.default}]"
+            wrapped = click.option(_flag(item), type=_click_type(plain_type(hints[item.name])), help=text)(wrapped)
+        return wrapped
+
+    return decorate
+
+
+def params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+    """Give the command an option for each field of `cls`, and call it with `options`, an instance.
+
+    Fields named in `without` are left to the command, which gets a dict of the others instead.
+    """
+    shown = [item for item in fields(cls) if item.name not in without]
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def filled(**given: Any) -> Any:
+            values = {item.name: _read(item, given.pop(item.name)) for item in shown}
+            return command(options=values if without else cls(**values), **given)
+
+        hints = get_type_hints(cls)
+        wrapped: Command = filled
+        for item in reversed(shown):
+            wrapped = _option(item, hints[item.name])(wrapped)
+        return wrapped
+
+    return decorate
+
+
+def _option(item: Field[Any], hint: Any) -> Callable[[Command], Command]:
+    flag, text = _flag(item), _sentence(item)
+    kind = plain_type(hint)
+    if kind is bool:
+        return click.option(flag, is_flag=True, default=item.default, help=text)
+    if get_origin(kind) is Mapping or get_origin(kind) is tuple:
+        name = flag.removesuffix("s")
+        return click.option(name, item.name, multiple=True, metavar=_METAVARS[get_origin(kind)], help=text)
+    default = None if item.default is MISSING else item.default
+    return click.option(flag, type=_click_type(kind), default=default, show_default=default is not None, help=text)
+
+
+def _flag(item: Field[Any]) -> str:
+    return f"--{item.name.replace('_', '-')}"
+
+
+def _sentence(item: Field[Any]) -> str:
+    return f"{item.metadata['help'][0].upper()}{item.metadata['help'][1:]}."
+
+
+_METAVARS: dict[Any, str] = {Mapping: "N:SHARE", tuple: "NAME,NAME"}
+
+
+def _click_type(kind: Any) -> Any:
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    return click.Path(path_type=Path) if kind is Path else kind
+
+
+def _read(item: Field[Any], value: Any) -> Any:
+    if item.name == "overlap":
+        return dict(_share(text) for text in value)
+    if item.name == "groups":
+        return tuple(tuple(name.strip() for name in text.split(",")) for text in value)
+    return value
+
+
+def _share(text: str) -> tuple[int, float]:
+    n_labels, _, share = text.partition(":")
+    try:
+        return int(n_labels), float(share)
+    except ValueError:
+        raise InputError(f"--overlap {text} cannot be read; expected labels:share, such as 2:0.126") from None

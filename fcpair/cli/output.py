@@ -1,0 +1,127 @@
+"""Results on standard output as table, CSV or JSON; messages and progress on standard error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from fcpair.records import RunRecord
+
+Cell = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table: every row has a cell for each column. `notes` stand below it, each once."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+
+
+def emit(
+    form: str, *, data: Any, tables: Sequence[Table], rows: Sequence[Mapping[str, Cell]], simulated: str | None = None
+) -> None:
+    """Print a result: `tables` for people, `rows` as one CSV, `data` as JSON.
+
+    `simulated` says that the result rests on simulated people: `data` must hold it itself; it stands below tables,
+    and beside a CSV on standard error, where it cannot break the file.
+    """
+    if form == "json":
+        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    elif form == "csv":
+        _print_csv(rows)
+    else:
+        for table in tables:
+            _print_table(table)
+    if simulated and form != "json":
+        click.echo(f"Note: {simulated}.", err=form == "csv")
+
+
+def _print_csv(rows: Sequence[Mapping[str, Cell]]) -> None:
+    import csv
+    import io
+
+    out = io.StringIO()
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    click.echo(out.getvalue(), nl=False)
+
+
+def _print_table(table: Table) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(title=Text(table.title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for at, name in enumerate(table.columns):
+        numeric = all(isinstance(row[at], int | float) or row[at] is None for row in table.rows)
+        drawn.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*(Text(shown(cell)) for cell in row))
+    console = Console()
+    console.print(drawn)
+    for note in table.notes:
+        console.print(Text(f"  {note}"))
+    if table.notes:
+        console.print()
+
+
+def shown(cell: Cell) -> str:
+    """A cell as people read it: thousands separated, four decimals, a dash for nothing."""
+    if cell is None:
+        return "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{cell:.4f}" if isinstance(cell, float) else cell
+
+
+def done(run: RunRecord) -> None:
+    """Print what a stage did, in a line."""
+    counts = ", ".join(f"{name.replace('_', ' ')} {_count(value)}" for name, value in run.counts.items())
+    click.echo(f"{run.stage}: {counts}" if counts else run.stage)
+
+
+def _count(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return " / ".join(f"{key}: {_count(item)}" for key, item in value.items()) or "none"
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return shown(value)
+
+
+def say(message: str) -> None:
+    """Tell the user something that is not the result."""
+    click.echo(message, err=True)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal that something goes on."""
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error; the block calls what it gets with the done and the total."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(what, total=None, visible=False)
+        yield lambda so_far, total: bar.update(task, completed=so_far, total=total, visible=True)

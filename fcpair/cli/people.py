@@ -1,0 +1,102 @@
+"""people add, list, role, retire, handover."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import format_option, seed_option, with_study
+from fcpair.cli.output import Table, done, emit
+from fcpair.records import Role
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+role_choice = click.Choice([role.value for role in Role])
+
+
+@click.group()
+def people() -> None:
+    """People: add, list, role, retire, handover.
+
+    \b
+    Example:
+      fcpair people add ana ben --role annotator
+      fcpair people list
+    """
+
+
+@people.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--role", type=role_choice, default=Role.ANNOTATOR.value, show_default=True, help="What they do.")
+@with_study
+def add(study: Study, names: tuple[str, ...], role: str) -> None:
+    """Add people under pseudonyms.
+
+    \b
+    Example:
+      fcpair people add vera --role validator
+    """
+    added = study.add_people(list(names), Role(role))
+    click.echo(f"added as {role}: {', '.join(one.name for one in added)}")
+
+
+@people.command("list")
+@format_option
+@with_study
+def list_(study: Study, form: str) -> None:
+    """List everybody, with the work they have.
+
+    \b
+    Example:
+      fcpair people list --format csv
+    """
+    rows = study.status()["people"]
+    columns = ("name", "role", "retired", "open", "done", "skipped", "withdrawn")
+    table = Table("People", columns, [[row[name] for name in columns] for row in rows])
+    emit(form, data=rows, tables=[table], rows=rows)
+
+
+@people.command()
+@click.argument("name")
+@click.argument("new_role", metavar="ROLE", type=role_choice)
+@with_study
+def role(study: Study, name: str, new_role: str) -> None:
+    """Give a person without open work another role.
+
+    \b
+    Example:
+      fcpair people role ana validator
+    """
+    study.change_role(name, Role(new_role))
+    click.echo(f"{name} is {new_role} now")
+
+
+@people.command()
+@click.argument("name")
+@seed_option
+@with_study
+def retire(study: Study, name: str, seed: int) -> None:
+    """Let a person go: what they did stays, their open work goes to others.
+
+    \b
+    Example:
+      fcpair people retire ben
+    """
+    done(study.retire(name, seed=seed))
+
+
+@people.command()
+@click.argument("name")
+@click.option("--to", help="Who takes it over; all others in the role if not given.")
+@seed_option
+@with_study
+def handover(study: Study, name: str, to: str | None, seed: int) -> None:
+    """Give a person's open work to others.
+
+    \b
+    Example:
+      fcpair people handover ben --to ana
+    """
+    done(study.hand_over(name, to, seed=seed))

@@ -1,0 +1,115 @@
+"""status, report, log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.options import format_option, with_study
+from fcpair.cli.output import Cell, Table, emit, working
+from fcpair.cli.work import warn_of_simulated
+
+if TYPE_CHECKING:
+    from fcpair.records import RunRecord
+    from fcpair.study import Study
+
+PERSON_COLUMNS = ("name", "role", "retired", "open", "done", "skipped", "withdrawn")
+
+
+@click.command()
+@format_option
+@with_study
+def status(study: Study, form: str) -> None:
+    """Say how the study stands and what is next.
+
+    \b
+    Example:
+      fcpair status --format json
+    """
+    state = study.status()
+    people = state["people"]
+    stages = [[stage, made] for stage, made in state["stages"].items()]
+    tables = [
+        Table(f"{state['study']['title'] or state['study']['file']}: what each stage made", ("stage", "rows"), stages)
+    ]
+    if people:
+        tables.append(Table("People", PERSON_COLUMNS, [[row[name] for name in PERSON_COLUMNS] for row in people]))
+    rounds = [[name, *counts.values()] for name, counts in state["rounds"].items()]
+    tables.append(Table("Rounds", ("round", *next(iter(state["rounds"].values()))), rounds))
+    if state["adjudications"]:
+        tables.append(Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())))
+    emit(form, data=state, tables=tables, rows=_facts(state), simulated=state["simulated"])
+    if form == "table":
+        click.echo(f"Next: {state['next']}")
+
+
+def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
+    """The status as one long table of what is counted."""
+    facts: list[dict[str, Cell]] = []
+    for part in ("stages", "overlap", "adjudications", "judgements"):
+        facts += [{"part": part, "of": "", "what": name, "n": n} for name, n in state[part].items()]
+    for name, counts in state["rounds"].items():
+        facts += [{"part": "rounds", "of": name, "what": what, "n": n} for what, n in counts.items()]
+    for row in state["people"]:
+        facts += [{"part": "people", "of": row["name"], "what": what, "n": row[what]} for what in PERSON_COLUMNS[3:]]
+    return facts
+
+
+@click.command()
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The HTML file to write.")
+@with_study
+def report(study: Study, out: Path) -> None:
+    """Write a self-contained HTML report.
+
+    \b
+    Example:
+      fcpair report --out report.html
+    """
+    with working("writing the report"):
+        study.report(out)
+    warn_of_simulated(study)
+    click.echo(f"{out}: written")
+
+
+@click.command()
+@format_option
+@with_study
+def log(study: Study, form: str) -> None:
+    """List every run of every stage.
+
+    With its parameters, seeds, counts, model and version.
+
+    \b
+    Example:
+      fcpair log --format json
+    """
+    runs = study.log()
+    short: list[list[Cell]] = [
+        [run.id, run.at[:16].replace("T", " "), run.stage, _brief(run.params), _brief(run.counts)] for run in runs
+    ]
+    table = Table("Runs", ("id", "at", "stage", "parameters", "counts"), short)
+    emit(form, data=[vars(run) for run in runs], tables=[table], rows=[_log_row(run) for run in runs])
+
+
+def _brief(values: dict[str, Any]) -> str:
+    """The values that were given, in a line; a scheme, paths and digests in short."""
+    given = {name: value for name, value in values.items() if value not in (None, "", [], {}) and name != "scheme"}
+    return ", ".join(f"{name} {_short(value)}" for name, value in given.items())
+
+
+def _short(value: Any, width: int = 24) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= width else f"…{text[-width + 1 :]}"
+
+
+def _log_row(run: RunRecord) -> dict[str, Cell]:
+    plain = {
+        name: json.dumps(value, ensure_ascii=False) for name, value in (("params", run.params), ("counts", run.counts))
+    }
+    model = json.dumps(run.model) if run.model else None
+    return {"id": run.id, "at": run.at, "stage": run.stage, **plain, "model": model, "version": run.version}

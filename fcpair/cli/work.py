@@ -1,0 +1,134 @@
+"""assign, labels, simulate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import params, redo_option, supersede_option, with_study
+from fcpair.cli.output import done, say, working
+from fcpair.params import Assign, Simulate
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+
+@click.command()
+@params(Assign)
+@redo_option
+@with_study
+def assign(study: Study, options: Assign, redo: bool) -> None:
+    """Deal the pairs to annotators.
+
+    `--overlap` gives some pairs to two or three of them.
+
+    \b
+    Example:
+      fcpair assign --annotators 9 --overlap 2:0.126 --overlap 3:0.05 --seed 13
+    """
+    with working("dealing pairs"):
+        run = study.assign(options, redo=redo)
+    done(run)
+
+
+@click.group()
+def labels() -> None:
+    """What was answered: sheets, import, export.
+
+    \b
+    Example:
+      fcpair labels sheets sheets/
+      fcpair labels import sheets/a1.csv
+    """
+
+
+@labels.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@with_study
+def sheets(study: Study, folder: Path) -> None:
+    """Write each annotator's open shard, in its order, as a CSV to fill in.
+
+    The column `label` takes a code or a name of the label scheme, or `skip`.
+
+    \b
+    Example:
+      fcpair labels sheets sheets/
+    """
+    written = study.write_sheets(folder)
+    for name, rows in written.items():
+        click.echo(f"{folder / name}.csv: {rows:,} pairs")
+
+
+@labels.command("import")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["long", "fc-conan"]),
+    default="long",
+    show_default=True,
+    help="A long table (a filled-in sheet is one), or a published FC-CONAN partition.",
+)
+@supersede_option
+@with_study
+def import_(study: Study, path: Path, form: str, supersede: bool) -> None:
+    """Record labels from a file.
+
+    A long table has the columns `pair` (or `hs` and `cn`), `annotator`, `label` and, if known, `seconds`, `time`,
+    `note`. Rows without a label are left out.
+
+    \b
+    Example:
+      fcpair labels import labels.csv
+      fcpair labels import bronze_partition_df.csv --format fc-conan
+    """
+    with working("recording labels"):
+        run = study.import_published(path) if form == "fc-conan" else study.import_labels(path, supersede=supersede)
+    done(run)
+
+
+@labels.command()
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A .csv, .jsonl or .parquet file.")
+@with_study
+def export(study: Study, out: Path) -> None:
+    """Write every annotator's current answer, with its origin.
+
+    \b
+    Example:
+      fcpair labels export --out labels.csv
+    """
+    from fcpair.tabular import write_table
+
+    rows = study.labels()
+    write_table(rows, out)
+    warn_of_simulated(study)
+    click.echo(f"{out}: {len(rows):,} answers")
+
+
+@click.command()
+@params(Simulate)
+@with_study
+def simulate(study: Study, options: Simulate) -> None:
+    """Let simulated people answer what is open.
+
+    This is for planning or demonstrating a study; every figure that rests on it says so.
+
+    \b
+    Example:
+      fcpair simulate --accuracy 0.9 --not-sure 0.05 --seed 13
+    """
+    with working("simulating"):
+        run = study.simulate(options)
+    done(run)
+    warn_of_simulated(study)
+
+
+def warn_of_simulated(study: Study) -> None:
+    """Say on standard error that answers were made up, when any were."""
+    if note := study.status()["simulated"]:
+        say(f"Note: {note}.")
+
+
+COMMANDS = (assign, labels, simulate)

@@ -1,0 +1,140 @@
+"""The cells of a grid, counted and put into classes for a map; large grids in blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fcpair.report.data import DISCARDED, HOLE, IN_CORPUS, IN_GRID, OTHER, POSITIVE, GridMap
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_ROWS, MOST_COLUMNS = 160, 280
+MOST_LABELS_SHOWN = 9
+
+
+@dataclass(frozen=True)
+class CellClass:
+    """One class of cells: `look` names its colour and pattern in `fcpair.report.paint`; `n` cells are in it."""
+
+    meaning: str
+    look: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Classed:
+    """A map of classes: `index`, shape `(n_hs, n_cn)`, says which of `classes` each cell is in."""
+
+    index: NDArray[np.int8]
+    classes: tuple[CellClass, ...]
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """A map of means over blocks of `rows` x `columns` cells, shape `(n_block_rows, n_block_columns)`.
+
+    `mean` is missing (NaN) where a block has no cell that the mean could rest on; `index` then says why, as one of
+    `looks`.
+    """
+
+    mean: NDArray[np.float64]
+    index: NDArray[np.int8]
+    looks: tuple[str, ...]
+    rows: int
+    columns: int
+
+
+def block_size(shape: tuple[int, ...]) -> tuple[int, int]:
+    """How many HS and CN go into one block, so that a map is not larger than MOST_ROWS x MOST_COLUMNS."""
+    return -(-shape[0] // MOST_ROWS), -(-shape[1] // MOST_COLUMNS)
+
+
+def coverage(grid: GridMap) -> Classed:
+    """The cells by their number of labels, and those that are not in the grid."""
+    import numpy as np
+
+    top = int(min(grid.labels.max(initial=0), MOST_LABELS_SHOWN))
+    index = np.minimum(grid.labels, MOST_LABELS_SHOWN).astype(np.int8)
+    named = [(_labels_in_words(n, grid), f"level {n} of {top}") for n in range(top + 1)]
+    return _classed(index, named, grid)
+
+
+def _labels_in_words(n: int, grid: GridMap) -> str:
+    if n == MOST_LABELS_SHOWN and grid.labels.max() > n:
+        return f"{n} labels or more"
+    return {0: "no label yet", 1: "1 label"}.get(n, f"{n} labels")
+
+
+def decisions(grid: GridMap) -> Classed:
+    """The cells by their adjudicated label, and those that are not in the grid."""
+    import numpy as np
+
+    index = np.full(grid.decision.shape, 4, np.int8)
+    index[grid.labels > 0] = 3
+    for at, decided in enumerate((POSITIVE, OTHER, DISCARDED)):
+        index[grid.decision == decided] = at
+    named = [
+        ("a positive label", "positive"),
+        ("another definite label", "other"),
+        ("discarded", "discarded"),
+        ("labelled, waits for a decision", "waiting"),
+        ("no label yet", "nothing"),
+    ]
+    return _classed(index, named, grid)
+
+
+def _classed(index: NDArray[np.int8], named: list[tuple[str, str]], grid: GridMap) -> Classed:
+    # Counted one class at a time: np.bincount would widen 20 million small integers to eight bytes each.
+    import numpy as np
+
+    outside = [
+        ("not in the grid: a pair of the corpus", "corpus", IN_CORPUS),
+        ("not in the grid for another reason", "hole", HOLE),
+    ]
+    for at, (_, _, place) in enumerate(outside, len(named)):
+        index[grid.place == place] = at
+    named += [(meaning, look) for meaning, look, _ in outside]
+    counts = [int(np.count_nonzero(index == at)) for at in range(len(named))]
+    return Classed(index, tuple(CellClass(*name, n) for name, n in zip(named, counts, strict=True)))
+
+
+def coverage_blocks(grid: GridMap) -> Blocked:
+    """The mean number of labels of the grid's cells in each block."""
+    inside = grid.place == IN_GRID
+    return _blocked(grid, grid.labels, inside, ("hole",), None)
+
+
+def decision_blocks(grid: GridMap) -> Blocked:
+    """The share of positive labels among the cells of each block that have a definite label."""
+    definite = (grid.decision == POSITIVE) | (grid.decision == OTHER)
+    return _blocked(grid, grid.decision == POSITIVE, definite, ("hole", "nothing", "waiting"), grid.labels)
+
+
+def _blocked(
+    grid: GridMap,
+    values: NDArray[np.int16] | NDArray[np.bool_],
+    used: NDArray[np.bool_],
+    looks: tuple[str, ...],
+    labels: NDArray[np.int16] | None,
+) -> Blocked:
+    import numpy as np
+
+    rows, columns = block_size(grid.place.shape)
+    sums, n = (_block_sums(cells, rows, columns) for cells in (values * used, used))
+    with np.errstate(invalid="ignore"):
+        mean = np.where(n > 0, sums / n, np.nan)
+    index = np.zeros(mean.shape, np.int8)
+    if labels is not None:
+        index += (_block_sums(grid.place == IN_GRID, rows, columns) > 0).astype(np.int8)
+        index += (_block_sums(labels, rows, columns) > 0).astype(np.int8)
+    return Blocked(mean, index, looks, rows, columns)
+
+
+def _block_sums(cells: NDArray[np.generic], rows: int, columns: int) -> NDArray[np.int64]:
+    import numpy as np
+
+    by_row = np.add.reduceat(cells, np.arange(0, cells.shape[0], rows), axis=0, dtype=np.int64)
+    return np.asarray(np.add.reduceat(by_row, np.arange(0, cells.shape[1], columns), axis=1))

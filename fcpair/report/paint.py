@@ -1,0 +1,106 @@
+"""Colours and patterns of map cells, pixel by pixel: readable in grey, by the colour-blind, and on dark pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Pixels = NDArray[np.uint8]
+
+Colour = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The page that a figure stands on."""
+
+    name: str
+    page: Colour
+    ink: Colour
+    faint: Colour
+
+
+LIGHT = Theme("light", page=(255, 255, 255), ink=(34, 34, 34), faint=(150, 150, 150))
+DARK = Theme("dark", page=(24, 26, 27), ink=(225, 225, 225), faint=(110, 110, 110))
+THEMES = (LIGHT, DARK)
+
+
+def cividis(at: float) -> Colour:
+    """The colour at `at` (0 to 1) of the map cividis, whose lightness rises evenly from dark blue to yellow."""
+    from matplotlib import colormaps
+
+    red, green, blue, _ = colormaps["cividis"](min(max(at, 0.0), 1.0), bytes=True)
+    return int(red), int(green), int(blue)
+
+
+def ink_on(colour: Colour) -> Colour:
+    """Black or white, whichever stands out more on `colour`; the contrast is at least 4.5 to 1."""
+    return (0, 0, 0) if _luminance(colour) > 0.179 else (255, 255, 255)
+
+
+def _luminance(colour: Colour) -> float:
+    """Relative luminance, 0 to 1, as WCAG 2 defines it."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def tile(look: str, px: int, theme: Theme) -> Pixels:
+    """One cell of `px` x `px` pixels in the colour and pattern of `look`, shape `(px, px, 3)`."""
+    import numpy as np
+
+    ground, mark, pattern = _look(look, theme)
+    y, x = np.mgrid[:px, :px]
+    masks = {
+        "plain": np.zeros((px, px), np.bool_),
+        "stripes": (x + y) % max(px // 2, 3) == 0,
+        "cross": (x == y) | (x + y == px - 1),
+        "dot": (abs(x - (px - 1) / 2) <= px / 8) & (abs(y - (px - 1) / 2) <= px / 8),
+    }
+    pixels = np.empty((px, px, 3), np.uint8)
+    pixels[:] = ground
+    pixels[masks[pattern]] = mark
+    return pixels
+
+
+def _look(look: str, theme: Theme) -> tuple[Colour, Colour, str]:
+    """Ground colour, mark colour and pattern."""
+    if look.startswith("level"):
+        _, level, _, top = look.split()
+        return cividis(int(level) / max(int(top), 1)), theme.ink, "plain"
+    looks: dict[str, tuple[Colour, Colour, str]] = {
+        "positive": (cividis(0.95), theme.ink, "plain"),
+        "other": (cividis(0.12), theme.ink, "plain"),
+        "discarded": (cividis(0.7), (0, 0, 0), "cross"),
+        "waiting": (cividis(0.45), (255, 255, 255), "dot"),
+        "nothing": (theme.faint, theme.ink, "plain"),
+        "corpus": (theme.page, theme.ink, "stripes"),
+        "hole": (theme.page, theme.faint, "dot"),
+    }
+    return looks[look]
+
+
+def paint_classes(index: NDArray[np.int8], looks: tuple[str, ...], px: int, theme: Theme) -> Pixels:
+    """A map of classes, `px` pixels a cell, shape `(n_rows * px, n_columns * px, 3)`."""
+    import numpy as np
+
+    tiles = np.stack([tile(look, px, theme) for look in looks])
+    n_rows, n_columns = index.shape
+    return np.asarray(tiles[index].transpose(0, 2, 1, 3, 4).reshape(n_rows * px, n_columns * px, 3))
+
+
+def paint_means(
+    mean: NDArray[np.float64], top: float, index: NDArray[np.int8], looks: tuple[str, ...], px: int, theme: Theme
+) -> Pixels:
+    """A map of means from 0 to `top`, `px` pixels a block; where the mean is missing, the look that `index` says."""
+    import numpy as np
+    from matplotlib import colormaps
+
+    colours = colormaps["cividis"](np.nan_to_num(mean) / top, bytes=True)[..., :3]
+    pixels = np.repeat(np.repeat(colours, px, axis=0), px, axis=1)
+    missing = np.repeat(np.repeat(np.isnan(mean), px, axis=0), px, axis=1)
+    pixels[missing] = paint_classes(index, looks, px, theme)[missing]
+    return np.asarray(pixels)

@@ -1,0 +1,75 @@
+"""Numbers in words: how counts, shares, figures and intervals are written in a report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any
+
+from fcpair.records import Figure
+
+NOTHING = "–"
+
+
+def count(n: int) -> str:
+    """A count: `5,805`."""
+    return f"{n:,}"
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """A count with its noun: `1 label`, `2 labels`."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def decimal(value: float | None) -> str:
+    """A figure with three decimals; a dash where there is none."""
+    return NOTHING if value is None else f"{value:.3f}"
+
+
+def share(part: int, whole: int) -> str:
+    """A share in percent; a dash where the whole is nothing."""
+    return f"{100 * part / whole:.1f} %" if whole else NOTHING
+
+
+def interval(figure: Figure) -> str:
+    """The bounds of a figure's interval; a dash where it has none."""
+    if figure.low is None or figure.high is None:
+        return NOTHING
+    return f"{figure.low:.3f} to {figure.high:.3f}"
+
+
+def moment(at: str) -> str:
+    """A time of the study to the second: `2025-03-01 12:00:00 UTC`."""
+    return f"{at[:19].replace('T', ' ')} UTC"
+
+
+def named(name: str) -> str:
+    """A choice's name as people read it: `not appropriate`."""
+    return name.replace("_", " ")
+
+
+def settings(values: dict[str, Any]) -> list[tuple[str, str]]:
+    """Parameters or counts of a run as pairs of name and value, those that were not given left out."""
+    given = ((name, value) for name, value in values.items() if value is not None and value not in ({}, [], ""))
+    return [(named(name), _plain(value)) for name, value in given]
+
+
+def _plain(value: Any) -> str:
+    """A value as text; of a whole path only the file's name, since its folders are the study lead's own affair."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return file_name(value)
+    if isinstance(value, int):
+        return count(value) if abs(value) >= 10_000 else str(value)
+    if isinstance(value, dict | list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def file_name(path: str) -> str:
+    """The last part of a whole path; anything else as it is."""
+    for kind in (PurePosixPath, PureWindowsPath):
+        if kind(path).is_absolute():
+            return kind(path).name
+    return path

@@ -1,0 +1,191 @@
+"""The report: everything about a study, read in one transaction, written as one HTML file."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.agree import Agreement, AgreementOptions, agreement
+from fcpair.label import VERDICTS
+from fcpair.params import Partition
+from fcpair.records import Person, Role, Round, Rule, Scheme, Status, Verdict
+from fcpair.report import data as report_data
+from fcpair.report.data import GridMap, PersonFigures, ReportData, Stage, TierFigures
+from fcpair.report.page import render
+from fcpair.report.words import counted
+from fcpair.steps import judge
+from fcpair.steps.grade import tiers_of
+from fcpair.steps.ground import scheme_of
+from fcpair.steps.overview import simulated_note
+from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, work
+from fcpair.tabular import replacing
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+BUILDING = {
+    "import": ("source pair", "source pairs"),
+    "select": ("selected HS", "selected HS"),
+    "retrieve": ("candidate", "candidates"),
+    "pair": ("pair", "pairs"),
+    "assign": ("assignment", "assignments"),
+}
+
+
+def write(store: Store, path: str | Path, partition: Partition, options: AgreementOptions) -> Path:
+    """Write the report to `path`, whole or not at all; the same study gives the same bytes.
+
+    Raises:
+        InputError: there is no such folder.
+    """
+    page = render(gather(store, partition, options))
+    with replacing(path) as temporary:
+        temporary.write_text(page, "utf-8", newline="\n")
+    return Path(path)
+
+
+def gather(store: Store, partition: Partition, options: AgreementOptions) -> ReportData:
+    """Everything that the report says, at whatever stage the study is."""
+    with store.read() as tx:
+        scheme = scheme_of(tx)
+        labels = decisions.current_labels(tx, "pair_id", "hs_id", "cn_id", "annotator", "code")
+        origins = decisions.origins(tx)
+        standing = decisions.standing_cells(tx)
+        standing = standing[standing["rule"] != Rule.REOPENED.value]
+        rules_used = standing["rule"].value_counts().sort_index()
+        given = work.counts(tx)
+        return ReportData(
+            facts=runs.study_facts(tx),
+            scheme=scheme,
+            version=version("fcpair"),
+            simulated=simulated_note(origins),
+            stages=_stages(tx, labels, standing, given),
+            runs=tuple(runs.runs(tx)),
+            grid=_grid(tx, labels, standing, scheme),
+            agreement=_agreement(labels, scheme, options),
+            rules_used=dict(zip(rules_used.index.tolist(), rules_used.tolist(), strict=True)),
+            n_need_person=len(judge.waiting(tx)) if len(labels) else 0,
+            tiers=_tiers(tx, partition) if len(labels) else None,
+            releases=tuple(runs.releases(tx)),
+            annotators=_people(tx, Role.ANNOTATOR, Round.LABEL, scheme, given),
+            validators=_people(tx, Role.VALIDATOR, Round.VALIDATE, VERDICTS, given),
+        )
+
+
+def _agreement(labels: pd.DataFrame, scheme: Scheme, options: AgreementOptions) -> Agreement | None:
+    return agreement(labels, scheme, options) if len(labels) else None
+
+
+def _stages(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, given: pd.DataFrame) -> tuple[Stage, ...]:
+    built = progress.built(tx)
+    n_releases = len(runs.releases(tx))
+    stages = [Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}") for name, n in built.items()]
+    dealt = _in_round(given, Round.VALIDATE)
+    return (
+        *stages,
+        _answering("label", _in_round(given, Round.LABEL), "label", "fcpair labels import FILE"),
+        Stage("agree", bool(len(labels)), f"on {counted(len(labels), 'label')}", "fcpair labels import FILE"),
+        Stage("adjudicate", bool(len(standing)), counted(len(standing), "standing decision"), "fcpair adjudicate"),
+        Stage("validate assign", bool(dealt), counted(sum(dealt.values()), "assignment"), "fcpair validate assign"),
+        _answering("validate", dealt, "verdict", "fcpair validate import FILE"),
+        Stage("release", bool(n_releases), counted(n_releases, "release"), "fcpair partition --tier TIER --out FILE"),
+    )
+
+
+def _in_round(given: pd.DataFrame, round_: Round) -> dict[str, int]:
+    """How many assignments of a round have each status."""
+    sums = given[given["round"] == round_.value].groupby("status")["n"].sum()
+    return dict(zip(sums.index.tolist(), sums.tolist(), strict=True))
+
+
+def _answering(name: str, dealt: dict[str, int], answer: str, command: str) -> Stage:
+    done, open_ = dealt.get(Status.DONE.value, 0), dealt.get(Status.OPEN.value, 0)
+    result = counted(done, answer) + (f", {open_:,} still open" if open_ else "")
+    return Stage(name, bool(done), result, command)
+
+
+def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, scheme: Scheme) -> GridMap | None:
+    import numpy as np
+
+    n_pairs = progress.built(tx)["pair"]
+    if not n_pairs:
+        return None
+    at = _Places(grids.selected(tx), grids.drawn_candidates(tx))
+    counts = np.zeros(at.shape, np.int16)
+    np.add.at(counts, at(labels), 1)
+    decision = np.full(at.shape, report_data.UNDECIDED, np.int8)
+    kind = np.where(standing["code"].isin(scheme.positive), report_data.POSITIVE, report_data.OTHER)
+    decision[at(standing)] = np.where(standing["code"].isna(), report_data.DISCARDED, kind)
+    return GridMap(_places(tx, at, n_pairs), counts, decision)
+
+
+class _Places:
+    """Where a cell of the grid is on the map: its row by HS, its column by CN, in the order of the ids given."""
+
+    def __init__(self, hs_ids: list[int], cn_ids: list[int]) -> None:
+        import pandas as pd
+
+        self._hs, self._cn = pd.Index(hs_ids), pd.Index(cn_ids)
+        self.shape = len(hs_ids), len(cn_ids)
+
+    def __call__(self, cells: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        return self._hs.get_indexer(cells["hs_id"]), self._cn.get_indexer(cells["cn_id"])
+
+
+def _places(tx: Tx, at: _Places, n_pairs: int) -> NDArray[np.int8]:
+    """What each cell is. The pairs are counted, and read one by one only where the corpus does not explain the count:
+    no pair of the grid stands in the corpus, so a product less the corpus that has as many pairs has the same ones.
+    """
+    import numpy as np
+    import pandas as pd
+
+    place = np.full(at.shape, report_data.IN_GRID, np.int8)
+    corpus = grids.corpus_cells(tx)
+    if n_pairs != place.size - len(corpus):
+        place[:] = report_data.HOLE
+        for part in grids.pair_parts(tx):
+            place[at(pd.DataFrame(part, columns=["hs_id", "cn_id"]))] = report_data.IN_GRID
+    place[at(corpus)] = report_data.IN_CORPUS
+    return place
+
+
+def _tiers(tx: Tx, options: Partition) -> TierFigures:
+    tiers = tiers_of(tx, options)
+    verdict = tiers.pairs["verdict"]
+    return TierFigures(
+        diamond=options.diamond,
+        rules=tuple((rule.tier.label, str(rule)) for rule in reversed(tiers.rules)),
+        tables=tiers.tables,
+        n_labelled=len(tiers.pairs),
+        n_final=int((tiers.pairs["final"] >= 0).sum()),
+        n_verdicts=int((verdict >= 0).sum()),
+        n_valid=int((verdict == Verdict.AGREE).sum()),
+    )
+
+
+def _people(tx: Tx, role: Role, round_: Round, scheme: Scheme, given: pd.DataFrame) -> tuple[PersonFigures, ...]:
+    """Everybody in a role, and whoever else has had work in its round."""
+    answers = decisions.all_answers(tx, round_)
+    given = given[given["round"] == round_.value]
+    there = [one for one in people.people(tx) if one.role is role or (given["person_id"] == one.id).any()]
+    return tuple(_person(one, answers[answers["person_id"] == one.id], scheme, given) for one in there)
+
+
+def _person(one: Person, answers: pd.DataFrame, scheme: Scheme, given: pd.DataFrame) -> PersonFigures:
+    own = given[given["person_id"] == one.id]
+    n: dict[str, Any] = {status.value: int(own["n"][own["status"] == status.value].sum()) for status in Status}
+    seconds = answers["seconds"].dropna()
+    return PersonFigures(
+        name=one.name,
+        role=one.role,
+        retired=one.retired,
+        assigned=int(own["n"].sum()),
+        **n,
+        answers=tuple(int((answers["code"] == choice.code).sum()) for choice in scheme),
+        median_s=float(seconds.median()) if len(seconds) else None,
+        n_timed=len(seconds),
+        notes=int((answers["note"] != "").sum()),
+    )

@@ -1,0 +1,65 @@
+"""Walking a recipe: every stage that is not done yet, until people have to act or everything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from fcpair.encode import Progress
+from fcpair.errors import RecipeError
+from fcpair.recipe import Recipe
+from fcpair.records import RunRecord
+from fcpair.steps import answer, build, check, deal, grade, judge, overview
+from fcpair.steps.ground import is_own
+from fcpair.store import Store
+
+Step = tuple[str, Callable[[Store, Any], RunRecord], Any]
+
+
+def walk(store: Store, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
+    """Run the stages of `recipe` from the first that is not done, and yield what each did.
+
+    Ends where people have to answer, unless the recipe has simulated people do it, and at the end of the road.
+
+    Raises:
+        RecipeError: the next stage has no section in the recipe.
+    """
+    while step := _due(store, recipe, progress):
+        section, run, options = step
+        if options is None:
+            raise RecipeError(
+                f"the recipe has no section [{section}], which comes next; add it, or run the stage by hand"
+            )
+        yield run(store, options)
+
+
+def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None:
+    """The next stage: its section, how it is run, its options; None when people come next or nothing does."""
+    state = overview.status(store)
+    built, labels, verdicts = state["stages"], state["rounds"]["label"], state["rounds"]["validate"]
+    decided = sum(state["adjudications"].values()) - state["adjudications"]["waiting"]
+    steps: tuple[tuple[Any, Step | None], ...] = (
+        (not built["pair"] and not built["import"], ("import", build.import_corpus, recipe.import_)),
+        (not built["pair"] and not built["select"], ("select", build.select, recipe.select)),
+        (
+            not built["pair"] and not built["retrieve"],
+            ("retrieve", partial(build.bring_in, progress=progress), recipe.retrieve),
+        ),
+        (not built["pair"], ("pair", build.make_grid, recipe.pair)),
+        (not built["assign"], ("assign", deal.assign, recipe.assign)),
+        (labels["open"] and recipe.simulate, ("simulate", answer.simulate, recipe.simulate)),
+        (labels["open"], None),
+        (not decided, ("adjudicate", judge.adjudicate, recipe.adjudicate)),
+        (not sum(verdicts.values()), ("validate", check.assign_validation, recipe.validate)),
+        (verdicts["open"] and recipe.simulate, ("simulate", answer.simulate, recipe.simulate)),
+        (verdicts["open"], None),
+        (not _is_own(store, recipe.agreement), ("agreement", judge.note_agreement, recipe.agreement)),
+        (not _is_own(store, recipe.partition), ("partition", grade.note_partition, recipe.partition)),
+    )
+    return next((step for due, step in steps if due), None)
+
+
+def _is_own(store: Store, options: Any) -> bool:
+    with store.read() as tx:
+        return is_own(tx, options)

@@ -1,0 +1,68 @@
+"""What all tests share: the published data, no network, a vector cache of their own, and Hypothesis at a modest size."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
+
+settings.register_profile("fcpair", deadline=None, max_examples=60)
+settings.load_profile("fcpair")
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder with the published data."""
+    if folder := os.environ.get("FCPAIR_DATA"):
+        return Path(folder)
+    if os.environ.get("FCPAIR_REQUIRE_DATA") == "1":
+        pytest.fail("FCPAIR_REQUIRE_DATA is 1, but FCPAIR_DATA is not set: see docs/data.md")
+    pytest.skip("FCPAIR_DATA is not set: see docs/data.md")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def offline() -> Iterator[None]:
+    """Fail a test that reaches beyond this machine; what it raises is no Exception, so no code under test hides it."""
+    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    def local_connect(self: socket.socket, address: Any) -> None:
+        _only_local(address)
+        connect(self, address)
+
+    def local_connect_ex(self: socket.socket, address: Any) -> int:
+        _only_local(address)
+        return connect_ex(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", local_connect)
+        patch.setattr(socket.socket, "connect_ex", local_connect_ex)
+        yield
+
+
+def _only_local(address: Any) -> None:
+    if isinstance(address, tuple) and not _is_loopback(str(address[0])):
+        pytest.fail(f"a test connects to {address[0]}; tests stay on this machine")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def vector_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where vectors are kept: what FCPAIR_CACHE names, else a folder of this run, never the user's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "FCPAIR_CACHE" not in os.environ:
+            patch.setenv("FCPAIR_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield Path(os.environ["FCPAIR_CACHE"])

@@ -1,0 +1,199 @@
+"""Imports run downward: cli | web -> study -> steps -> (stages | report | export) | store -> records, errors."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import fcpair
+
+PACKAGE = Path(fcpair.__file__).parent
+BELOW_STEPS = {"stage", "report", "export", "store", "base"}
+MAY_IMPORT = {
+    "cli": {"cli", "study", "steps", *BELOW_STEPS},
+    "web": {"web", "study", "steps", *BELOW_STEPS},
+    "study": {"study", "steps", *BELOW_STEPS},
+    "steps": {"steps", *BELOW_STEPS},
+    "report": {"report", "stage", "export", "base"},
+    "export": {"export", "stage", "base"},
+    "stage": {"stage", "base"},
+    "store": {"store", "base", "migrations"},
+    "base": {"base"},
+}
+LAYERS = {
+    "": "study",  # the package itself hands out Study
+    "Study": "study",
+    "__main__": "cli",
+    "cli": "cli",
+    "web": "web",
+    "study": "study",
+    "steps": "steps",
+    "report": "report",
+    "export": "export",
+    "store": "store",
+    "_migrations": "migrations",
+    "records": "base",
+    "errors": "base",
+}
+ONLY_IN = {
+    "click": ("fcpair.cli", "fcpair.__main__"),
+    "sqlalchemy": ("fcpair.store",),
+    "alembic": ("fcpair.store",),
+    "sentence_transformers": ("fcpair.encode",),
+}
+HEAVY = (
+    "alembic",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "sentence_transformers",
+    "sklearn",
+    "sqlalchemy",
+    "statsmodels",
+    "torch",
+)
+
+
+@dataclass(frozen=True)
+class Module:
+    name: str
+    source: str
+    is_package: bool = False
+
+
+def modules_of(package: Path) -> list[Module]:
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        found.append(Module(".".join(parts[:-1] if is_package else parts), path.read_text("utf-8"), is_package))
+    return found
+
+
+def layer(name: str) -> str:
+    """The layer of a module of fcpair: a module that is not named in LAYERS is a stage."""
+    return LAYERS.get((name.split(".") + [""])[1], "stage")
+
+
+def imported(module: Module) -> Iterator[str]:
+    """Every dotted name that a module imports, wherever in it the import stands; `from a import b` gives `a.b`."""
+    for node in ast.walk(ast.parse(module.source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = module.name.split(".")
+            above = parts[: len(parts) - node.level + module.is_package] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def within(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+def upward_edges(modules: list[Module]) -> list[str]:
+    """Each import that breaks the rule, as `importer -> imported`."""
+    found = []
+    for module in modules:
+        own = layer(module.name)
+        for name in imported(module):
+            if within(name, "fcpair"):
+                allowed = layer(name) in MAY_IMPORT[own]
+                allowed &= not (own in {"cli", "web"} and within(name, "fcpair.store.tables"))
+            else:
+                homes = ONLY_IN.get(name.split(".")[0])
+                allowed = homes is None or any(within(module.name, home) for home in homes)
+            if not allowed:
+                found.append(f"{module.name} -> {name}")
+    return found
+
+
+def test_no_import_of_fcpair_runs_upward() -> None:
+    assert upward_edges(modules_of(PACKAGE)) == []
+
+
+def test_the_walk_sees_the_whole_package() -> None:
+    names = {module.name for module in modules_of(PACKAGE)}
+    assert {"fcpair", "fcpair.cli", "fcpair.steps.build", "fcpair.store.tables", "fcpair.encode"} <= names
+    assert {"base", "cli", "export", "report", "stage", "steps", "store", "study"} <= {layer(name) for name in names}
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("fcpair.corpus", "from fcpair.store import Store"),
+        ("fcpair.corpus", "from fcpair import store"),
+        ("fcpair.corpus", "import fcpair.store.texts"),
+        ("fcpair.corpus", "from . import store"),
+        ("fcpair.corpus", "from .store.texts import add_texts"),
+        ("fcpair.corpus", "def late() -> None:\n    from fcpair.steps import build"),
+        ("fcpair.corpus", "if TYPE_CHECKING:\n    from fcpair.study import Study"),
+        ("fcpair.corpus", "from fcpair import Study"),
+        ("fcpair.corpus", "import click"),
+        ("fcpair.corpus", "import sqlalchemy as sa"),
+        ("fcpair.corpus", "from sqlalchemy.orm import Session"),
+        ("fcpair.corpus", "from fcpair.cli import main"),
+        ("fcpair.corpus", "from fcpair.web import create_app"),
+        ("fcpair.corpus", "import sentence_transformers"),
+        ("fcpair.records", "from fcpair.corpus import CN"),
+        ("fcpair.errors", "from fcpair.label import SKIP"),
+        ("fcpair.store.texts", "from fcpair.corpus import CN"),
+        ("fcpair.store.texts", "from fcpair.steps import build"),
+        ("fcpair.export.tier", "from fcpair.store import Store"),
+        ("fcpair.report.page", "from fcpair.steps import grade"),
+        ("fcpair.steps.build", "from fcpair.study import Study"),
+        ("fcpair.steps.build", "from sqlalchemy import select"),
+        ("fcpair.study", "from fcpair.cli import main"),
+        ("fcpair.cli.main", "from fcpair.web import create_app"),
+        ("fcpair.web.app", "from fcpair.cli import options"),
+        ("fcpair.cli.main", "from fcpair.store.tables import pair"),
+        ("fcpair.cli.main", "from fcpair.store import tables"),
+        ("fcpair.web.app", "import fcpair.store.tables"),
+        ("fcpair.cli.main", "import sqlalchemy"),
+        ("fcpair.web.app", "import sqlalchemy"),
+        ("fcpair.web.app", "import alembic"),
+    ],
+)
+def test_a_planted_upward_edge_is_found(module: str, line: str) -> None:
+    assert len(upward_edges([Module(module, line)])) == 1
+
+
+def test_a_relative_import_of_a_package_is_counted_from_the_package_itself() -> None:
+    assert upward_edges([Module("fcpair.store", "from .texts import add_texts", is_package=True)]) == []
+    assert upward_edges([Module("fcpair.store", "from ..corpus import CN", is_package=True)]) == [
+        "fcpair.store -> fcpair.corpus.CN"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("fcpair.cli.main", "from fcpair import Study"),
+        ("fcpair.cli.main", "from fcpair.errors import FcpairError"),
+        ("fcpair.cli.main", "import click"),
+        ("fcpair.study", "from fcpair.steps import build"),
+        ("fcpair.steps.build", "from fcpair.store import texts"),
+        ("fcpair.corpus", "from fcpair.tabular import LINE"),
+        ("fcpair.encode", "import sentence_transformers"),
+        ("fcpair.store.store", "from sqlalchemy.exc import DBAPIError"),
+        ("fcpair.storekeeper", "import numpy"),
+    ],
+)
+def test_a_downward_edge_is_let_through(module: str, line: str) -> None:
+    assert upward_edges([Module(module, line)]) == []
+
+
+def test_the_command_line_starts_without_the_heavy_libraries() -> None:
+    code = f"import sys, fcpair.cli; print(*sorted(set(sys.modules) & set({HEAVY!r})))"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert run.stdout.split() == []
