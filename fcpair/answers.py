@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,44 @@ from typing import TYPE_CHECKING, Any
 from fcpair.corpus import CN, HS, identity
 from fcpair.errors import Finding, reject
 from fcpair.label import NO_CODE
-from fcpair.tabular import LINE, read_table
+from fcpair.tabular import LINE, read_table, require
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
+
+
+@dataclass
+class Incoming:
+    """The answers of a file on their way in. What is wrong with them is collected, and rejected all at once.
+
+    `rows` has one row per answer: `line`, `pair` (id, -1 where the texts name the pair), `hs`, `cn` (empty where the id
+    does), `person`, `code`, `seconds` (NaN where unknown), `at` (empty where unknown), `note`.
+    """
+
+    path: str
+    rows: pd.DataFrame
+    findings: list[Finding]
+
+    def complain(self, wrong: NDArray[np.bool_], messages: Iterable[str]) -> None:
+        """Note a finding for each row that is `wrong`; `messages` has one for every row."""
+        lines = self.rows[LINE].tolist()
+        self.findings += [
+            Finding(self.path, line, message)
+            for line, message, bad in zip(lines, messages, wrong.tolist(), strict=True)
+            if bad
+        ]
+
+    def accepted(self) -> pd.DataFrame:
+        """The rows; raises InputError with every finding when there is one."""
+        reject(self.path, self.findings)
+        return self.rows
 
 
 def read_answers(
     path: str | Path, words: Mapping[str, int], *, person: str, answer: str, named: bool = True
-) -> pd.DataFrame:
+) -> Incoming:
     """Read a long table of answers on pairs.
 
     Args:
@@ -31,27 +61,25 @@ def read_answers(
         named: whether each answer needs a person; otherwise there is one answer a pair and the column may be absent.
 
     Returns:
-        One row per answer: `line`, `pair` (id, -1 where the texts name the pair), `hs`, `cn` (empty where the id
-        does), `person`, `code`, `seconds` (NaN where unknown), `at` (empty where unknown), `note`.
+        The answers, with findings for unknown words, numbers and times that are none, and answers given twice.
 
     Raises:
-        InputError: all findings of the file at once: a missing column, an unknown word, a number or time that is
-            none, an answer given twice.
+        InputError: the file cannot be read as a table, or lacks a column.
     """
     import pandas as pd
 
     frame = read_table(path, [answer, *([person] if named else [])])
     keys = ["pair"] if "pair" in frame.columns else [HS, CN]
-    if keys != ["pair"]:
-        frame = read_table(path, [*keys, answer])
-    given = frame[frame[answer].str.strip() != ""]
+    require(path, frame.columns, keys)
+    given = frame[frame[answer].str.strip() != ""].reset_index(drop=True)
     cells = _Cells(path, given)
-    read = pd.DataFrame(
+    by_text = keys != ["pair"]
+    rows = pd.DataFrame(
         {
-            LINE: given[LINE].to_numpy(),
+            LINE: given[LINE],
             "pair": cells.parse("pair", _pair_id, NO_CODE, needed=True),
-            HS: cells.parse(HS, identity, "", needed=True) if keys != ["pair"] else "",
-            CN: cells.parse(CN, identity, "", needed=True) if keys != ["pair"] else "",
+            HS: cells.parse(HS, identity, "", needed=True) if by_text else "",
+            CN: cells.parse(CN, identity, "", needed=True) if by_text else "",
             "person": cells.parse(person, str.strip, "", needed=named),
             "code": cells.parse(answer, lambda word: _code(word, words), NO_CODE),
             "seconds": cells.parse("seconds", _seconds, float("nan")),
@@ -59,9 +87,9 @@ def read_answers(
             "note": cells.parse("note", str, ""),
         }
     )
-    reject(path, cells.findings)
-    reject(path, _twice(path, read, [*keys, *(["person"] if named else [])]))
-    return read
+    incoming = Incoming(str(path), rows, cells.findings)
+    _complain_of_repeats(incoming, [*keys, *(["person"] if named else [])])
+    return incoming
 
 
 class _Cells:
@@ -116,15 +144,12 @@ def _time(cell: str) -> str:
         raise ValueError(f"`{cell}` is no time; expected ISO 8601, such as 2026-11-21T14:05:00+00:00") from None
 
 
-def _twice(path: str | Path, read: pd.DataFrame, key: list[str]) -> list[Finding]:
-    first = read.groupby(key, sort=False)[LINE].transform("first")
-    again = read[LINE] != first
-    return [
-        Finding(str(path), int(line), f"this pair has been answered{by} already, in line {before}")
-        for line, before, by in zip(
-            read[LINE][again],
-            first[again],
-            [f" by {name}" if name else "" for name in read["person"][again]],
-            strict=True,
-        )
-    ]
+def _complain_of_repeats(incoming: Incoming, key: list[str]) -> None:
+    rows = incoming.rows
+    first = rows.groupby(key, sort=False)[[LINE, "person"]].transform("first")
+    unreadable = rows[key].isin([NO_CODE, ""]).any(axis=1)
+    messages = (
+        f"this pair has been answered{f' by {name}' if name else ''} already, in line {line}"
+        for line, name in zip(first[LINE], first["person"], strict=True)
+    )
+    incoming.complain(((rows[LINE] != first[LINE]) & ~unreadable).to_numpy(), messages)

@@ -24,7 +24,7 @@ from fcpair.params import (
 )
 from fcpair.recipe import Recipe
 from fcpair.records import Conflict, DryRun, Explanation, Person, Role, RunRecord, Scheme, Tier
-from fcpair.steps import answer, build, check, deal, grade, judge, overview, published, staff, walk
+from fcpair.steps import build, check, deal, grade, judge, overview, pretend, published, record, report, staff, walk
 from fcpair.steps.grade import Tiers
 from fcpair.steps.ground import Options, note, own, scheme_of
 from fcpair.store import Store, Tx, grids, people, runs
@@ -128,19 +128,19 @@ class Study:
 
     def import_labels(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
         """Record labels from a file; `supersede` lets a different label replace an earlier one as the current one."""
-        return answer.import_labels(self._store, path, supersede=supersede)
+        return record.import_labels(self._store, path, supersede=supersede)
 
     def import_published(self, path: str | Path) -> RunRecord:
         """Record a published FC-CONAN partition: labels, final labels, verdicts; an empty study gets its grid too."""
         return published.import_published(self._store, path)
 
     def labels(self) -> pd.DataFrame:
-        """Every annotator's current answer; see `steps.answer.export_labels` for the columns."""
-        return answer.export_labels(self._store)
+        """Every annotator's current answer; see `steps.record.export_labels` for the columns."""
+        return record.export_labels(self._store)
 
     def simulate(self, options: Simulate) -> RunRecord:
         """Let simulated people answer whatever round is open."""
-        return answer.simulate(self._store, options)
+        return pretend.simulate(self._store, options)
 
     def own(self, cls: type[Options], **given: Any) -> Options:
         """The study's own Partition or AgreementOptions, as its recipe has them, with what is given in their place."""
@@ -189,7 +189,7 @@ class Study:
 
     def import_verdicts(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
         """Record verdicts from a file."""
-        return answer.import_verdicts(self._store, path, supersede=supersede)
+        return record.import_verdicts(self._store, path, supersede=supersede)
 
     def partition(self, options: Partition | None = None) -> Tiers:
         """Derive Diamond, Gold, Silver and Bronze; by the study's own rules when no options are given."""
@@ -220,6 +220,13 @@ class Study:
     def log(self) -> list[RunRecord]:
         """Every run of every stage, oldest first."""
         return overview.log(self._store)
+
+    def report(
+        self, path: str | Path, partition: Partition | None = None, agreement: AgreementOptions | None = None
+    ) -> Path:
+        """Write everything about the study into one HTML file, at whatever stage it is; changes nothing in it."""
+        rules, options = partition or self.own(Partition), agreement or self.own(AgreementOptions)
+        return report.write(self._store, path, rules, options)
 
 
 def _read_text(path: Path) -> str:

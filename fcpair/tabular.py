@@ -59,7 +59,7 @@ def read_table(path: str | Path, columns: Sequence[str] = (), *, verbatim: bool 
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
     header, rows, lines = _READERS.get(path.suffix.lower(), _read_csv)(path)
-    _require(path, header, columns)
+    require(path, header, columns)
     if LINE in header:
         raise InputError(f"{path}: column `{LINE}` would be taken for the line numbers; rename it")
     if not rows:
@@ -72,7 +72,9 @@ def read_table(path: str | Path, columns: Sequence[str] = (), *, verbatim: bool 
     return frame
 
 
-def _require(path: Path, header: Sequence[str], columns: Sequence[str]) -> None:
+def require(path: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
+    """Raise InputError when `header` lacks one of `columns`; says what is there."""
+    header = [name for name in header if name != LINE]
     missing = [name for name in columns if name not in header]
     if not missing:
         return

@@ -3,22 +3,57 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
-from fcpair.cli import build, check, grade, judge, people, run, show, work
 from fcpair.errors import FcpairError
 
 USAGE_OR_DATA, DEFECT = 2, 3
+# In the order of the road: the name, where the command is, and the first line of its help. A command is loaded when it
+# is called, so that help comes at once; a test holds these lines against the commands.
+COMMANDS = {
+    "init": ("build:init", "Make a new, empty study."),
+    "import": ("build:import_", "Read the corpus that the study starts from."),
+    "select": ("build:select", "Choose the HS, by seed or from a file."),
+    "retrieve": ("build:retrieve", "Bring candidate CNs in."),
+    "pair": ("build:pair", "Cross the HS with the candidates."),
+    "assign": ("work:assign", "Deal the pairs to annotators."),
+    "people": ("people:people", "People: add, list, role, retire, handover."),
+    "labels": ("work:labels", "What was answered: sheets, import, export."),
+    "simulate": ("work:simulate", "Let simulated people answer what is open."),
+    "status": ("show:status", "Say how the study stands and what is next."),
+    "agreement": ("judge:agreement", "Measure how far annotators agree."),
+    "adjudicate": ("judge:adjudicate", "Turn each pair's labels into one."),
+    "validate": ("check:validate", "Check labels: assign, sheets, import."),
+    "partition": ("grade:partition", "Grade the pairs, or write one tier."),
+    "explain": ("grade:explain", "Say why a pair is where it is."),
+    "report": ("show:report", "Write a self-contained HTML report."),
+    "log": ("show:log", "List every run of every stage."),
+    "run": ("run:run", "Walk a recipe as far as it goes."),
+}
 
 
 class Road(click.Group):
     """The commands in the order of the road, and errors as messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands as they were added, not sorted."""
-        return list(self.commands)
+        """The commands in the order of the road."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Load a command; None when there is none of that name."""
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name][0].partition(":")
+        command: click.Command = getattr(import_module(f"fcpair.cli.{module}"), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a user can cause ends with a message and exit 2, a defect with exit 3."""
@@ -58,20 +93,3 @@ def main(debug: bool) -> None:
       fcpair import corpus.csv
       fcpair select --hs 12 --seed 13
     """
-
-
-for command in (
-    *build.COMMANDS,
-    *work.COMMANDS[:1],
-    people.people,
-    *work.COMMANDS[1:],
-    show.status,
-    judge.agreement,
-    judge.adjudicate,
-    check.validate,
-    *grade.COMMANDS,
-    show.report,
-    show.log,
-    run.run,
-):
-    main.add_command(command)

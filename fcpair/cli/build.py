@@ -100,6 +100,3 @@ def pair(study: Study, options: Pair, redo: bool) -> None:
     with working("making the grid"):
         run = study.pair(options, redo=redo)
     done(run)
-
-
-COMMANDS = (init, import_, select, retrieve, pair)

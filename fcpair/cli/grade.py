@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import format_option, own_params, with_study
-from fcpair.cli.output import Table, done, emit, working
+from fcpair.cli.output import Cell, Table, done, emit, working
 from fcpair.cli.work import warn_of_simulated
 from fcpair.params import Partition
 from fcpair.records import Explanation, Tier
@@ -106,7 +106,9 @@ def explain(study: Study, pair: int, options: Partition, form: str) -> None:
 
     told = study.explain(pair, options)
     data = asdict(told)
-    rows = [{"tier": check.tier.label, "in": check.passed, "why": "; ".join(check.reasons)} for check in told.checks]
+    rows: list[dict[str, Cell]] = [
+        {"tier": check.tier.label, "in": check.passed, "why": "; ".join(check.reasons)} for check in told.checks
+    ]
     if form == "table":
         _tell(told)
     else:
@@ -134,6 +136,3 @@ def _tell(told: Explanation) -> None:
 
 def _noted(row: dict[str, Any]) -> str:
     return f" ({row['note']})" if row["note"] else ""
-
-
-COMMANDS = (partition, explain)

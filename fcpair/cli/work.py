@@ -129,6 +129,3 @@ def warn_of_simulated(study: Study) -> None:
     """Say on standard error that answers were made up, when any were."""
     if note := study.status()["simulated"]:
         say(f"Note: {note}.")
-
-
-COMMANDS = (assign, labels, simulate)

@@ -91,8 +91,8 @@ def _classed(index: NDArray[np.int8], named: list[tuple[str, str]], grid: GridMa
     import numpy as np
 
     outside = [
-        ("not in the grid: a pair of the corpus", "corpus", IN_CORPUS),
-        ("not in the grid for another reason", "hole", HOLE),
+        ("in the corpus already, so not in the grid", "corpus", IN_CORPUS),
+        ("not in the grid", "hole", HOLE),
     ]
     for at, (_, _, place) in enumerate(outside, len(named)):
         index[grid.place == place] = at

@@ -6,7 +6,7 @@ import io
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fcpair.report.cells import Blocked, Classed
 from fcpair.report.paint import LIGHT, THEMES, Colour, Theme, paint_classes, paint_means, tile
@@ -22,6 +22,8 @@ DPI = 150
 # What is drawn around the map, in pixels: left, right, below, above.
 LEFT, RIGHT, BELOW, ABOVE = 100, 30, 75, 20
 COLOUR_BAR = 110
+# Without the version of matplotlib, which would change the bytes and not the picture.
+NO_METADATA: dict[str, Any] = {"Software": None}
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def _png(pixels: Pixels) -> bytes:
     import matplotlib.image
 
     file = io.BytesIO()
-    matplotlib.image.imsave(file, pixels, format="png", metadata={"Software": None})
+    matplotlib.image.imsave(file, pixels, format="png", metadata=NO_METADATA)
     return file.getvalue()
 
 
@@ -94,7 +96,7 @@ def _map(pixels: Pixels, scale: tuple[float, float], theme: Theme, bar: tuple[st
         if bar is not None:
             _colour_bar(figure, axes, *bar, theme)
         file = io.BytesIO()
-        figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
+        figure.savefig(file, format="png", dpi=DPI, metadata=NO_METADATA)
     return file.getvalue()
 
 

@@ -104,3 +104,8 @@ def paint_means(
     missing = np.repeat(np.repeat(np.isnan(mean), px, axis=0), px, axis=1)
     pixels[missing] = paint_classes(index, looks, px, theme)[missing]
     return np.asarray(pixels)
+
+
+def hexadecimal(colour: Colour) -> str:
+    """The colour as a style sheet writes it: `#00204c`."""
+    return "#" + bytes(colour).hex()

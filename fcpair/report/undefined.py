@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fcpair.agree import Agreement
+from fcpair.records import Figure
 from fcpair.report.data import PersonFigures, ReportData
 from fcpair.report.words import count, counted
-from fcpair.records import Figure
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,9 @@ class Gap:
 
 def gaps(data: ReportData) -> list[Gap]:
     """Everything undefined in the report, in its order."""
-    found = [Gap(f"stage “{one.name}”", "", f"not done yet: run `{one.command}`") for one in data.stages if not one.done]
+    found = [
+        Gap(f"stage “{one.name}”", "", f"not done yet: run `{one.command}`") for one in data.stages if not one.done
+    ]
     found += [] if data.grid else [Gap("the maps of the grid", "0 pairs", "the study has no grid yet")]
     found += _of_agreement(data.agreement) if data.agreement else [_without_labels("agreement")]
     found += _of_tiers(data) if data.tiers else [_without_labels("the tiers")]

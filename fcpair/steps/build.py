@@ -12,7 +12,7 @@ from fcpair.pair import even_shares
 from fcpair.params import Import, Pair, Retrieve, Select
 from fcpair.records import RunRecord
 from fcpair.steps.ground import begin_building, check_building, note
-from fcpair.store import Store, Tx, grids, progress, texts
+from fcpair.store import Store, Tx, grids, texts
 from fcpair.tabular import LINE, read_table
 
 if TYPE_CHECKING:
@@ -138,8 +138,7 @@ def make_grid(store: Store, options: Pair, *, redo: bool = False) -> RunRecord:
         there = grids.candidates(tx)
         n = len(there) if options.candidates is None else options.candidates
         grids.set_drawn(tx, [there[i] for i in retrieve.draw(len(there), n, options.seed, "candidates")])
-        in_corpus = grids.fill_grid(tx)
-        n_pairs = progress.built(tx)["pair"]
+        n_pairs, in_corpus = grids.fill_grid(tx)
         n_hs = len(grids.selected(tx))
         counts = {"hs": n_hs, "cn": n, "pairs": n_pairs, "in_corpus": in_corpus, "even_for": list(even_shares(n_pairs))}
         return note(tx, options, counts)

@@ -12,8 +12,8 @@ from fcpair.errors import InputError
 from fcpair.label import NO_CODE, SKIP, outcome_words
 from fcpair.params import Adjudicate
 from fcpair.records import BY_HAND, Conflict, DryRun, Role, Round, Rule, RunRecord
-from fcpair.steps.answer import locate
 from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
+from fcpair.steps.record import locate
 from fcpair.store import Store, Tx, decisions, people
 
 if TYPE_CHECKING:
@@ -172,8 +172,9 @@ def import_outcomes(store: Store, path: str | Path) -> RunRecord:
     """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`."""
     with store.write() as tx:
         need_labels(tx, "adjudicate")
-        given = read_answers(path, outcome_words(scheme_of(tx)), person="adjudicator", answer="label", named=False)
-        given = locate(tx, path, given)
+        incoming = read_answers(path, outcome_words(scheme_of(tx)), person="adjudicator", answer="label", named=False)
+        locate(tx, incoming)
+        given = incoming.accepted()
         names = {name: _adjudicator(tx, name) for name in dict.fromkeys(given["person"]) if name}
         given["person_id"] = given["person"].map(names).astype("Int64")
         given["rule"] = Rule.IMPORTED.value

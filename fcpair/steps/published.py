@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fcpair.answers import Incoming
 from fcpair.corpus import CN, HS, digest
 from fcpair.errors import StageError
 from fcpair.label import APPROPRIATENESS, NO_CODE
 from fcpair.published import ANNOTATORS, ANONYMOUS, CN_METADATA, HS_METADATA, VALIDATOR, Published, read_published
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
-from fcpair.steps.answer import locate, save_answers
 from fcpair.steps.build import add_side
 from fcpair.steps.check import with_decisions
 from fcpair.steps.ground import note_run, scheme_of
+from fcpair.steps.record import locate, save_answers
 from fcpair.store import Store, Tx, decisions, grids, people, progress, work
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def import_published(store: Store, path: str | Path) -> RunRecord:
             )
         if not any(progress.built(tx).values()):
             _add_grid(tx, published.pairs)
-        pairs = locate(tx, path, published.pairs.assign(pair=NO_CODE))
+        incoming = Incoming(str(path), published.pairs.assign(pair=NO_CODE), [])
+        locate(tx, incoming)
+        pairs = incoming.accepted()
         number = dict(zip(published.pairs["pair"].tolist(), pairs["pair_id"].tolist(), strict=True))
         n_labels = _add_labels(tx, published, number)
         _add_decisions(tx, pairs)

@@ -15,7 +15,7 @@ from fcpair.report.data import GridMap, PersonFigures, ReportData, Stage, TierFi
 from fcpair.report.page import render
 from fcpair.report.words import counted
 from fcpair.steps import judge
-from fcpair.steps.grade import tiers_of
+from fcpair.steps.grade import _tiers as tiers_of
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.overview import simulated_note
 from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, work
@@ -82,7 +82,7 @@ def _agreement(labels: pd.DataFrame, scheme: Scheme, options: AgreementOptions) 
 def _stages(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, given: pd.DataFrame) -> tuple[Stage, ...]:
     built = progress.built(tx)
     n_releases = len(runs.releases(tx))
-    stages = [Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}") for name, n in built.items()]
+    stages = [_building(name, n, taken_over=bool(built["pair"])) for name, n in built.items()]
     dealt = _in_round(given, Round.VALIDATE)
     return (
         *stages,
@@ -93,6 +93,12 @@ def _stages(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, given: pd.Data
         _answering("validate", dealt, "verdict", "fcpair validate import FILE"),
         Stage("release", bool(n_releases), counted(n_releases, "release"), "fcpair partition --tier TIER --out FILE"),
     )
+
+
+def _building(name: str, n: int, *, taken_over: bool) -> Stage:
+    if not n and name in {"import", "select", "retrieve"} and taken_over:
+        return Stage(name, done=True, result="not needed: the grid was taken over from a file", command="")
+    return Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}")
 
 
 def _in_round(given: pd.DataFrame, round_: Round) -> dict[str, int]:
@@ -132,7 +138,10 @@ class _Places:
         self.shape = len(hs_ids), len(cn_ids)
 
     def __call__(self, cells: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        return self._hs.get_indexer(cells["hs_id"]), self._cn.get_indexer(cells["cn_id"])
+        import pandas as pd
+
+        hs, cn = (cells[side].to_numpy(int) for side in ("hs_id", "cn_id"))
+        return self._hs.get_indexer(pd.Index(hs)), self._cn.get_indexer(pd.Index(cn))
 
 
 def _places(tx: Tx, at: _Places, n_pairs: int) -> NDArray[np.int8]:

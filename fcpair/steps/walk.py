@@ -10,7 +10,7 @@ from fcpair.encode import Progress
 from fcpair.errors import RecipeError
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
-from fcpair.steps import answer, build, check, deal, grade, judge, overview
+from fcpair.steps import build, check, deal, grade, judge, overview, pretend
 from fcpair.steps.ground import is_own
 from fcpair.store import Store
 
@@ -48,11 +48,11 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
         ),
         (not built["pair"], ("pair", build.make_grid, recipe.pair)),
         (not built["assign"], ("assign", deal.assign, recipe.assign)),
-        (labels["open"] and recipe.simulate, ("simulate", answer.simulate, recipe.simulate)),
+        (labels["open"] and recipe.simulate, ("simulate", pretend.simulate, recipe.simulate)),
         (labels["open"], None),
         (not decided, ("adjudicate", judge.adjudicate, recipe.adjudicate)),
         (not sum(verdicts.values()), ("validate", check.assign_validation, recipe.validate)),
-        (verdicts["open"] and recipe.simulate, ("simulate", answer.simulate, recipe.simulate)),
+        (verdicts["open"] and recipe.simulate, ("simulate", pretend.simulate, recipe.simulate)),
         (verdicts["open"], None),
         (not _is_own(store, recipe.agreement), ("agreement", judge.note_agreement, recipe.agreement)),
         (not _is_own(store, recipe.partition), ("partition", grade.note_partition, recipe.partition)),

@@ -5,11 +5,12 @@ PostgreSQL is to come second: what it needs differently belongs here and nowhere
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, Select, create_engine, event, func, select
 
 SEALED = "pair_sealed"
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -54,6 +55,12 @@ def begin(conn: Connection, *, write: bool) -> None:
 def pause_foreign_keys(conn: Connection, *, paused: bool) -> None:
     """Switch reference checks, outside a transaction: one look-up per cell and side would dominate."""
     conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
+
+
+def listed(values: list[int]) -> Select[tuple[Any]]:
+    """A list of numbers as a subquery, whatever its length: one parameter instead of one for each."""
+    each = func.json_each(json.dumps(values)).table_valued("value")
+    return select(each.c.value)
 
 
 def is_database(path: Path) -> bool:

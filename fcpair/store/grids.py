@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 
 from fcpair.store import dialect
 from fcpair.store.rows import CHUNK, frame, insert_rows, records
@@ -77,20 +77,20 @@ def set_drawn(tx: Tx, candidate_ids: list[int]) -> None:
     tx.execute(drawn, [{"cn": cn} for cn in candidate_ids])
 
 
-def fill_grid(tx: Tx) -> int:
+def fill_grid(tx: Tx) -> tuple[int, int]:
     """Write every pair of a selected HS and a drawn candidate, less those of the corpus, and seal the grid.
 
     Pairs are numbered from 1, one HS after the other; a pair of the corpus leaves its number unused.
 
     Returns:
-        How many pairs of the product stand in the corpus and were left out.
+        How many pairs the grid has, and how many of the product stand in the corpus and were left out.
     """
     columns = (
         select(candidate.c.text_id, func.row_number().over(order_by=candidate.c.position).label("at"))
         .where(candidate.c.drawn)
         .subquery()
     )
-    tx.exec_driver_sql(dialect.FILL_GRID, (GRID_ID,))
+    product = tx.exec_driver_sql(dialect.FILL_GRID, (GRID_ID,)).rowcount
     n_columns = select(func.count()).select_from(columns).scalar_subquery()
     known = (
         select((selected_hs.c.position - 1) * n_columns + columns.c.at)
@@ -100,7 +100,7 @@ def fill_grid(tx: Tx) -> int:
     )
     left_out = tx.execute(delete(pair).where(pair.c.id.in_(known))).rowcount
     dialect.seal_pairs(tx)
-    return left_out
+    return product - left_out, left_out
 
 
 def add_pairs(tx: Tx, pairs: pd.DataFrame) -> None:
@@ -112,6 +112,23 @@ def add_pairs(tx: Tx, pairs: pd.DataFrame) -> None:
 def pairs(tx: Tx) -> pd.DataFrame:
     """All pairs of the grid, by number: `pair_id`, `hs_id`, `cn_id`."""
     return frame(tx, select(pair.c.id.label("pair_id"), pair.c.hs_id, pair.c.cn_id).order_by(pair.c.id))
+
+
+def pairs_by_number(tx: Tx, pair_ids: Iterable[int]) -> pd.DataFrame:
+    """Those pairs of the grid that have one of these numbers: `pair_id`, `hs_id`, `cn_id`."""
+    return _pairs_in(tx, pair.c.id, pair_ids)
+
+
+def pairs_of_hs(tx: Tx, hs_ids: Iterable[int]) -> pd.DataFrame:
+    """The pairs of some HS: `pair_id`, `hs_id`, `cn_id`."""
+    return _pairs_in(tx, pair.c.hs_id, hs_ids)
+
+
+def _pairs_in(tx: Tx, column: ColumnElement[int], values: Iterable[int]) -> pd.DataFrame:
+    """Pairs by a list that may be longer than a statement can have parameters: it goes as one JSON value."""
+    listed = dialect.listed(sorted(set(values)))
+    query = select(pair.c.id.label("pair_id"), pair.c.hs_id, pair.c.cn_id).where(column.in_(listed))
+    return frame(tx, query.order_by(pair.c.id))
 
 
 def pair_texts(tx: Tx) -> pd.DataFrame:

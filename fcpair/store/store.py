@@ -86,7 +86,8 @@ class Store:
         except OSError as error:
             if isinstance(error, FcpairError):
                 raise
-            raise StudyError(f"{self.place}: {error.strerror or error}; nothing was changed") from error
+            place = error.filename or self.place
+            raise StudyError(f"{place}: {error.strerror or error}; the study is as it was") from error
 
     def _translate(self, error: DBAPIError) -> BaseException:
         said = str(error.orig).lower()

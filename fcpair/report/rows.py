@@ -1,0 +1,134 @@
+"""Rows of the report's tables that are more than a record's own fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fcpair.records import RunRecord, Scheme
+from fcpair.report import paint, words
+from fcpair.report.data import TierFigures
+
+if TYPE_CHECKING:
+    from fcpair.agree import Agreement, SubsetAgreement
+
+Row = list[str]
+# The scheme stands among the study's facts, the seed in a column of its own.
+ELSEWHERE = ("scheme", "seed")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose first column names its rows."""
+
+    title: str
+    text: str
+    header: Row
+    rows: list[Row]
+
+
+def tier_tables(tiers: TierFigures, scheme: Scheme) -> list[Table]:
+    """FC-CONAN's Tables 1 to 3, best tier first."""
+    sizes, balance, labels = (table.to_dict("records") for table in tiers.tables)
+    positive = ", ".join(words.named(scheme[code].name) for code in scheme.positive)
+    per_pair = [str(name) for name in tiers.tables[2].columns[2:]]
+    return [
+        Table(
+            "Table 1. Size of the tiers",
+            "Pairs, and the distinct HS and CN in them.",
+            ["Tier", "Pairs", "HS", "CN"],
+            [_row(row, "pairs", "hs", "cn") for row in sizes],
+        ),
+        Table(
+            "Table 2. Balance of final labels",
+            f"Positive is: {positive}. Shares are of the tier's pairs.",
+            ["Tier", "Pairs", "Positive", "Not positive", "Share positive"],
+            [[*_row(row, "pairs", "appropriate", "not_appropriate"), _share_positive(row)] for row in balance],
+        ),
+        Table(
+            "Table 3. Labels per pair",
+            "How many pairs of a tier rest on how many labels.",
+            ["Tier", "Pairs", *per_pair],
+            [_row(row, "pairs", *per_pair) for row in labels],
+        ),
+    ]
+
+
+def _row(row: dict[Any, Any], *names: str) -> Row:
+    return [str(row["tier"]).capitalize(), *(words.count(int(row[name])) for name in names)]
+
+
+def _share_positive(row: dict[Any, Any]) -> str:
+    if not row["pairs"]:
+        return "undefined, because the tier is empty"
+    return words.share(row["appropriate"], row["pairs"])
+
+
+@dataclass(frozen=True)
+class KappaCell:
+    """One cell of the map annotators x annotators: `state` is `same`, `apart`, `undefined` or `kappa`."""
+
+    state: str
+    kappa: str = ""
+    n: int = 0
+    style: str = ""
+
+
+def kappa_map(agreement: Agreement) -> list[tuple[str, list[KappaCell]]]:
+    """One row of cells for each annotator who shares a pair with another, in the order of their names."""
+    found = {frozenset(subset.annotators): subset for subset in agreement.subsets}
+    names = sorted({name for subset in agreement.subsets for name in subset.annotators})
+    return [(one, [_kappa_cell(one, other, found.get(frozenset((one, other)))) for other in names]) for one in names]
+
+
+def _kappa_cell(one: str, other: str, subset: SubsetAgreement | None) -> KappaCell:
+    if subset is None:
+        return KappaCell("same" if one == other else "apart")
+    if subset.kappa.value is None:
+        return KappaCell("undefined", n=subset.n)
+    ground = paint.cividis(subset.kappa.value)
+    style = f"background:{paint.hexadecimal(ground)};color:{paint.hexadecimal(paint.ink_on(ground))}"
+    return KappaCell("kappa", words.decimal(subset.kappa.value), subset.n, style)
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A run, or several decisions by hand in a row that are told in one line."""
+
+    first: RunRecord
+    last: RunRecord
+    n: int
+
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        """What the run was given; of several decisions, who made how many."""
+        if self.n > 1:
+            return [(words.counted(self.n, "decision"), f"by {self.first.params.get('by')}")]
+        return words.settings({name: value for name, value in self.first.params.items() if name not in ELSEWHERE})
+
+    @property
+    def counts(self) -> list[tuple[str, str]]:
+        """What the run counted."""
+        counted = dict.fromkeys(self.first.counts, self.n) if self.n > 1 else self.first.counts
+        return words.settings(counted)
+
+    @property
+    def seed(self) -> str:
+        """The seed; a dash where nothing was drawn."""
+        return str(self.first.params.get("seed", words.NOTHING))
+
+
+def log_lines(runs: tuple[RunRecord, ...]) -> list[LogLine]:
+    """The runs in their order; decisions by hand that follow each other by the same person are one line."""
+    lines: list[LogLine] = []
+    for run in runs:
+        if lines and _by_hand(run) is not None and _by_hand(run) == _by_hand(lines[-1].last):
+            lines[-1] = LogLine(lines[-1].first, run, lines[-1].n + 1)
+        else:
+            lines.append(LogLine(run, run, 1))
+    return lines
+
+
+def _by_hand(run: RunRecord) -> tuple[Any, ...] | None:
+    """Who made which kind of decision on a single pair; None for any other run."""
+    return (run.params.get("by"), tuple(run.counts)) if "pair" in run.params else None

@@ -1,0 +1,75 @@
+"""Simulated people answering what is open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from fcpair import simulate as simulation
+from fcpair.errors import InputError, StageError
+from fcpair.label import NO_CODE, SKIP, label_words
+from fcpair.params import Simulate
+from fcpair.records import Origin, Round, RunRecord, Scheme, Status
+from fcpair.steps import check, staff
+from fcpair.steps.ground import note, scheme_of
+from fcpair.steps.record import save_answers
+from fcpair.store import Store, Tx, people, work
+
+
+def simulate(store: Store, options: Simulate) -> RunRecord:
+    """Let simulated people answer everything that is open: labels first, else verdicts."""
+    with store.write() as tx:
+        scheme = scheme_of(tx)
+        habits = _habits(options, scheme)
+        open_rounds = [round_ for round_ in Round if not work.open_work(tx, round_).empty]
+        if not open_rounds:
+            raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
+        round_ = open_rounds[0]
+        counts = _simulate_round(tx, round_, scheme, habits, options.seed)
+        return note(tx, options, {"round": round_.value, **counts})
+
+
+def _simulate_round(tx: Tx, round_: Round, scheme: Scheme, habits: simulation.Habits, seed: int) -> dict[str, Any]:
+    """Answer what is open, give what was skipped to others, and so on until nobody can take more."""
+    import numpy as np
+
+    pairs = np.unique(work.assignments(tx, round_)["pair_id"])
+    true = simulation.truths(len(pairs), scheme, habits.positive, seed)
+    counts: Counter[str] = Counter(answers=0, skips=0, reassigned=0)
+    vacant = 0
+    for turn in range(len(people.people(tx)) + 1):
+        assigned = work.assignments(tx, round_)
+        open_ = assigned[assigned["status"] == Status.OPEN.value]
+        if open_.empty:
+            break
+        turn_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1)[0])
+        given = open_.rename(columns={"id": "assignment_id"})[["assignment_id", "pair_id", "person_id"]].assign(note="")
+        if round_ is Round.LABEL:
+            of_pair = true[np.searchsorted(pairs, given["pair_id"])]
+            given["code"] = simulation.answers(of_pair, scheme, habits, turn_seed)
+        else:
+            given = check.with_decisions(
+                tx, given.assign(code=simulation.verdicts(len(given), habits, turn_seed)), blind=False
+            )
+        given["seconds"] = simulation.seconds(len(given), turn_seed)
+        save_answers(tx, given, Origin.SIMULATED)
+        skips = int((given["code"] == NO_CODE).sum())
+        refilled = staff.refill(tx, turn_seed)
+        counts.update(answers=len(given) - skips, skips=skips, reassigned=refilled["reassigned"])
+        vacant = refilled["vacant"]
+    return {**counts, "vacant": vacant}
+
+
+def _habits(options: Simulate, scheme: Scheme) -> simulation.Habits:
+    for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
+        value = getattr(options, name)
+        if not 0 <= value <= 1:
+            raise InputError(f"{name} is {value}; expected a probability from 0 to 1")
+    words = label_words(scheme)
+    del words[SKIP]
+    if options.leaning and options.leaning_to not in words:
+        raise InputError(f"`{options.leaning_to}` is no label; expected one of {', '.join(words)}")
+    leaning_to = words.get(options.leaning_to, scheme.codes[0])
+    return simulation.Habits(
+        options.positive, options.accuracy, options.leaning, leaning_to, options.not_sure, options.skips
+    )

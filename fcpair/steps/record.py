@@ -1,0 +1,160 @@
+"""Answers from files: labels and verdicts, each tied to its pair, its person and its assignment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.answers import Incoming, read_answers
+from fcpair.corpus import digest
+from fcpair.errors import StageError
+from fcpair.label import NO_CODE, SKIP, label_words
+from fcpair.params import Assign
+from fcpair.records import Origin, Round, RunRecord, Status
+from fcpair.steps import check, staff
+from fcpair.steps.ground import note_run, scheme_of
+from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, texts, work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOBODY = -1  # stands for a person or an assignment that there is not
+
+
+def import_labels(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:
+    """Record the labels of a file: filled-in sheets, or a long table made elsewhere."""
+    with store.write() as tx:
+        given = read_answers(path, label_words(scheme_of(tx)), person="annotator", answer="label")
+        return _record(tx, given, Round.LABEL, supersede=supersede)
+
+
+def import_verdicts(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:
+    """Record the verdicts of a file: filled-in sheets, or a long table made elsewhere."""
+    with store.write() as tx:
+        blind = check.is_blind(tx)
+        words = label_words(scheme_of(tx)) if blind else check.VERDICT_WORDS
+        given = read_answers(path, words, person="validator", answer="own_label" if blind else "verdict")
+        return _record(tx, given, Round.VALIDATE, supersede=supersede)
+
+
+def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> RunRecord:
+    locate(tx, given)
+    _add_people(tx, given, round_)
+    _add_assignments(tx, given, round_)
+    if round_ is Round.VALIDATE:
+        given.rows = check.with_decisions(tx, given.rows)
+    _add_what_is_there(tx, given, round_, supersede=supersede)
+    answers = given.accepted()
+    new = answers[answers["is_new"]]
+    save_answers(tx, new, Origin.IMPORTED)
+    skips = int((new["code"] == NO_CODE).sum())
+    counts: dict[str, Any] = {"answers": len(new) - skips, "skips": skips, "already_there": len(answers) - len(new)}
+    counts |= staff.refill(tx, seed=0) if skips else {}
+    return note_run(tx, f"{round_.value} import", {"path": given.path, "supersede": supersede}, counts)
+
+
+def locate(tx: Tx, given: Incoming) -> None:
+    """Add `pair_id` to each row, and a finding where the pair is not in the grid."""
+    import pandas as pd
+
+    if not progress.built(tx)["pair"]:
+        raise StageError("the study has no pairs yet; run `fcpair pair`")
+    rows = given.rows
+    if (rows["hs"] != "").any():
+        sides = rows[["hs", "cn"]].apply(lambda side: side.map(digest).map(texts.text_ids(tx, str(side.name))))
+        keyed = grids.pairs_of_hs(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["pair_id"]
+        pair_id = keyed.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
+        names = [f"`{_short(hs)}` x `{_short(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
+    else:
+        known = grids.pairs_by_number(tx, rows["pair"])["pair_id"]
+        pair_id = rows["pair"].where(rows["pair"].isin(known)).to_numpy()
+        names = rows["pair"].astype(str).tolist()
+    outside = pd.isna(pair_id)
+    unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
+    given.complain(outside & ~unreadable, (f"pair {name} is not in the grid" for name in names))
+    given.rows = rows.assign(pair_id=pd.Series(pair_id).fillna(NOBODY).astype("int64"))
+
+
+def _short(text: str, width: int = 40) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _add_people(tx: Tx, given: Incoming, round_: Round) -> None:
+    """Add `person_id` to each row, and a finding where nobody in the round's role has that name."""
+    role = staff.ROLE_IN[round_]
+    known = {one.name: one.id for one in people.people(tx, role)}
+    person = given.rows["person"]
+    there = ", ".join(known) or "none"
+    unknown = (~person.isin(known) & (person != "")).to_numpy()
+    given.complain(unknown, (f"no {role} is called `{name}`; there are {there}" for name in person))
+    given.rows = given.rows.assign(person_id=person.map(known).fillna(NOBODY).astype("int64"))
+
+
+def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
+    """Add `assignment_id` to each row, and a finding where the pair was not dealt to that person.
+
+    Answers to a study in which nothing was dealt bring their own assignments.
+    """
+    rows = given.rows
+    named = ((rows["pair_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
+    if round_ is Round.LABEL and not runs.runs(tx, Assign.stage):
+        _add_undealt(tx, rows[named])
+    dealt = work.assignments(tx, round_)[["id", "pair_id", "person_id"]].rename(columns={"id": "assignment_id"})
+    found = rows.merge(dealt, on=["pair_id", "person_id"], how="left")["assignment_id"]
+    stray = named & found.isna().to_numpy()
+    pairs = zip(rows["pair_id"], rows["person"], strict=True)
+    given.complain(stray, (f"pair {pair} was not dealt to {name}" for pair, name in pairs))
+    given.rows = rows.assign(assignment_id=found.fillna(NOBODY).astype("int64"))
+
+
+def _add_undealt(tx: Tx, rows: pd.DataFrame) -> None:
+    own = rows[["pair_id", "person_id"]].drop_duplicates()
+    there = work.assignments(tx, Round.LABEL).set_index(["pair_id", "person_id"]).index
+    own = own[~own.set_index(["pair_id", "person_id"]).index.isin(there)].assign(status=Status.OPEN.value)
+    last = own["person_id"].map(work.last_positions(tx, Round.LABEL)).fillna(0).astype("int64")
+    own["position"] = last + own.groupby("person_id").cumcount() + 1
+    work.add_assignments(tx, own, Round.LABEL)
+
+
+def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> None:
+    """Add `is_new` to each row, and a finding where another answer is there that it may not supersede."""
+    rows = given.rows
+    there = decisions.current_codes(tx, round_).set_index("assignment_id")["code"].astype("Int64").fillna(NO_CODE)
+    answered = rows["assignment_id"].isin(there.index).to_numpy()
+    old = rows["assignment_id"].map(there).fillna(NO_CODE).to_numpy()
+    changed = answered & (old != rows["code"].to_numpy())
+    pairs = zip(rows["person"], rows["pair_id"], strict=True)
+    remedy = "--supersede takes this as the newer answer"
+    if not supersede:
+        given.complain(
+            changed, (f"{name} has answered pair {pair} otherwise already; {remedy}" for name, pair in pairs)
+        )
+    given.rows = rows.assign(is_new=~answered | changed)
+
+
+def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin) -> None:
+    """Add judgements (`assignment_id`, `code`, -1 for a skip, `note`, ...) and note that their work is done."""
+    skipped = answers["code"] == NO_CODE
+    kept = [name for name in ("own_code", "adjudication_id", "seconds", "at") if name in answers.columns]
+    rows = answers[["assignment_id", "note", *kept]].assign(
+        skipped=skipped, code=answers["code"].astype("Int64").mask(skipped)
+    )
+    decisions.add_judgements(tx, rows, origin)
+    statuses = skipped.map({True: Status.SKIPPED.value, False: Status.DONE.value})
+    work.set_status(tx, answers["assignment_id"].tolist(), statuses.tolist())
+
+
+def export_labels(store: Store) -> pd.DataFrame:
+    """Every annotator's current answer of each pair, skips included.
+
+    Columns: `pair`, `hs_id`, `cn_id`, `annotator`, `label`, `seconds`, `time`, `note`, `origin`.
+    """
+    with store.read() as tx:
+        names = {choice.code: choice.name for choice in scheme_of(tx)}
+        answers = decisions.all_answers(tx, Round.LABEL)
+        sides = grids.pairs_by_number(tx, answers["pair_id"]).set_index("pair_id")
+    label = answers["code"].astype("Int64").map(names).astype(object)
+    answers["label"] = label.where(answers["skipped"] == 0, SKIP)
+    answers = answers.join(sides, on="pair_id").rename(columns={"pair_id": "pair", "at": "time"})
+    columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
+    return answers[columns]
