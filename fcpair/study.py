@@ -179,9 +179,9 @@ class Study:
         """Record decisions that were made elsewhere."""
         return judge.import_outcomes(self._store, path)
 
-    def assign_validation(self, options: Validate, *, redo: bool = False) -> RunRecord:
-        """Deal adjudicated pairs to validators who took no part in them."""
-        return check.assign_validation(self._store, options, redo=redo)
+    def assign_validation(self, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:
+        """Deal adjudicated pairs to validators who took no part in them; `more` adds pairs to a round under way."""
+        return check.assign_validation(self._store, options, redo=redo, more=more)
 
     def write_validation_sheets(self, folder: str | Path) -> dict[str, int]:
         """Write each validator's open pairs as a CSV to fill in; returns the rows by validator."""

@@ -28,8 +28,9 @@ def validate() -> None:
 @validate.command()
 @params(Validate)
 @redo_option
+@click.option("--more", is_flag=True, help="Add pairs without a verdict to a round that is under way.")
 @with_study
-def assign(study: Study, options: Validate, redo: bool) -> None:
+def assign(study: Study, options: Validate, redo: bool, more: bool) -> None:
     """Deal adjudicated pairs to validators who took no part in them.
 
     \b
@@ -37,7 +38,7 @@ def assign(study: Study, options: Validate, redo: bool) -> None:
       fcpair validate assign --validators 4 --pairs 4000 --seed 13
     """
     with working("dealing pairs"):
-        run = study.assign_validation(options, redo=redo)
+        run = study.assign_validation(options, redo=redo, more=more)
     done(run)
 
 

@@ -27,8 +27,13 @@ def decimal(value: float | None) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """A share in percent; a dash where the whole is nothing."""
-    return f"{100 * part / whole:.1f} %" if whole else NOTHING
+    """A share in percent; a dash where the whole is nothing. Only none is 0.0 %, and only all is 100.0 %."""
+    if not whole:
+        return NOTHING
+    percent = f"{100 * part / whole:.1f} %"
+    if percent == "0.0 %" and part:
+        return "< 0.1 %"
+    return "> 99.9 %" if percent == "100.0 %" and part != whole else percent
 
 
 def interval(figure: Figure) -> str:

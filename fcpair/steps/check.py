@@ -14,24 +14,27 @@ from fcpair.store import Store, Tx, decisions, runs, work
 from fcpair.validate import blind_verdict, draw_pairs
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 VERDICT_WORDS = label_words(VERDICTS) | {"valid": 1, "not valid": 0}
 
 
-def assign_validation(store: Store, options: Validate, *, redo: bool = False) -> RunRecord:
-    """Deal adjudicated pairs to validators, as evenly as the pairs in which they took part allow."""
+def assign_validation(store: Store, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:
+    """Deal adjudicated pairs to validators, as evenly as the pairs in which they took part allow.
+
+    `more` adds pairs to a round that is under way: those without a verdict on the label that they have now.
+    """
     import numpy as np
     import pandas as pd
 
     from fcpair.assign import shard_order, share_out
 
     with store.write() as tx:
-        _make_way(tx, redo=redo)
-        standing = decisions.current_adjudications(tx)
-        labelled = standing[standing["code"].notna()]["pair_id"].to_numpy()
-        if not len(labelled):
-            raise StageError("no pair has an adjudicated label; run `fcpair adjudicate` first")
+        if not more:
+            _make_way(tx, redo=redo)
+        labelled = _to_be_validated(tx)
         validators = staff.active(tx, Role.VALIDATOR, options.validators)
         pairs = draw_pairs(labelled, options.pairs, options.seed)
         who = share_out(staff.barred(tx, pairs, validators), staff.loads(tx, validators), options.seed)
@@ -40,21 +43,36 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False) ->
                 f"{int((who < 0).sum()):,} of {len(pairs):,} pairs cannot be validated: every validator took part in "
                 "them; add another with `fcpair people add NAME --role validator`"
             )
-        position = shard_order(who, pairs, options.seed, "random")
-        person_id = np.array([one.id for one in validators])[who]
-        rows = pd.DataFrame(
-            {"pair_id": pairs, "person_id": person_id, "position": position, "status": Status.OPEN.value}
-        )
+        rows = pd.DataFrame({"pair_id": pairs, "status": Status.OPEN.value})
+        rows["person_id"] = np.array([one.id for one in validators])[who]
+        last = rows["person_id"].map(work.last_positions(tx, Round.VALIDATE)).fillna(0).astype("int64")
+        rows["position"] = last + shard_order(who, pairs, options.seed, "random")
         work.add_assignments(tx, rows, Round.VALIDATE)
         loads = np.bincount(who, minlength=len(validators))
         counts = {
             "validators": len(validators),
             "pairs": len(pairs),
-            "of_adjudicated": len(labelled),
+            "of": len(labelled),
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
         }
         return note(tx, options, counts)
+
+
+def _to_be_validated(tx: Tx) -> NDArray[np.int64]:
+    """The pairs with an adjudicated label on which no verdict stands and none is open, by number."""
+    import numpy as np
+
+    standing = decisions.current_adjudications(tx)
+    labelled = standing[standing["code"].notna()]["pair_id"].to_numpy()
+    if not len(labelled):
+        raise StageError("no pair has an adjudicated label; run `fcpair adjudicate` first")
+    dealt = work.assignments(tx, Round.VALIDATE)
+    open_ = dealt["pair_id"][dealt["status"] == Status.OPEN.value]
+    left = np.setdiff1d(labelled, np.union1d(decisions.current_verdicts(tx)["pair_id"], open_))
+    if not len(left):
+        raise StageError("every pair with an adjudicated label has its verdict, or has been dealt")
+    return left
 
 
 def _make_way(tx: Tx, *, redo: bool) -> None:
@@ -62,7 +80,10 @@ def _make_way(tx: Tx, *, redo: bool) -> None:
     if there.empty:
         return
     if n := decisions.n_judgements(tx, Round.VALIDATE):
-        raise StageError(f"the validation round has been dealt and {n:,} verdicts given, which are never discarded")
+        raise StageError(
+            f"the validation round has been dealt and {n:,} verdicts given, which are never discarded; "
+            "`fcpair validate assign --more` deals pairs that have no verdict yet"
+        )
     if not redo:
         raise StageError(f"the validation round has been dealt; `--redo` would discard {len(there):,} assignments")
     work.clear_assignments(tx, Round.VALIDATE)

@@ -80,9 +80,12 @@ def _short(text: str, width: int = 40) -> str:
 
 
 def _add_people(tx: Tx, given: Incoming, round_: Round) -> None:
-    """Add `person_id` to each row, and a finding where nobody in the round's role has that name."""
+    """Add `person_id` to each row, and a finding where nobody has that name.
+
+    Somebody may have changed roles since the pairs were dealt; where nothing was dealt, the role says who may answer.
+    """
     role = staff.ROLE_IN[round_]
-    known = {one.name: one.id for one in people.people(tx, role)}
+    known = {one.name: one.id for one in people.people(tx, role if _is_undealt(tx, round_) else None)}
     person = given.rows["person"]
     there = ", ".join(known) or "none"
     unknown = (~person.isin(known) & (person != "")).to_numpy()
@@ -97,7 +100,7 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
     """
     rows = given.rows
     named = ((rows["pair_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
-    if round_ is Round.LABEL and not runs.runs(tx, Assign.stage):
+    if _is_undealt(tx, round_):
         _add_undealt(tx, rows[named])
     dealt = work.assignments(tx, round_)[["id", "pair_id", "person_id"]].rename(columns={"id": "assignment_id"})
     found = rows.merge(dealt, on=["pair_id", "person_id"], how="left")["assignment_id"]
@@ -105,6 +108,10 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
     pairs = zip(rows["pair_id"], rows["person"], strict=True)
     given.complain(stray, (f"pair {pair} was not dealt to {name}" for pair, name in pairs))
     given.rows = rows.assign(assignment_id=found.fillna(NOBODY).astype("int64"))
+
+
+def _is_undealt(tx: Tx, round_: Round) -> bool:
+    return round_ is Round.LABEL and not runs.runs(tx, Assign.stage)
 
 
 def _add_undealt(tx: Tx, rows: pd.DataFrame) -> None:

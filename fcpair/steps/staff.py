@@ -22,15 +22,22 @@ def add(store: Store, names: list[str], role: Role) -> list[Person]:
     """Add people in one role."""
     with store.write() as tx:
         known = {one.name for one in people.people(tx)}
-        wrong = [name for name in names if not name.strip() or name != name.strip() or "," in name]
+        wrong = [name for name in names if not _is_pseudonym(name)]
         twice = [name for name in names if name in known or names.count(name) > 1]
         if wrong:
-            raise InputError(f"`{wrong[0]}` cannot be a pseudonym; use a word without commas and outer spaces")
+            raise InputError(
+                f"`{wrong[0]}` cannot be a pseudonym; use a word without commas, dots, slashes and outer spaces"
+            )
         if twice:
             raise InputError(f"there is a `{twice[0]}` already; choose another pseudonym")
         added = people.add_people(tx, names, role)
         note_run(tx, "people", {"add": names, "role": role.value}, {"people": len(added)})
         return added
+
+
+def _is_pseudonym(name: str) -> bool:
+    """Whether a name can stand in lists and name a sheet."""
+    return bool(name.strip()) and name == name.strip() and name.isprintable() and not set(name) & set(",/\\.")
 
 
 def find(tx: Tx, name: str) -> Person:
