@@ -209,7 +209,7 @@ def _read_cache(model: Model) -> dict[str, NDArray[np.float32]]:
     import numpy as np
 
     try:
-        with np.load(_cache_file(model)) as kept:
+        with _cache_file(model).open("rb") as file, np.load(file) as kept:
             return dict(zip(kept["keys"].tolist(), kept["vectors"], strict=True))
     except FileNotFoundError:
         return {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from fcpair.agree import AgreementOptions
-from fcpair.errors import RecipeError
+from fcpair.errors import InputError, RecipeError
 from fcpair.label import parse_scheme
 from fcpair.params import (
     Adjudicate,
@@ -103,7 +103,10 @@ def _section(path: Path, name: str, values: Any) -> Any:
     missing = [item.name for item in fields(cls) if _required(item) and item.name not in read]
     if missing:
         raise RecipeError(f"{place}: `{missing[0]}` is missing")
-    return cls(**read)
+    try:
+        return cls(**read)
+    except InputError as error:
+        raise RecipeError(f"{place}: {error}") from None
 
 
 def _required(item: Field[Any]) -> bool:
@@ -132,7 +135,10 @@ def _choice(place: str, value: Any, kind: Any) -> Any:
 def _scheme(place: str, value: Any, _kind: Any) -> Scheme:
     if not isinstance(value, list) or not all(isinstance(choice, dict) for choice in value):
         raise RecipeError(f"{place} must be a list of tables")
-    return parse_scheme(value)
+    try:
+        return parse_scheme(value)
+    except RecipeError as error:
+        raise RecipeError(f"{place}: {error}") from None
 
 
 def _groups(place: str, value: Any, _kind: Any) -> tuple[tuple[str, ...], ...]:

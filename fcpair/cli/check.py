@@ -59,16 +59,17 @@ def sheets(study: Study, folder: Path) -> None:
 
 
 @validate.command("import")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @supersede_option
 @with_study
-def import_(study: Study, path: Path, supersede: bool) -> None:
-    """Record verdicts from a file.
+def import_(study: Study, paths: tuple[Path, ...], supersede: bool) -> None:
+    """Record verdicts from files, each of them whole or not at all.
 
-    It has the columns `pair` (or `hs` and `cn`), `validator`, `verdict` and, if known, `seconds`, `time`, `note`.
+    They have the columns `pair` (or `hs` and `cn`), `validator`, `verdict` and, if known, `seconds`, `time`, `note`.
 
     \b
     Example:
       fcpair validate import verdicts.csv
     """
-    done(study.import_verdicts(path, supersede=supersede))
+    for path in paths:
+        done(study.import_verdicts(path, supersede=supersede))

@@ -62,7 +62,7 @@ def sheets(study: Study, folder: Path) -> None:
 
 
 @labels.command("import")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--format",
     "form",
@@ -73,8 +73,8 @@ def sheets(study: Study, folder: Path) -> None:
 )
 @supersede_option
 @with_study
-def import_(study: Study, path: Path, form: str, supersede: bool) -> None:
-    """Record labels from a file.
+def import_(study: Study, paths: tuple[Path, ...], form: str, supersede: bool) -> None:
+    """Record labels from files, each of them whole or not at all.
 
     A long table has the columns `pair` (or `hs` and `cn`), `annotator`, `label` and, if known, `seconds`, `time`,
     `note`. Rows without a label are left out.
@@ -82,11 +82,13 @@ def import_(study: Study, path: Path, form: str, supersede: bool) -> None:
     \b
     Example:
       fcpair labels import labels.csv
+      fcpair labels import sheets/*.csv
       fcpair labels import bronze_partition_df.csv --format fc-conan
     """
-    with working("recording labels"):
-        run = study.import_published(path) if form == "fc-conan" else study.import_labels(path, supersede=supersede)
-    done(run)
+    for path in paths:
+        with working(f"recording {path}"):
+            run = study.import_published(path) if form == "fc-conan" else study.import_labels(path, supersede=supersede)
+        done(run)
 
 
 @labels.command()

@@ -20,12 +20,13 @@ UNDECIDED, POSITIVE, OTHER, DISCARDED = 0, 1, 2, 3
 
 @dataclass(frozen=True)
 class Stage:
-    """How far one stage is: what it made, in words, or the command that does it."""
+    """How far one stage is: what it made, in words, or the command that does it; `open` answers are still to come."""
 
     name: str
     done: bool
     result: str
     command: str
+    open: int = 0
 
 
 @dataclass(frozen=True)

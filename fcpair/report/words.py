@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -66,9 +65,11 @@ def _plain(value: Any) -> str:
     if isinstance(value, str):
         return file_name(value)
     if isinstance(value, int):
-        return count(value) if abs(value) >= 10_000 else str(value)
-    if isinstance(value, dict | list | tuple):
-        return json.dumps(value, ensure_ascii=False)
+        return count(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_plain(part)}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_plain(part) for part in value)
     return str(value)
 
 

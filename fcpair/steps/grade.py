@@ -45,7 +45,7 @@ def partition(store: Store, options: Partition) -> Tiers:
     """Derive the tiers from judgements, adjudications and verdicts."""
     with store.read() as tx:
         need_labels(tx, "partition")
-        return _tiers(tx, options)
+        return tiers_of(tx, options)
 
 
 def note_partition(store: Store, options: Partition) -> RunRecord:
@@ -56,7 +56,8 @@ def note_partition(store: Store, options: Partition) -> RunRecord:
         return note(tx, options, counts)
 
 
-def _tiers(tx: Tx, options: Partition) -> Tiers:
+def tiers_of(tx: Tx, options: Partition) -> Tiers:
+    """The tiers as they are in a transaction that is under way."""
     scheme, rules = scheme_of(tx), tier_rules(options.diamond)
     labels = decisions.current_labels(tx, "pair_id", "hs_id", "cn_id", "code")
     evidence = _evidence(tx, labels, scheme)
@@ -99,7 +100,7 @@ def tier_rows(store: Store, tier: Tier, options: Partition, *, published: bool =
     """
     with store.read() as tx:
         need_labels(tx, "partition")
-        tiers = _tiers(tx, options)
+        tiers = tiers_of(tx, options)
         labels = decisions.current_labels(tx, "pair_id", "annotator", "code", "origin")
         texts = grids.pair_texts(tx)
         made_up = _simulated_pairs(tx, labels)

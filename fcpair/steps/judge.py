@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from fcpair import adjudicate as adjudication
 from fcpair.agree import Agreement, AgreementOptions, agreement
 from fcpair.answers import read_answers
-from fcpair.errors import InputError
+from fcpair.errors import InputError, StageError
 from fcpair.label import NO_CODE, SKIP, outcome_words
 from fcpair.params import Adjudicate
 from fcpair.records import BY_HAND, Conflict, DryRun, Role, Round, Rule, RunRecord
+from fcpair.steps import staff
 from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
 from fcpair.steps.record import locate
 from fcpair.store import Store, Tx, decisions, people
@@ -142,9 +143,12 @@ def decide_by_person(store: Store, pair_id: int, code: int | None, by: str, note
     with store.write() as tx:
         if code is not None and code not in scheme_of(tx).definite:
             raise InputError(f"{code} is no definite label; expected one of {scheme_of(tx).definite}")
-        adjudicator = _adjudicator(tx, by)
-        row = {"pair_id": pair_id, "rule": Rule.PERSON.value, "code": code, "person_id": adjudicator, "note": note_}
-        decisions.add_adjudications(tx, pd.DataFrame([row], dtype=object))
+        texts_of(tx, pair_id)
+        row = {"pair_id": pair_id, "rule": Rule.PERSON.value, "code": code, "person_id": _adjudicator(tx, by)}
+        decided = pd.DataFrame([{**row, "note": note_}], dtype=object)
+        if staff.validates(tx, decided["pair_id"], decided["person_id"]).any():
+            raise InputError(f"`{by}` validates pair {pair_id}, so somebody else must decide it")
+        decisions.add_adjudications(tx, decided)
         return note_run(tx, "adjudicate", {"pair": pair_id, "by": by}, {"person": 1})
 
 
@@ -152,6 +156,7 @@ def _adjudicator(tx: Tx, name: str) -> int:
     """The person who adjudicates; somebody new becomes an adjudicator."""
     known = {one.name: one for one in people.people(tx)}
     if name not in known:
+        staff.check_pseudonym(name)
         return people.add_people(tx, [name], Role.ADJUDICATOR)[0].id
     if known[name].role not in {Role.ADJUDICATOR, Role.LEAD}:
         raise InputError(f"`{name}` is {known[name].role}; adjudicators have that role, or lead")
@@ -163,6 +168,9 @@ def take_back(store: Store, pair_id: int, by: str) -> RunRecord:
     import pandas as pd
 
     with store.write() as tx:
+        texts_of(tx, pair_id)
+        if decisions.decision_history(tx, pair_id)["rule"].tolist()[-1:] in ([], [Rule.REOPENED.value]):
+            raise StageError(f"no decision on pair {pair_id} stands, so there is none to take back")
         row = {"pair_id": pair_id, "rule": Rule.REOPENED.value, "code": None, "person_id": _adjudicator(tx, by)}
         decisions.add_adjudications(tx, pd.DataFrame([row], dtype=object))
         return note_run(tx, "adjudicate", {"pair": pair_id, "by": by}, {"reopened": 1})
@@ -174,9 +182,12 @@ def import_outcomes(store: Store, path: str | Path) -> RunRecord:
         need_labels(tx, "adjudicate")
         incoming = read_answers(path, outcome_words(scheme_of(tx)), person="adjudicator", answer="label", named=False)
         locate(tx, incoming)
-        given = incoming.accepted()
-        names = {name: _adjudicator(tx, name) for name in dict.fromkeys(given["person"]) if name}
-        given["person_id"] = given["person"].map(names).astype("Int64")
+        names = {name: _adjudicator(tx, name) for name in dict.fromkeys(incoming.rows["person"]) if name}
+        person_id = incoming.rows["person"].map(names).astype("Int64")
+        checked = staff.validates(tx, incoming.rows["pair_id"], person_id.fillna(NO_CODE))
+        pairs = zip(incoming.rows["pair_id"], incoming.rows["person"], strict=True)
+        incoming.complain(checked, (f"{name} validates pair {pair}, so cannot decide it" for pair, name in pairs))
+        given = incoming.accepted().assign(person_id=person_id)
         given["rule"] = Rule.IMPORTED.value
         decisions.add_adjudications(tx, _without_code(given)[["pair_id", "rule", "code", "person_id", "note"]])
         return note_run(tx, "adjudicate", {"import": str(path)}, {"imported": len(given)})

@@ -101,6 +101,9 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
     rows = given.rows
     named = ((rows["pair_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
     if _is_undealt(tx, round_):
+        checked = named & staff.validates(tx, rows["pair_id"], rows["person_id"])
+        validated = zip(rows["pair_id"], rows["person"], strict=True)
+        given.complain(checked, (f"{name} validates pair {pair}, so cannot label it" for pair, name in validated))
         _add_undealt(tx, rows[named])
     dealt = work.assignments(tx, round_)[["id", "pair_id", "person_id"]].rename(columns={"id": "assignment_id"})
     found = rows.merge(dealt, on=["pair_id", "person_id"], how="left")["assignment_id"]

@@ -15,7 +15,7 @@ from fcpair.report.data import GridMap, PersonFigures, ReportData, Stage, TierFi
 from fcpair.report.page import render
 from fcpair.report.words import counted
 from fcpair.steps import judge
-from fcpair.steps.grade import _tiers as tiers_of
+from fcpair.steps.grade import tiers_of
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.overview import simulated_note
 from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, work
@@ -68,7 +68,7 @@ def gather(store: Store, partition: Partition, options: AgreementOptions) -> Rep
             agreement=_agreement(labels, scheme, options),
             rules_used=dict(zip(rules_used.index.tolist(), rules_used.tolist(), strict=True)),
             n_need_person=len(judge.waiting(tx)) if len(labels) else 0,
-            tiers=_tiers(tx, partition) if len(labels) else None,
+            tiers=tiers_of(tx, partition) if len(labels) else None,
             releases=tuple(runs.releases(tx)),
             annotators=_people(tx, Role.ANNOTATOR, Round.LABEL, scheme, given),
             validators=_people(tx, Role.VALIDATOR, Round.VALIDATE, VERDICTS, given),
@@ -110,7 +110,7 @@ def _in_round(given: pd.DataFrame, round_: Round) -> dict[str, int]:
 def _answering(name: str, dealt: dict[str, int], answer: str, command: str) -> Stage:
     done, open_ = dealt.get(Status.DONE.value, 0), dealt.get(Status.OPEN.value, 0)
     result = counted(done, answer) + (f", {open_:,} still open" if open_ else "")
-    return Stage(name, bool(done), result, command)
+    return Stage(name, bool(done), result, command, open_)
 
 
 def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, scheme: Scheme) -> GridMap | None:
@@ -156,12 +156,12 @@ def _places(tx: Tx, at: _Places, n_pairs: int) -> NDArray[np.int8]:
     if n_pairs != place.size - len(corpus):
         place[:] = report_data.HOLE
         for part in grids.pair_parts(tx):
-            place[at(pd.DataFrame(part, columns=["hs_id", "cn_id"]))] = report_data.IN_GRID
+            place[at(pd.DataFrame(np.array(part), columns=["hs_id", "cn_id"]))] = report_data.IN_GRID
     place[at(corpus)] = report_data.IN_CORPUS
     return place
 
 
-def _tiers(tx: Tx, options: Partition) -> TierFigures:
+def tiers_of(tx: Tx, options: Partition) -> TierFigures:
     tiers = tiers_of(tx, options)
     verdict = tiers.pairs["verdict"]
     return TierFigures(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROLE_IN = {Round.LABEL: Role.ANNOTATOR, Round.VALIDATE: Role.VALIDATOR}
+LONGEST_NAME = 60  # a sheet is named for its person, and a file name holds 255 bytes
 _PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v"}
 
 
@@ -22,22 +23,24 @@ def add(store: Store, names: list[str], role: Role) -> list[Person]:
     """Add people in one role."""
     with store.write() as tx:
         known = {one.name for one in people.people(tx)}
-        wrong = [name for name in names if not _is_pseudonym(name)]
         twice = [name for name in names if name in known or names.count(name) > 1]
-        if wrong:
-            raise InputError(
-                f"`{wrong[0]}` cannot be a pseudonym; use a word without commas, dots, slashes and outer spaces"
-            )
+        for name in names:
+            check_pseudonym(name)
         if twice:
             raise InputError(f"there is a `{twice[0]}` already; choose another pseudonym")
         added = people.add_people(tx, names, role)
-        note_run(tx, "people", {"add": names, "role": role.value}, {"people": len(added)})
+        note_run(tx, "people", {"add": names, "role": role.value}, {"people": len(added), **refill(tx, seed=0)})
         return added
 
 
-def _is_pseudonym(name: str) -> bool:
-    """Whether a name can stand in lists and name a sheet."""
-    return bool(name.strip()) and name == name.strip() and name.isprintable() and not set(name) & set(",/\\.")
+def check_pseudonym(name: str) -> None:
+    """Raise InputError unless a name can stand in lists and name a sheet."""
+    sound = name.strip() and name == name.strip() and name.isprintable() and not set(name) & set(",/\\.")
+    if not sound or len(name) > LONGEST_NAME:
+        raise InputError(
+            f"`{name}` cannot be a pseudonym; use a word of at most {LONGEST_NAME} characters without commas, dots, "
+            "slashes and outer spaces"
+        )
 
 
 def find(tx: Tx, name: str) -> Person:
@@ -84,7 +87,8 @@ def change_role(store: Store, name: str, role: Role) -> RunRecord:
         if open_:
             raise StageError(f"`{name}` has {open_:,} open pairs; `fcpair people handover {name}` first")
         people.set_role(tx, person.id, role)
-        return note_run(tx, "people", {"role": name, "to": role.value, "from": person.role.value}, {})
+        params = {"role": name, "to": role.value, "from": person.role.value}
+        return note_run(tx, "people", params, refill(tx, seed=0))
 
 
 def retire(store: Store, name: str, *, seed: int) -> RunRecord:
@@ -162,6 +166,14 @@ def loads(tx: Tx, candidates: list[Person]) -> NDArray[np.int64]:
 
     open_ = _open_counts(tx)
     return np.array([open_.get(one.id, 0) for one in candidates], np.int64)
+
+
+def validates(tx: Tx, pair_id: pd.Series[int], person_id: pd.Series[int]) -> NDArray[np.bool_]:
+    """Whether each person was given that pair to validate, and so may neither label nor adjudicate it; `(n,)`."""
+    import pandas as pd
+
+    given = work.assignments(tx, Round.VALIDATE)[["pair_id", "person_id"]]
+    return pd.MultiIndex.from_arrays([pair_id, person_id]).isin(pd.MultiIndex.from_frame(given))
 
 
 def barred(tx: Tx, pair_id: NDArray[np.int64], candidates: list[Person]) -> NDArray[np.bool_]:

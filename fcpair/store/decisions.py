@@ -133,7 +133,7 @@ def n_judgements(tx: Tx, round_: Round | None = None) -> int:
 def origins(tx: Tx) -> dict[str, int]:
     """How many judgements came in which way."""
     query = select(judgement.c.origin, func.count()).group_by(judgement.c.origin).order_by(judgement.c.origin)
-    return dict(tx.execute(query).tuples().all())
+    return {row[0]: row[1] for row in tx.execute(query)}
 
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:

@@ -70,12 +70,18 @@ def is_database(path: Path) -> bool:
 
 
 def protect(conn: Connection, table: str) -> None:
-    """Make `table` append-only: the database itself refuses to change or delete a row."""
+    """Make `table` append-only: the database itself refuses to change, delete or replace a row."""
     for act in ("UPDATE", "DELETE"):
         conn.exec_driver_sql(
             f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
             f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
         )
+    # INSERT OR REPLACE deletes the row in its way without asking the trigger on DELETE.
+    conn.exec_driver_sql(
+        f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} "
+        f"WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) "
+        f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+    )
 
 
 def seal_pairs(conn: Connection) -> None:

@@ -34,7 +34,7 @@ def create(conn: Connection) -> None:
 
 def check(conn: Connection, place: str) -> None:
     """Raise StudyError unless the database is a study with the tables of this fcpair."""
-    if "alembic_version" not in inspect(conn).get_table_names():
+    if not {"alembic_version", "study"} <= set(inspect(conn).get_table_names()):
         raise StudyError(f"{place} is a database but no study; `fcpair init` makes a new study")
     found = conn.execute(text("SELECT version_num FROM alembic_version")).scalar()
     if found != HEAD:

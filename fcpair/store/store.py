@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine
@@ -36,7 +36,8 @@ class Store:
                 schema.create(tx)
                 fill(tx)
         except BaseException:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # there is nothing to remove where nothing could be made
+                path.unlink()
             raise
         return store
 

@@ -96,7 +96,7 @@ def withdraw(tx: Tx, person_id: int) -> int:
 def last_positions(tx: Tx, round_: Round) -> dict[int, int]:
     """The last position of each person's shard."""
     query = select(assignment.c.person_id, func.max(assignment.c.position)).where(assignment.c.round == round_.value)
-    return dict(tx.execute(query.group_by(assignment.c.person_id)).tuples().all())
+    return {row[0]: row[1] for row in tx.execute(query.group_by(assignment.c.person_id))}
 
 
 def counts(tx: Tx) -> pd.DataFrame:
@@ -114,7 +114,7 @@ def labels_per_pair(tx: Tx) -> dict[int, int]:
         .subquery()
     )
     query = select(given.c.n, func.count()).group_by(given.c.n).order_by(given.c.n)
-    return dict(tx.execute(query).tuples().all())
+    return {row[0]: row[1] for row in tx.execute(query)}
 
 
 def clear_assignments(tx: Tx, round_: Round) -> None:

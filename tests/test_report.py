@@ -1,0 +1,435 @@
+"""The report: at every stage of a study, complete in itself, the same bytes each time, and nothing unescaped."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fcpair import Study
+from fcpair.agree import AgreementOptions
+from fcpair.corpus import digest
+from fcpair.errors import InputError
+from fcpair.params import Adjudicate, Assign, Partition, Setup, Simulate, Validate
+from fcpair.published import COLUMNS
+from fcpair.records import Role, RunRecord, Tier
+from fcpair.report import cells, figures, paint, words
+from fcpair.report.data import DISCARDED, HOLE, IN_CORPUS, IN_GRID, OTHER, POSITIVE, UNDECIDED, GridMap
+from fcpair.report.rows import log_lines
+from fcpair.steps import report
+from fcpair.store import grids, texts
+
+QUICK = AgreementOptions(resamples=20)
+MAJORITY = Partition("majority")
+VOID = {"meta", "img", "source", "br"}
+SECTIONS = ("study", "grid", "agreement", "decisions", "tiers", "releases", "people", "log", "undefined")
+DATA = os.environ.get("FCPAIR_DATA")
+
+
+def write_published(path: Path, rows: list[tuple[int, int, int, int, int, str]]) -> Path:
+    """A partition file; a row is index, HS number, CN number, final label, verdict, and labels such as `2 2 0`."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for index, hs, cn, final, verdict, labels in rows:
+            answers = [*labels.split(), "", "", ""][:3]
+            writer.writerow([index, f"message {hs}", f"reply {cn}", final, verdict, *[""] * 7, *answers])
+    return path
+
+
+def published(folder: Path, rows: list[tuple[int, int, int, int, int, str]]) -> Study:
+    study = Study.create(folder / "p.db", Setup(title="Published"))
+    study.import_published(write_published(folder / "published.csv", rows))
+    return study
+
+
+SMALL = [
+    (0, 1, 1, 1, 1, "2 2 2"),
+    (1, 1, 2, 0, 1, "0 0"),
+    (2, 1, 3, 1, 1, "2 0 2"),
+    (3, 2, 1, 0, 0, ""),
+    (4, 2, 2, 1, 1, ""),
+]
+
+
+def with_grid(folder: Path, setup: Setup | None = None, n_hs: int = 3, n_cn: int = 4) -> Study:
+    """A study with a grid of its own in which HS 1 x CN 1 stands in the corpus, made without an encoder."""
+    study = Study.create(folder / "s.db", setup or Setup(title="Small"))
+    with study._store.write() as tx:
+        sides = [
+            list(
+                texts.add_texts(tx, kind, ((digest(f"{kind} {i}"), f"{kind} {i}", "en", {}) for i in range(n))).values()
+            )
+            for kind, n in (("hs", n_hs), ("cn", n_cn))
+        ]
+        texts.add_source_pairs(tx, [(sides[0][0], sides[1][0], {})])
+        grids.set_selected(tx, sides[0])
+        grids.set_candidates(tx, sides[1])
+        grids.fill_grid(tx)
+    return study
+
+
+def page_of(study: Study, partition: Partition | None = None) -> str:
+    path = Path(study.place).with_suffix(".html")
+    study.report(path, partition, QUICK)
+    return path.read_text("utf-8")
+
+
+class Page(HTMLParser):
+    """The elements of a page, its words, and every address in it; raises where tags are not balanced."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.words = ""
+        self.feed(html)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attrs)) == len(attrs)
+        self.seen.append((tag, dict(attrs)))
+        self.words += " "
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+        self.words += " "
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words.split())
+
+    def all(self, *tags: str) -> list[dict[str, str | None]]:
+        return [attrs for tag, attrs in self.seen if tag in tags]
+
+
+def check(html: str) -> Page:
+    """What must hold of every report."""
+    page = Page(html)
+    ids = [attrs["id"] for _, attrs in page.seen if "id" in attrs]
+    assert tuple(ids) == SECTIONS
+    for _, attrs in page.seen:
+        assert not any(name.startswith("on") for name in attrs)
+        for name in ("src", "srcset", "href", "data", "action"):
+            assert (attrs.get(name) or "#").startswith(("#", "data:image/png;base64,"))
+    assert not page.all("script", "link", "iframe", "object", "embed", "form")
+    assert all("alt" in attrs for attrs in page.all("img"))
+    assert all("scope" in attrs for attrs in page.all("th"))
+    assert len(page.all("table")) == len(page.all("caption"))
+    levels = [int(tag[1]) for tag, _ in page.seen if re.fullmatch(r"h\d", tag)]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert "@import" not in html
+    assert "url(" not in html
+    return page
+
+
+def test_a_new_study_has_a_report_that_says_what_to_run(tmp_path: Path) -> None:
+    text = check(page_of(Study.create(tmp_path / "s.db"))).text
+    assert "Untitled study" in text
+    for command in ("import", "select", "retrieve", "pair", "assign", "labels import FILE", "adjudicate"):
+        assert f"not done yet: run fcpair {command}" in text
+    assert "The grid: not done yet. Run fcpair pair ." in text
+    assert "the maps of the grid 0 pairs the study has no grid yet" in text
+    assert "agreement 0 labels it rests on labels, and there are none yet" in text
+
+
+def test_every_stage_has_a_report(tmp_path: Path) -> None:
+    study = with_grid(tmp_path)
+    assert "11 pairs" in check(page_of(study)).text
+    study.assign(Assign(annotators=3, overlap={2: 0.4, 3: 0.3}))
+    assert re.search(r"label not done yet: run fcpair labels import FILE \(\d+ open\)", check(page_of(study)).text)
+    study.simulate(Simulate())
+    labelled = check(page_of(study)).text
+    assert "Adjudication: not done yet. Run fcpair adjudicate ." in labelled
+    assert "labelled, waits for a decision" in labelled
+    study.adjudicate(Adjudicate("majority"))
+    assert "Validation: not done yet. Run fcpair validate assign ." in check(page_of(study)).text
+    study.assign_validation(Validate(validators=2))
+    assert "validate not done yet: run fcpair validate import FILE" in check(page_of(study)).text
+    study.simulate(Simulate(skips=0, accuracy=1))
+    assert "Validators have given a verdict on" in check(page_of(study)).text
+    study.release(Tier.BRONZE, tmp_path / "bronze.csv")
+    text = check(page_of(study)).text
+    assert "bronze.csv" in text
+    assert str(tmp_path) not in text
+    assert "not done yet" not in text
+
+
+def test_a_report_changes_nothing_and_has_the_same_bytes_twice(tmp_path: Path) -> None:
+    study = published(tmp_path, SMALL)
+    before = study.log()
+    one, two = tmp_path / "1.html", tmp_path / "2.html"
+    assert study.report(one, MAJORITY, QUICK) == one
+    Study.open(study.place).report(two, MAJORITY, QUICK)
+    assert one.read_bytes() == two.read_bytes()
+    assert study.log() == before
+
+
+def test_the_tiers_stand_in_it_with_their_rules(tmp_path: Path) -> None:
+    study = published(tmp_path, SMALL)
+    text = check(page_of(study, MAJORITY)).text
+    assert "The Diamond rule used is majority" in text
+    assert "2 labels or more, at least two equal to the final one; valid" in text
+    assert (
+        "Table 1. Size of the tiers Pairs, and the distinct HS and CN in them. Tier Pairs HS CN Diamond 3 1 3" in text
+    )
+    assert "Gold 3 1 3 Silver 4 2 3 Bronze 5 2 3" in text
+    assert "Diamond 3 2 1 66.7 % Gold 3 2 1 66.7 % Silver 4 3 1 75.0 % Bronze 5 3 2 60.0 %" in text
+    assert "Diamond 3 2 1 0 Gold 3 2 1 0 Silver 4 2 1 1 Bronze 5 2 1 2" in text
+    assert "Diamond 2 1 1 50.0 %" in check(page_of(study, Partition("unanimous"))).text
+
+
+def test_agreement_is_told_with_what_it_was_computed_with(tmp_path: Path) -> None:
+    study = published(tmp_path, SMALL)
+    found = study.agreement(QUICK)
+    text = check(page_of(study)).text
+    kappa = found.subsets[0].kappa
+    assert kappa.value is not None
+    assert f"annotator-1, annotator-2 3 0.667 {kappa.value:.3f}" in text
+    assert f"annotator-1 {kappa.value:.3f} n 3" in text
+    assert "7 labels" not in text
+    assert f"{found.n_labels} labels on 5 pairs, of which 3 have two labels or more" in text
+    assert "Weights of Cohen's kappa none" in text
+    assert "Confidence level 95 % Resamples 20 Seed 0" in text
+
+
+def test_undefined_figures_say_why_in_place_and_in_the_list(tmp_path: Path) -> None:
+    study = published(tmp_path, [(0, 1, 1, 1, 0, "2 2"), (1, 1, 2, 1, 0, "2 2")])
+    text = check(page_of(study)).text
+    why = "both used the same single class, so agreement by chance would be complete"
+    assert f"annotator-1, annotator-2 2 1.000 undefined, because {why}" in text
+    assert f"Cohen's kappa, annotator-1 and annotator-2 2 pairs {why}" in text
+    assert "share of positive pairs, Diamond 0 pairs the tier is empty" in text
+    assert "undefined, because the tier is empty" in text
+    assert "median seconds per answer, annotator-1 0 of 2 timed no answer has a known time" in text
+    found = study.agreement(QUICK)
+    for figure in (figure for figure in (*found.pooled, *found.summary) if figure.undefined):
+        assert f"{figure.name} {words.counted(figure.n, 'pair')} {figure.undefined}" in text
+
+
+def test_simulated_people_are_announced_at_the_top(tmp_path: Path) -> None:
+    study = with_grid(tmp_path)
+    assert "SIMULATED" not in page_of(study)
+    study.assign(Assign(annotators=2))
+    study.simulate(Simulate())
+    html = page_of(study)
+    assert html.index("judgements are SIMULATED") < html.index("<nav")
+    assert '<p class="banner"' in html
+
+
+def test_nobody_can_put_markup_into_it(tmp_path: Path) -> None:
+    evil = "<script>alert('$x_1$')</script>\"&"
+    study = with_grid(tmp_path, Setup(title=evil, hs_name=evil, cn_name="返信 <b>"))
+    study.add_people(["<script>$x_1$", "<table>&"], Role.ANNOTATOR)
+    study.assign(Assign(overlap={2: 1.0}))
+    study.simulate(Simulate())
+    html = page_of(study)
+    text = check(html).text
+    assert "<script" not in html
+    assert evil in text
+    assert "<script>$x_1$, <table>& 11" in text
+    assert "返信 <b>" in text
+
+
+def test_no_text_of_the_corpus_stands_in_it(tmp_path: Path) -> None:
+    html = page_of(published(tmp_path, SMALL))
+    assert "message 1" not in html
+    assert "reply 1" not in html
+    assert html.index("Content note.") < html.index("<h2")
+
+
+def test_a_study_in_which_everything_was_skipped_has_a_report(tmp_path: Path) -> None:
+    study = with_grid(tmp_path)
+    study.assign(Assign(annotators=1))
+    study.simulate(Simulate(skips=1.0))
+    text = check(page_of(study)).text
+    assert "a1 11 0 0 11 0" in text
+    assert "shares of answers, a1 0 labels they have given no label yet" in text
+
+
+def test_a_person_s_row_counts_load_answers_times_and_notes(tmp_path: Path) -> None:
+    study = with_grid(tmp_path)
+    study.add_people(["ana"], Role.ANNOTATOR)
+    study.assign(Assign())
+    study.write_sheets(tmp_path / "sheets")
+    sheet = tmp_path / "sheets" / "ana.csv"
+    rows = pd.read_csv(sheet, dtype=str, keep_default_na=False)
+    rows = rows.head(4)
+    rows["label"] = ["appropriate", "appropriate", "not_sure", "skip"]
+    rows["note"] = ["a note", "", "", ""]
+    rows.to_csv(sheet, index=False)
+    study.import_labels(sheet)
+    data = report.gather(study._store, MAJORITY, QUICK)
+    ana = data.annotators[0]
+    assert (ana.assigned, ana.done, ana.open, ana.skipped, ana.notes) == (11, 3, 7, 1, 1)
+    assert ana.answers == (0, 1, 2)
+    assert ana.median_s is None
+    assert "ana 11 3 7 1 0 0 (0.0 %) 1 (33.3 %) 2 (66.7 %) undefined 1" in check(page_of(study)).text
+
+
+def test_the_map_tells_corpus_pairs_from_holes(tmp_path: Path) -> None:
+    own = report.gather(with_grid(tmp_path)._store, MAJORITY, QUICK).grid
+    assert own is not None
+    assert own.place.tolist() == [[IN_CORPUS, *[IN_GRID] * 3], *[[IN_GRID] * 4] * 2]
+    taken = report.gather(published(tmp_path, SMALL)._store, MAJORITY, QUICK).grid
+    assert taken is not None
+    assert taken.place.tolist() == [[IN_GRID] * 3, [IN_GRID, IN_GRID, HOLE]]
+    assert taken.labels.tolist() == [[3, 2, 3], [1, 1, 0]]
+    assert taken.decision.tolist() == [[POSITIVE, OTHER, POSITIVE], [OTHER, POSITIVE, UNDECIDED]]
+
+
+def test_a_decision_that_was_taken_back_waits_again(tmp_path: Path) -> None:
+    study = published(tmp_path, SMALL)
+    study.decide(0, None, by="eva")
+    study.take_back(1, by="eva")
+    grid = report.gather(study._store, MAJORITY, QUICK).grid
+    assert grid is not None
+    assert grid.decision[0].tolist() == [DISCARDED, UNDECIDED, POSITIVE]
+    assert "discarded 1" in check(page_of(study)).text
+
+
+def a_map(n_hs: int, n_cn: int) -> GridMap:
+    rng = np.random.default_rng(1)
+    place = rng.choice(np.array([IN_GRID, IN_CORPUS, HOLE], np.int8), (n_hs, n_cn), p=[0.9, 0.05, 0.05])
+    labels = np.where(place == IN_GRID, rng.integers(0, 4, (n_hs, n_cn)), 0).astype(np.int16)
+    decision = np.where(labels > 0, rng.integers(0, 4, (n_hs, n_cn)), UNDECIDED).astype(np.int8)
+    return GridMap(place, labels, decision)
+
+
+def test_every_cell_is_in_one_class() -> None:
+    grid = a_map(20, 30)
+    for classed in (cells.coverage(grid), cells.decisions(grid)):
+        assert sum(one.n for one in classed.classes) == 600
+        assert classed.classes[-1].n == int((grid.place == HOLE).sum())
+    by_labels = [one.n for one in cells.coverage(grid).classes[1:4]]
+    assert by_labels == [int((grid.labels == n).sum()) for n in (1, 2, 3)]
+
+
+def test_many_labels_on_a_cell_share_the_last_class() -> None:
+    grid = GridMap(np.zeros((1, 2), np.int8), np.array([[9, 12]], np.int16), np.zeros((1, 2), np.int8))
+    assert [(one.meaning, one.n) for one in cells.coverage(grid).classes if one.n] == [("9 labels or more", 2)]
+
+
+def test_a_block_shows_the_mean_of_its_cells() -> None:
+    grid = a_map(cells.MOST_ROWS + 1, cells.MOST_COLUMNS * 2)
+    blocked = cells.coverage_blocks(grid)
+    assert (blocked.rows, blocked.columns) == (2, 2)
+    inside = grid.place[:2, :2] == IN_GRID
+    assert blocked.mean[0, 0] == pytest.approx(grid.labels[:2, :2][inside].mean())
+    last = grid.decision[-1, -2:]
+    definite = np.isin(last, [POSITIVE, OTHER]).sum()
+    assert definite
+    share = (last == POSITIVE).sum() / definite
+    assert cells.decision_blocks(grid).mean[-1, -1] == pytest.approx(share)
+
+
+def test_a_block_without_a_mean_says_why() -> None:
+    place = np.full((cells.MOST_ROWS * 2, 2), IN_GRID, np.int8)
+    place[:2] = HOLE
+    labels = np.zeros(place.shape, np.int16)
+    labels[4, 0] = 1
+    blocked = cells.decision_blocks(GridMap(place, labels, np.zeros(place.shape, np.int8)))
+    assert np.isnan(blocked.mean).all()
+    assert [blocked.looks[index] for index in blocked.index[:3, 0]] == ["hole", "nothing", "waiting"]
+
+
+def test_a_large_grid_is_drawn_in_blocks_and_says_so(tmp_path: Path) -> None:
+    study = with_grid(tmp_path, n_hs=cells.MOST_ROWS + 1, n_cn=5)
+    text = check(page_of(study)).text
+    assert "One square is a block of 2 HS × 1 CN" in text
+    assert "All 805 cells of 161 HS × 5 CN" in text
+
+
+def test_a_map_fits_the_page_whatever_its_shape() -> None:
+    for shape in ((1, 1), (1, 280), (160, 1), (45, 129), (160, 280)):
+        px = figures.cell_pixels(shape)
+        assert px >= 5
+        assert shape[1] * px <= figures.WIDEST
+        assert shape[0] * px <= figures.TALLEST
+
+
+def test_looks_differ_in_grey_or_in_pattern() -> None:
+    looks = ("positive", "other", "discarded", "waiting", "nothing", "corpus", "hole")
+    for theme in paint.THEMES:
+        tiles = {look: paint.tile(look, 10, theme).mean(axis=2) for look in looks}
+        marked = {look: bool(np.ptp(tile) > 1) for look, tile in tiles.items()}
+        plain = sorted(float(tile.mean()) for look, tile in tiles.items() if not marked[look])
+        assert min(np.diff(plain)) > 25
+        assert {look for look in looks if marked[look]} == {"discarded", "waiting", "corpus", "hole"}
+
+
+@pytest.mark.parametrize("at", [0.0, 0.3, 0.45, 0.5, 0.6, 1.0])
+def test_numbers_stand_out_on_every_colour(at: float) -> None:
+    ground = paint.cividis(at)
+    light, dark = sorted((paint._luminance(ground), paint._luminance(paint.ink_on(ground))), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_numbers_along_the_axes_are_round() -> None:
+    assert figures.tick_numbers(4, 10) == [1, 2, 3, 4]
+    assert figures.tick_numbers(45, 10) == [1, 5, 10, 15, 20, 25, 30, 35, 40, 45]
+    assert figures.tick_numbers(5000, 10)[:3] == [1, 500, 1000]
+
+
+def run(stage: str, **params: object) -> RunRecord:
+    return RunRecord(1, stage, params, {"person": 1}, "0", "2025-03-01T12:00:00.000+00:00")
+
+
+def test_decisions_by_one_person_in_a_row_are_one_line_of_the_log() -> None:
+    runs = (*(run("adjudicate", pair=pair, by="eva") for pair in (1, 2, 3)), run("adjudicate", pair=4, by="leo"))
+    lines = log_lines((run("init"), *runs))
+    assert [line.n for line in lines] == [1, 3, 1]
+    assert lines[1].parameters == [("3 decisions", "by eva")]
+    assert lines[1].counts == [("person", "3")]
+
+
+def test_the_log_shows_files_without_their_folders() -> None:
+    shown = words.settings(
+        {
+            "path": "/home/someone/corpus.csv",
+            "out": "C:\\data\\gold.csv",
+            "hs": None,
+            "overlap": {"2": 0.1},
+            "blind": True,
+        }
+    )
+    assert shown == [("path", "corpus.csv"), ("out", "gold.csv"), ("overlap", "2: 0.1"), ("blind", "yes")]
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "shown"),
+    [(1, 3, "33.3 %"), (0, 3, "0.0 %"), (1, 9999, "< 0.1 %"), (9998, 9999, "> 99.9 %"), (3, 3, "100.0 %"), (0, 0, "–")],
+)
+def test_a_share_never_looks_like_none_or_all_when_it_is_not(part: int, whole: int, shown: str) -> None:
+    assert words.share(part, whole) == shown
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no folder"):
+        Study.create(tmp_path / "s.db").report(tmp_path / "none" / "report.html")
+
+
+@pytest.mark.skipif(DATA is None, reason="FCPAIR_DATA does not name the folder with the published FC-CONAN files")
+def test_the_published_figures_stand_in_the_report_of_the_published_labels(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "p.db")
+    study.import_published(Path(DATA or "") / "fc-conan" / "bronze_partition_df.csv")
+    text = check(page_of(study, MAJORITY)).text
+    assert "Diamond 551 45 24 Gold 663 45 24 Silver 3,580 45 130 Bronze 3,997 45 130" in text
+    assert "Diamond 551 195 356 0 Gold 663 195 468 0 Silver 3,580 195 468 2,917 Bronze 3,997 199 502 3,296" in text
+    assert "Diamond 551 35 516" in text
+    assert "annotator-1, annotator-2 701 0.792 0.377" in text
+    assert "Diamond 530" in check(page_of(study, Partition("unanimous"))).text
