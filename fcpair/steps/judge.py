@@ -43,12 +43,15 @@ def adjudicate(store: Store, options: Adjudicate) -> RunRecord:
     What a person or a file has decided stands, and a decision that still holds is not written again. A decision that
     rested on labels which have changed since is taken back, unless the policy replaces it.
     """
+    import pandas as pd
+
     with store.write() as tx:
         need_labels(tx, "adjudicate")
-        outcome = _undecided_by_hand(_with_standing(tx, _by_policy(tx, options)))
+        labelled = _with_standing(tx, _by_policy(tx, options))
+        outcome = _undecided_by_hand(labelled)
         decided = outcome[outcome["decided"]]
         new = decided[~decided["stands"] | (decided["code"] != decided["old_code"])]
-        stale = _stale(tx, outcome[~outcome["decided"] & outcome["stands"]])
+        stale = pd.concat([_stale(tx, outcome[~outcome["decided"] & outcome["stands"]]), _unlabelled(tx, labelled)])
         reopened = stale.assign(rule=Rule.REOPENED.value, code=NO_CODE)
         for rows in (new, reopened):
             decisions.add_adjudications(tx, _without_code(rows)[["pair_id", "rule", "code"]])
@@ -83,8 +86,15 @@ def _stale(tx: Tx, undecided: pd.DataFrame) -> pd.DataFrame:
     majority = _by_policy(tx, Adjudicate("majority")).set_index("pair_id").loc[undecided["pair_id"]]
     holds = majority["decided"].to_numpy() & (majority["code"].to_numpy() == undecided["old_code"].to_numpy())
     by_majority = (undecided["old_rule"] == Rule.MAJORITY.value).to_numpy()
-    stale: pd.DataFrame = undecided[~(holds & by_majority)]
+    stale: pd.DataFrame = undecided.loc[~(holds & by_majority), ["pair_id"]]
     return stale
+
+
+def _unlabelled(tx: Tx, labelled: pd.DataFrame) -> pd.DataFrame:
+    """Those pairs with a standing decision by rule that have no label left."""
+    standing = decisions.current_adjudications(tx)
+    by_rule = standing["rule"].isin([Rule.UNANIMOUS.value, Rule.MAJORITY.value])
+    return standing.loc[by_rule & ~standing["pair_id"].isin(labelled["pair_id"]), ["pair_id"]]
 
 
 def _without_code(rows: pd.DataFrame) -> pd.DataFrame:

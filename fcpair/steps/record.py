@@ -128,11 +128,18 @@ def _add_undealt(tx: Tx, rows: pd.DataFrame) -> None:
 
 def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> None:
     """Add `is_new` to each row, and a finding where another answer is there that it may not supersede."""
+    import numpy as np
+
     rows = given.rows
-    there = decisions.current_codes(tx, round_).set_index("assignment_id")["code"].astype("Int64").fillna(NO_CODE)
+    there = decisions.current_codes(tx, round_).set_index("assignment_id").astype("Int64").fillna(NO_CODE)
     answered = rows["assignment_id"].isin(there.index).to_numpy()
-    old = rows["assignment_id"].map(there).fillna(NO_CODE).to_numpy()
-    changed = answered & (old != rows["code"].to_numpy())
+    changed = np.zeros(len(rows), np.bool_)
+    for name in {"code", "own_code"} & set(rows.columns):
+        old = rows["assignment_id"].map(there[name]).fillna(NO_CODE).to_numpy()
+        changed |= answered & (old != rows[name].fillna(NO_CODE).to_numpy())
+    if supersede and round_ is Round.VALIDATE:  # the same word about a label that has changed is a new verdict
+        about_the_label_now = rows["assignment_id"].isin(decisions.current_verdicts(tx)["assignment_id"])
+        changed |= answered & (~about_the_label_now & (rows["code"] != NO_CODE)).to_numpy()
     pairs = zip(rows["person"], rows["pair_id"], strict=True)
     remedy = "--supersede takes this as the newer answer"
     if not supersede:

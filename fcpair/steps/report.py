@@ -68,7 +68,7 @@ def gather(store: Store, partition: Partition, options: AgreementOptions) -> Rep
             agreement=_agreement(labels, scheme, options),
             rules_used=dict(zip(rules_used.index.tolist(), rules_used.tolist(), strict=True)),
             n_need_person=len(judge.waiting(tx)) if len(labels) else 0,
-            tiers=tiers_of(tx, partition) if len(labels) else None,
+            tiers=_tier_figures(tx, partition) if len(labels) else None,
             releases=tuple(runs.releases(tx)),
             annotators=_people(tx, Role.ANNOTATOR, Round.LABEL, scheme, given),
             validators=_people(tx, Role.VALIDATOR, Round.VALIDATE, VERDICTS, given),
@@ -161,7 +161,7 @@ def _places(tx: Tx, at: _Places, n_pairs: int) -> NDArray[np.int8]:
     return place
 
 
-def tiers_of(tx: Tx, options: Partition) -> TierFigures:
+def _tier_figures(tx: Tx, options: Partition) -> TierFigures:
     tiers = tiers_of(tx, options)
     verdict = tiers.pairs["verdict"]
     return TierFigures(

@@ -135,11 +135,10 @@ def refill(tx: Tx, seed: int, heirs: list[Person] | None = None) -> dict[str, in
     for round_, role in ROLE_IN.items():
         candidates = [one for one in heirs if one.role is role] if heirs else people.people(tx, role, active=True)
         slots = work.vacant_slots(tx, round_)
-        if slots.empty:
-            continue
-        taken = _fill(tx, slots, candidates, round_, seed)
-        given += taken
-        vacant += len(slots) - taken
+        for _, batch in slots.groupby(slots.groupby("pair_id").cumcount()):  # a person may take one slot of a pair
+            taken = _fill(tx, batch, candidates, round_, seed)
+            given += taken
+            vacant += len(batch) - taken
     return {"reassigned": given, "vacant": vacant}
 
 

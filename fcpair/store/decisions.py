@@ -38,6 +38,7 @@ def _answers(round_: Round, *columns: str) -> Select[tuple[int, ...]]:
         "hs_id": pair.c.hs_id,
         "cn_id": pair.c.cn_id,
         "adjudication_id": judgement.c.adjudication_id,
+        "own_code": judgement.c.own_code,
         "note": judgement.c.note,
         "seconds": judgement.c.seconds,
         "origin": judgement.c.origin,
@@ -70,12 +71,12 @@ def current_labels(tx: Tx, *columns: str) -> pd.DataFrame:
 def current_verdicts(tx: Tx) -> pd.DataFrame:
     """Each validator's current verdict, skips left out, if it is about the label that the pair has now.
 
-    Columns: `pair_id`, `person_id`, `code`, `origin`.
+    Columns: `assignment_id`, `pair_id`, `person_id`, `code`, `origin`.
     """
     standing = _current_adjudication()
     seen, now_ = adjudication.alias("seen"), adjudication.alias("now")
     query = (
-        _answers(Round.VALIDATE, "pair_id", "person_id", "code", "origin")
+        _answers(Round.VALIDATE, "assignment_id", "pair_id", "person_id", "code", "origin")
         .where(~judgement.c.skipped)
         .join(seen, seen.c.id == judgement.c.adjudication_id)
         .join(standing, standing.c.pair_id == assignment.c.pair_id)
@@ -96,8 +97,8 @@ def all_answers(tx: Tx, round_: Round, pair_id: int | None = None) -> pd.DataFra
 
 
 def current_codes(tx: Tx, round_: Round) -> pd.DataFrame:
-    """What is answered already in a round: `assignment_id`, `code` (missing: skipped)."""
-    return frame(tx, _answers(round_, "assignment_id", "code"))
+    """What is answered already in a round: `assignment_id`, `code` (missing: skipped), `own_code` (if blind)."""
+    return frame(tx, _answers(round_, "assignment_id", "code", "own_code"))
 
 
 def history(tx: Tx, pair_id: int) -> pd.DataFrame:
