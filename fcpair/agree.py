@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_type_hin
 import numpy as np
 import numpy.typing as npt
 
-from fcpair.bootstrap import Overlap, pooled_figures
 from fcpair.errors import InputError
+from fcpair.pooled import Overlap, pooled_figures
 from fcpair.records import Figure, Scheme
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def agreement(labels: pd.DataFrame, scheme: Scheme, options: AgreementOptions | 
     `subsets` has an entry for every two annotators who share a pair, whoever else labelled it, so a pair with three
     labels is in three of them. `summary` is their mean kappa, its sample standard deviation (n - 1) and the mean
     weighted by n. `pooled` is over all pairs with two or more labels, with percentile intervals that resample HS and
-    CN (see `fcpair.bootstrap`). A figure that is undefined has no value and says why.
+    CN (see `fcpair.pooled`). A figure that is undefined has no value and says why.
     """
     options = options or AgreementOptions()
     _check(labels, scheme)

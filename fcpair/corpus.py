@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HS, CN = "hs", "cn"
+OWN_COLUMNS = ("hs_id", "cn_id")  # a table with both was written by fcpair, and its guarded cells are read back
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,11 @@ def read_corpus(
             line numbers), no row of the language.
     """
     frame = _READERS[format](path, hs_column, cn_column) if format in _READERS else _unknown(format)
-    reject(path, _empty_texts(path, frame))
     if "language" not in frame.columns:
         frame["language"] = language or ""
     if language:
         frame = _only(path, frame, language)
+    reject(path, _empty_texts(path, frame))
     frame["hs_digest"] = [digest(text) for text in frame[HS]]
     frame["cn_digest"] = [digest(text) for text in frame[CN]]
     known = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
@@ -126,7 +127,11 @@ def _read_mt_conan(path: str | Path, _hs: str, _cn: str) -> pd.DataFrame:
 def _read_named(path: str | Path, hs_column: str, cn_column: str) -> pd.DataFrame:
     if hs_column == cn_column:
         raise InputError(f"column `{hs_column}` is named for both sides; the HS and the CN stand in two columns")
-    return _sided(path, read_table(path, [hs_column, cn_column]), hs_column, cn_column)
+    columns = [hs_column, cn_column]
+    frame = read_table(path, columns, verbatim=True)
+    if set(OWN_COLUMNS) <= set(frame.columns):
+        frame = read_table(path, columns)
+    return _sided(path, frame, hs_column, cn_column)
 
 
 def _sided(path: str | Path, frame: pd.DataFrame, hs_column: str, cn_column: str) -> pd.DataFrame:

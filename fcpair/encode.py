@@ -86,7 +86,8 @@ def _repository(name: str) -> str:
 def _cached(name: str) -> Path | None:
     from huggingface_hub import snapshot_download
 
-    return Path(snapshot_download(_repository(name), local_files_only=True))
+    folder = Path(snapshot_download(_repository(name), local_files_only=True))
+    return folder if _weights(folder) else None  # a download may have been broken off
 
 
 def _downloaded(name: str) -> Path | None:
@@ -114,9 +115,13 @@ def _packaged(name: str) -> Path | None:
     return folder
 
 
+def _weights(folder: Path) -> list[Path]:
+    return next((found for pattern in _WEIGHTS if (found := sorted(folder.rglob(pattern)))), [])
+
+
 def _weights_sha256(folder: Path) -> str:
     """SHA-256 of the weights file; of all their digests, in the order of their names, where there are several."""
-    paths = next((found for pattern in _WEIGHTS if (found := sorted(folder.rglob(pattern)))), [])
+    paths = _weights(folder)
     if not paths:
         raise ModelError(f"{folder} holds no weights; expected a *.safetensors or *.bin file")
     digests = []

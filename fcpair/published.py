@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.corpus import CN, HS, identity
-from fcpair.errors import Finding, reject
+from fcpair.errors import Finding, InputError, reject
 from fcpair.label import APPROPRIATENESS
 from fcpair.records import Verdict
 from fcpair.tabular import LINE, read_table
@@ -127,6 +127,9 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
         table[name] = metadata[name].to_numpy() if name in metadata.columns else ""
     shown = labels[labels.groupby("pair_id")["code"].transform("size") > 1]
     slot = shown.groupby("pair_id").cumcount()
+    if (slot >= len(ANSWERS)).any():
+        pair = shown["pair_id"][slot >= len(ANSWERS)].iloc[0]
+        raise InputError(f"pair {pair} has more labels than FC-CONAN's {len(ANSWERS)} columns; use our own columns")
     for k, column in enumerate(ANSWERS):
         answers = shown[slot == k].set_index("pair_id")["code"]
         table[column] = partition["pair_id"].map(answers).astype("Int64")

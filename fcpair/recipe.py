@@ -31,7 +31,7 @@ from fcpair.records import Scheme
 
 @dataclass(frozen=True)
 class Recipe:
-    """A whole study. The sections `simulate` and `labels` fill the open rounds; without them people do."""
+    """A whole study. The section `simulate` has simulated people fill the open rounds; without it people do."""
 
     setup: Setup
     import_: Import | None = None

@@ -242,6 +242,8 @@ class replacing:  # noqa: N801 - reads as a verb: `with replacing(path) as tempo
     def __enter__(self) -> Path:
         if not self.path.parent.is_dir():
             raise InputError(f"{self.path}: there is no folder {self.path.parent}; make it first")
+        if self.path.is_dir():
+            raise InputError(f"{self.path}: is a folder; name a file")
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".", suffix=self.path.suffix)
         os.close(handle)
         self._temporary = Path(name)

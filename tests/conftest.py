@@ -1,4 +1,4 @@
-"""What all tests share: the published data, no network, a vector cache of their own, and Hypothesis at a modest size."""
+"""What all tests share: the published data, no network, a cache of their own, Hypothesis at a modest size."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def modules_of(package: Path) -> list[Module]:
 
 def layer(name: str) -> str:
     """The layer of a module of fcpair: a module that is not named in LAYERS is a stage."""
-    return LAYERS.get((name.split(".") + [""])[1], "stage")
+    return LAYERS.get([*name.split("."), ""][1], "stage")
 
 
 def imported(module: Module) -> Iterator[str]:

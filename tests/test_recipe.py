@@ -1,0 +1,234 @@
+"""The recipe: what it may say, what it means when it is silent, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcpair import params
+from fcpair.agree import AgreementOptions
+from fcpair.errors import RecipeError
+from fcpair.label import APPROPRIATENESS
+from fcpair.params import Adjudicate, Assign, Import, Partition, Retrieve, Select, Setup, Simulate, Validate, as_params
+from fcpair.recipe import Recipe, load_recipe
+from fcpair.records import Choice, Scheme
+
+OPTIONS: list[type] = [AgreementOptions, *(cls for cls in vars(params).values() if hasattr(cls, "stage"))]
+
+
+def written(folder: Path, content: str) -> Path:
+    path = folder / "recipe.toml"
+    path.write_text(content, "utf-8")
+    return path
+
+
+def load(folder: Path, content: str) -> Recipe:
+    return load_recipe(written(folder, content))
+
+
+def section(folder: Path, content: str) -> Any:
+    """The only section of a recipe, as it was read."""
+    recipe = load(folder, content)
+    name = content.removeprefix("[").split("]", maxsplit=1)[0]
+    return getattr(recipe, {"study": "setup", "import": "import_"}.get(name, name))
+
+
+# -- what it may say
+
+
+def test_a_recipe_with_every_section(tmp_path: Path) -> None:
+    recipe = load(
+        tmp_path,
+        """
+        [study]
+        title = "Grumpy"
+        [import]
+        path = "corpus.csv"
+        [select]
+        hs = 10
+        [retrieve]
+        k = 3
+        [pair]
+        candidates = 12
+        [assign]
+        annotators = 4
+        [simulate]
+        seed = 5
+        [agreement]
+        resamples = 10
+        [adjudicate]
+        policy = "majority"
+        [validate]
+        blind = true
+        [partition]
+        diamond = "majority"
+        """,
+    )
+    assert recipe == Recipe(
+        setup=Setup(title="Grumpy"),
+        import_=Import(path=tmp_path / "corpus.csv"),
+        select=Select(hs=10),
+        retrieve=Retrieve(k=3),
+        pair=params.Pair(candidates=12),
+        assign=Assign(annotators=4),
+        simulate=Simulate(seed=5),
+        agreement=AgreementOptions(resamples=10),
+        adjudicate=Adjudicate(policy="majority"),
+        validate=Validate(blind=True),
+        partition=Partition(diamond="majority"),
+    )
+
+
+def test_an_empty_recipe_has_no_stages_but_the_readings_that_need_none(tmp_path: Path) -> None:
+    assert load(tmp_path, "") == Recipe(setup=Setup())
+
+
+def test_the_defaults_are_fc_conans_or_the_careful_ones() -> None:
+    assert Setup().scheme == APPROPRIATENESS
+    assert (Retrieve().k, Retrieve().model, Retrieve().count_duplicates) == (2, "all-MiniLM-L6-v2", False)
+    assert (Adjudicate().policy, Adjudicate().ties, Partition().diamond) == ("manual", "wait", "unanimous")
+    assert not Validate().blind
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_every_parameter_is_explained(options: type) -> None:
+    assert options.__doc__
+    for item in fields(options):
+        assert item.metadata["help"].strip(), item.name
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_only_the_corpus_has_no_default(options: type) -> None:
+    needed = [item.name for item in fields(options) if item.default is item.default_factory is MISSING]
+    assert needed == (["path"] if options is Import else [])
+
+
+def test_every_stage_has_its_options_in_this_test() -> None:
+    assert {options.__name__ for options in OPTIONS} >= {"Setup", "Import", "Assign", "AgreementOptions", "Partition"}
+    assert len(OPTIONS) == 11
+
+
+def test_overlap_is_shares_by_number_of_labels(tmp_path: Path) -> None:
+    read = section(tmp_path, "[assign]\noverlap = {2 = 0.126, 3 = 0.05}")
+    assert read.overlap == {2: 0.126, 3: 0.05}
+
+
+def test_groups_are_lists_of_names(tmp_path: Path) -> None:
+    read = section(tmp_path, '[assign]\ngroups = [["ana", "ben"], ["eva"]]')
+    assert read.groups == (("ana", "ben"), ("eva",))
+
+
+def test_a_whole_number_will_do_for_a_share(tmp_path: Path) -> None:
+    accuracy = section(tmp_path, "[simulate]\naccuracy = 1").accuracy
+    assert (accuracy, type(accuracy)) == (1.0, float)
+
+
+def test_a_scheme_of_ones_own(tmp_path: Path) -> None:
+    read = section(
+        tmp_path,
+        """[study]
+        scheme = [
+            {code = 1, name = "yes", positive = true},
+            {code = 0, name = "no"},
+            {code = 2, name = "unsure", definite = false},
+        ]""",
+    )
+    assert read.scheme == Scheme(
+        (Choice(0, "no"), Choice(1, "yes", positive=True), Choice(2, "unsure", definite=False))
+    )
+
+
+def test_paths_are_relative_to_the_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert section(tmp_path, '[import]\npath = "data/c.csv"').path == tmp_path / "data" / "c.csv"
+    assert section(tmp_path, '[import]\npath = "/data/c.csv"').path == Path("/data/c.csv")
+    assert section(tmp_path, '[select]\nlist = "hs.csv"').list == tmp_path / "hs.csv"
+
+
+@pytest.mark.parametrize("name", ["$CORPORA/c.csv", "${CORPORA}/c.csv"])
+def test_environment_variables_stand_in_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("CORPORA", "/corpora")
+    assert section(tmp_path, f'[import]\npath = "{name}"').path == Path("/corpora/c.csv")
+
+
+def test_a_text_that_is_no_path_keeps_its_dollar(tmp_path: Path) -> None:
+    assert section(tmp_path, '[study]\ntitle = "$5 replies"').title == "$5 replies"
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("[retreive]\nk = 2", "unknown section `retreive`; did you mean `retrieve`?"),
+        ("[zzz]", "unknown section `zzz`; known are study, import, select"),
+        ("[retrieve]\nmodle = 'x'", r"\[retrieve\]: unknown key `modle`; did you mean `model`?"),
+        ("[pair]\nzzz = 1", "unknown key `zzz`; known are candidates, seed"),
+        ("title = 'x'", "unknown section `title`"),
+        ("study = 1", r"\[study\] must be a table"),
+        ("[[study]]\ntitle = 'x'", r"\[study\] must be a table"),
+        ("[import]\nformat = 'csv'", r"\[import\]: `path` is missing"),
+        ("[retrieve]\nk = '2'", r"\[retrieve\] k is `2`; expected int"),
+        ("[retrieve]\nk = 2.0", r"\[retrieve\] k is `2.0`; expected int"),
+        ("[retrieve]\nk = true", r"\[retrieve\] k is `True`; expected int"),
+        ("[retrieve]\ncount_duplicates = 1", "count_duplicates is `1`; expected bool"),
+        ("[retrieve]\nmodel = 1", "model is `1`; expected str"),
+        ("[simulate]\naccuracy = true", "accuracy is `True`; expected float"),
+        ("[select]\nhs = 'all'", "hs is `all`; expected int"),
+        ("[import]\npath = 1", "path is `1`; expected Path"),
+        ("[import]\npath = 'c'\nformat = 'xml'", "format is `xml`; expected one of conan, mt-conan, csv"),
+        ("[adjudicate]\npolicy = ['majority']", "expected one of manual, majority"),
+        ("[assign]\noverlap = 0.1", "overlap must be a table such as"),
+        ("[assign]\noverlap = {two = 0.1}", "overlap must be a table such as"),
+        ("[assign]\noverlap = {2 = 'some'}", "overlap must be a table such as"),
+        ("[assign]\ngroups = ['ana', 'ben']", "groups must be a list of lists of names"),
+        ("[assign]\ngroups = 'ana'", "groups must be a list of lists of names"),
+        ("[study]\nscheme = 'likert'", "scheme must be a list of tables"),
+        ("[study]\nscheme = ['yes', 'no']", "scheme must be a list of tables"),
+        ("[study]\nscheme = []", "the label scheme: at least two definite choices"),
+        ("[import]\npath = '$NOT_SET_ANYWHERE/c.csv'", "path is `.NOT_SET_ANYWHERE/c.csv`, but that environment"),
+        ("[agreement]\nweights = 'cubic'", r"\[agreement\] weights is `cubic`; expected one of none, linear"),
+        ("[agreement]\nlevel = 2", r"\[agreement\]: agreement: level is 2"),
+        ("[agreement]\nresamples = -1", r"\[agreement\]: agreement: resamples is -1"),
+        ("[study", "not TOML"),
+        ("[study]\n[study]", "not TOML"),
+    ],
+)
+def test_a_recipe_that_cannot_be_used(tmp_path: Path, content: str, problem: str) -> None:
+    with pytest.raises(RecipeError, match=problem) as caught:
+        load(tmp_path, content)
+    assert str(caught.value).startswith(str(tmp_path / "recipe.toml"))
+
+
+def test_a_recipe_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=r"none\.toml: there is no such recipe"):
+        load_recipe(tmp_path / "none.toml")
+
+
+def test_a_folder_is_no_recipe(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="cannot be read"):
+        load_recipe(tmp_path)
+
+
+def test_a_recipe_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_bytes(b"[study]\ntitle = 'caf\xe9'")
+    with pytest.raises(RecipeError, match="not TOML"):
+        load_recipe(path)
+
+
+# -- what a run keeps
+
+
+def test_a_run_keeps_plain_values(tmp_path: Path) -> None:
+    kept = as_params(Import(path=tmp_path / "c.csv"))
+    assert kept == {
+        **{"path": str(tmp_path / "c.csv"), "format": "csv", "language": None},
+        **{"hs_column": "hs", "cn_column": "cn"},
+    }
+    assert as_params(Assign(overlap={2: 0.1}))["overlap"] == {"2": 0.1}
+    assert as_params(Setup())["scheme"][2] == {"code": 2, "name": "appropriate", "definite": True, "positive": True}
