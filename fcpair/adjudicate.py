@@ -71,7 +71,7 @@ def decide(tallied: Tally, policy: Policy, ties: Ties = "wait") -> pd.DataFrame:
 
     Returns:
         One row per pair: `pair_id`, `decided` (False: it waits for a person), `code` (-1: discarded or waiting),
-        `rule` (`unanimous` or `majority`).
+        `rule` (`unanimous`, `majority`, or `no_majority` for what is discarded).
     """
     import numpy as np
     import pandas as pd
@@ -89,6 +89,8 @@ def decide(tallied: Tally, policy: Policy, ties: Ties = "wait") -> pd.DataFrame:
             "pair_id": tallied.pair_id,
             "decided": settled | discarded,
             "code": np.where(settled, leader, NO_CODE),
-            "rule": np.where(unanimous, Rule.UNANIMOUS.value, Rule.MAJORITY.value),
+            "rule": np.select(
+                [unanimous, discarded], [Rule.UNANIMOUS.value, Rule.NO_MAJORITY.value], Rule.MAJORITY.value
+            ),
         }
     )

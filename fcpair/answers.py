@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fcpair.corpus import CN, HS, identity
 from fcpair.errors import Finding, reject
 from fcpair.label import NO_CODE
+from fcpair.records import Origin
 from fcpair.tabular import LINE, read_table, require
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class Incoming:
     """The answers of a file on their way in. What is wrong with them is collected, and rejected all at once.
 
     `rows` has one row per answer: `line`, `pair` (id, -1 where the texts name the pair), `hs`, `cn` (empty where the id
-    does), `person`, `code`, `seconds` (NaN where unknown), `at` (empty where unknown), `note`.
+    does), `person`, `code`, `seconds` (NaN where unknown), `at` (empty where unknown), `note`,
+    `origin`.
     """
 
     path: str
@@ -40,6 +42,12 @@ class Incoming:
             if bad
         ]
 
+    @property
+    def faulty(self) -> NDArray[np.bool_]:
+        """Which rows have a finding already, shape `(n_rows,)`."""
+        lines = {finding.line for finding in self.findings}
+        return self.rows[LINE].isin(lines).to_numpy()
+
     def accepted(self) -> pd.DataFrame:
         """The rows; raises InputError with every finding when there is one."""
         reject(self.path, self.findings)
@@ -53,8 +61,8 @@ def read_answers(
 
     Args:
         path: a file with `pair`, or `hs` and `cn` (the texts); the columns that `person` and `answer` name; and if
-            they are there `seconds`, `time` (ISO 8601) and `note`. Rows without an answer are left out: what was
-            not seen is not skipped.
+            they are there `seconds`, `time` (ISO 8601), `note` and `origin` (as `labels export` writes it). Rows
+            without an answer are left out: what was not seen is not skipped.
         words: each word that the answer column may hold, in lower case, and its code.
         person: the column of the pseudonym.
         answer: the column of the answer.
@@ -85,6 +93,7 @@ def read_answers(
             "seconds": cells.parse("seconds", _seconds, float("nan")),
             "at": cells.parse("time", _time, ""),
             "note": cells.parse("note", str, ""),
+            "origin": cells.parse("origin", _origin, Origin.IMPORTED.value),
         }
     )
     incoming = Incoming(str(path), rows, cells.findings)
@@ -135,6 +144,11 @@ def _seconds(cell: str) -> float:
     if not 0 <= seconds < float("inf"):
         raise ValueError(f"`{cell}` is no number of seconds; expected 0 or more")
     return seconds
+
+
+def _origin(cell: str) -> str:
+    """What simulated people said stays theirs when it moves from study to study."""
+    return (Origin.SIMULATED if cell.strip() == Origin.SIMULATED else Origin.IMPORTED).value
 
 
 def _time(cell: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
 from fcpair.adjudicate import Policy, Ties
 from fcpair.encode import DEFAULT_MODEL
+from fcpair.errors import InputError
 from fcpair.label import APPROPRIATENESS, scheme_record
 from fcpair.partition import DiamondRule
 from fcpair.records import Scheme
@@ -24,6 +25,16 @@ def _param(default: Any, help: str) -> Any:
 
 def _table(help: str) -> Any:
     return field(default_factory=dict, metadata={"help": help})
+
+
+class _Seeded:
+    """Checks the seed of a stage; raises InputError for one that cannot be used."""
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise InputError(f"seed is {self.seed}; expected a whole number, 0 or more")
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,7 @@ class Import:
 
 
 @dataclass(frozen=True)
-class Select:
+class Select(_Seeded):
     """Which HS the study is about."""
 
     stage: ClassVar[str] = "select"
@@ -72,7 +83,7 @@ class Retrieve:
 
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(_Seeded):
     """Which candidates go into the grid."""
 
     stage: ClassVar[str] = "pair"
@@ -81,7 +92,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Assign:
+class Assign(_Seeded):
     """How pairs are dealt to annotators."""
 
     stage: ClassVar[str] = "assign"
@@ -93,7 +104,7 @@ class Assign:
 
 
 @dataclass(frozen=True)
-class Simulate:
+class Simulate(_Seeded):
     """How simulated people answer. All but the leaning's label and the seed are probabilities from 0 to 1."""
 
     stage: ClassVar[str] = "simulate"
@@ -116,7 +127,7 @@ class Adjudicate:
 
 
 @dataclass(frozen=True)
-class Validate:
+class Validate(_Seeded):
     """How adjudicated pairs are dealt to validators."""
 
     stage: ClassVar[str] = "validate"

@@ -41,10 +41,11 @@ class Origin(StrEnum):
 
 
 class Rule(StrEnum):
-    """What an adjudication rests on; `reopened` takes the one before back."""
+    """What an adjudication rests on. `no_majority` discards the pair; `reopened` takes the decision before back."""
 
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"
+    NO_MAJORITY = "no_majority"
     PERSON = "person"
     IMPORTED = "imported"
     REOPENED = "reopened"

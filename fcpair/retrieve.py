@@ -61,6 +61,12 @@ def draw_stratified(strata: NDArray[np.object_], n: int, seed: int, what: str = 
     return np.sort(np.concatenate(drawn))
 
 
+def check_k(k: int) -> None:
+    """Raise InputError unless `k` neighbours can be asked for."""
+    if k < 1:
+        raise InputError(f"k is {k}; at least 1 neighbour is needed")
+
+
 def neighbours(
     vectors: NDArray[np.float32], sources: NDArray[np.int64], k: int, copies: NDArray[np.int64] | None = None
 ) -> pd.DataFrame:
@@ -83,8 +89,7 @@ def neighbours(
     import numpy as np
     import pandas as pd
 
-    if k < 1:
-        raise InputError(f"k is {k}; at least 1 neighbour is needed")
+    check_k(k)
     places = min(k, len(vectors) - 1)
     block = max(1, BLOCK_CELLS // len(vectors))
     exact = vectors.astype(np.float64)

@@ -47,7 +47,7 @@ def by_count(codes: list[int], policy: Policy, ties: Ties, scheme: Scheme) -> tu
         return False, -1, None
     if often and often[0][1] > often[1][1]:
         return True, often[0][0], "majority"
-    return (True, -1, "majority") if ties == "discard" else (False, -1, None)
+    return (True, -1, "no_majority") if ties == "discard" else (False, -1, None)
 
 
 def labels_of(scheme: Scheme) -> st.SearchStrategy[Labels]:
@@ -100,7 +100,7 @@ def test_decisions_by_hand(codes: list[int], manual: tuple[Any, ...], majority: 
 
 @pytest.mark.parametrize("codes", [[2, 0], [2, 0, 1], [1], [1, 1]])
 def test_ties_and_not_sure_alone_are_discarded_by_a_majority_that_is_told_to(codes: list[int]) -> None:
-    assert decided({7: codes}, "majority", "discard") == [[7, True, -1, "majority"]]
+    assert decided({7: codes}, "majority", "discard") == [[7, True, -1, "no_majority"]]
     assert decided({7: codes}, "manual", "discard")[0][1:3] == [False, -1]
 
 

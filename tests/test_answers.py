@@ -52,6 +52,7 @@ def test_a_row_with_everything(tmp_path: Path) -> None:
             "seconds": 4.5,
             "at": "2026-11-21T14:05:00+00:00",
             "note": "hm",
+            "origin": "imported",
         }
     ]
 
@@ -98,7 +99,12 @@ def test_rows_without_an_answer_are_left_out_whatever_else_they_hold(tmp_path: P
 def test_a_sheet_that_is_not_filled_in_has_no_answers(tmp_path: Path) -> None:
     table = read(tmp_path, "pair,annotator,label", "1,ana,", "2,ana,")
     assert table.empty
-    assert table.columns.tolist() == ["line", "pair", "hs", "cn", "person", "code", "seconds", "at", "note"]
+    assert table.columns.tolist() == ["line", "pair", "hs", "cn", "person", "code", "seconds", "at", "note", "origin"]
+
+
+def test_what_simulated_people_said_stays_theirs(tmp_path: Path) -> None:
+    table = read(tmp_path, "pair,annotator,label,origin", "1,ana,0,simulated", "2,ana,0,imported", "3,ana,0,")
+    assert table["origin"].tolist() == ["simulated", "imported", "imported"]
 
 
 def test_two_people_may_answer_on_a_pair(tmp_path: Path) -> None:

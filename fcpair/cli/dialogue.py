@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.errors import InputError
 from fcpair.label import IRRECONCILABLE
-from fcpair.records import Conflict
+from fcpair.records import Choice, Conflict
 
 if TYPE_CHECKING:
     from fcpair.study import Study
@@ -17,12 +18,19 @@ WIDTH = 88
 DISCARD, NOTE, LATER, UNDO, QUIT = "x", "n", "l", "u", "q"
 
 
+def _keys(choices: list[Choice]) -> dict[str, Choice]:
+    """The key of each choice: its code where all codes are single digits, else its place from 1."""
+    by_code = all(choice.code < 10 for choice in choices)
+    return {str(choice.code if by_code else at): choice for at, choice in enumerate(choices, 1)}
+
+
 class Dialogue:
     """Walks an adjudicator through the pairs that wait. Each decision is kept at once; undo takes it back."""
 
     def __init__(self, study: Study, by: str) -> None:
         self._study, self._by = study, by
-        self._choices = {str(choice.code): choice for choice in study.scheme if choice.definite}
+        self._choices = _keys([choice for choice in study.scheme if choice.definite])
+        self._facts = study.facts
         self._queue = study.waiting()
         self._at = 0
         self._note = ""
@@ -42,8 +50,8 @@ class Dialogue:
 
     def _show(self, conflict: Conflict) -> None:
         click.echo(f"\n{'─' * WIDTH}\npair {conflict.pair_id} · {self._at + 1} of {len(self._queue)}\n")
-        for name, text in (("HS", conflict.hs), ("CN", conflict.cn)):
-            click.echo(textwrap.fill(text, WIDTH, initial_indent=f"{name}  ", subsequent_indent="    ") + "\n")
+        for name, text in ((self._facts["hs_name"], conflict.hs), (self._facts["cn_name"], conflict.cn)):
+            click.echo(f"{name}:\n{textwrap.indent(textwrap.fill(text, WIDTH - 4), '    ')}\n")
         for label, note in conflict.answers:
             click.echo(f"    {label}{f'  ({note})' if note else ''}")
         keys = [f"[{key}] {choice.name}" for key, choice in self._choices.items()]
@@ -53,7 +61,7 @@ class Dialogue:
     def _answer(self, pair_id: int) -> bool:
         """Ask for one key until it moves the dialogue on; False ends it."""
         while True:
-            key = click.getchar().lower()
+            key = _key()
             if key in self._choices:
                 self._decide(pair_id, self._choices[key].code, self._choices[key].name)
             elif key == DISCARD:
@@ -84,3 +92,13 @@ class Dialogue:
         self._study.take_back(pair_id, by=self._by)
         self._at = self._queue.index(pair_id)
         click.echo(f"→ pair {pair_id} waits again")
+
+
+def _key() -> str:
+    """The next key; the end of the input quits."""
+    try:
+        return click.getchar().lower() or QUIT
+    except EOFError:
+        return QUIT
+    except OSError:
+        raise InputError("there is no terminal to answer in; decide by --policy or --import FILE") from None

@@ -11,7 +11,7 @@ from fcpair.cli.options import format_option, own_params, with_study
 from fcpair.cli.output import Cell, Table, done, emit, working
 from fcpair.cli.work import warn_of_simulated
 from fcpair.params import Partition
-from fcpair.records import Explanation, Tier
+from fcpair.records import Explanation, Origin, Tier
 
 if TYPE_CHECKING:
     from fcpair.study import Study
@@ -80,12 +80,19 @@ def _print_tables(study: Study, options: Partition, form: str) -> None:
 def _print_tier(study: Study, tier: Tier, options: Partition, *, published: bool, form: str) -> None:
     frame = study.tier(tier, options, published=published)
     names = [str(name) for name in frame.columns]
+    cells = frame.astype(object).where(frame.notna(), None)
     rows: list[dict[str, Any]] = [
-        dict(zip(names, row, strict=True)) for row in frame.astype(object).itertuples(index=False, name=None)
+        dict(zip(names, row, strict=True)) for row in cells.itertuples(index=False, name=None)
     ]
-    shown = names[:5] if published else ["pair", "hs", "cn", "label", "verdict", "tier", "n_labels"]
-    table = Table(f"{tier.label}: {len(rows):,} pairs", shown, [[row[name] for name in shown] for row in rows])
+    shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
+    brief = [[_brief(row[name]) for name in shown] for row in rows]
+    table = Table(f"{tier.label}: {len(rows):,} pairs", [_brief(name, 14) for name in shown], brief)
     emit(form, data=rows, tables=[table], rows=rows, simulated=study.status()["simulated"])
+
+
+def _brief(cell: Any, width: int = 32) -> Any:
+    """A text cut to what fits beside another one on a terminal."""
+    return f"{cell[: width - 1]}…" if isinstance(cell, str) and len(cell) > width else cell
 
 
 @click.command()
@@ -110,29 +117,31 @@ def explain(study: Study, pair: int, options: Partition, form: str) -> None:
         {"tier": check.tier.label, "in": check.passed, "why": "; ".join(check.reasons)} for check in told.checks
     ]
     if form == "table":
-        _tell(told)
+        _tell(told, study.facts)
     else:
         for check, row in zip(data["checks"], rows, strict=True):
             check["tier"] = row["tier"]
         emit(form, data=data, tables=(), rows=rows)
 
 
-def _tell(told: Explanation) -> None:
-    click.echo(f"pair {told.pair_id}: {told.tier or 'in no tier'}\n\nHS  {told.hs}\nCN  {told.cn}\n")
+def _tell(told: Explanation, facts: dict[str, str]) -> None:
+    click.echo(f"pair {told.pair_id}: {told.tier or 'in no tier'}\n")
+    click.echo(f"{facts['hs_name']}: {told.hs}\n{facts['cn_name']}: {told.cn}\n")
     for source in told.brought_in_by:
         near = f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:.4f}"
         click.echo(f"brought in: {near}")
-    for row in told.answers:
-        made_up = " SIMULATED" if row["origin"] == "simulated" else ""
-        click.echo(f"{row['at']}  {row['round']}: {row['person']} answered {row['answer']}{made_up}{_noted(row)}")
-    for row in told.decisions:
-        by = f" by {row['person']}" if row["person"] else ""
-        click.echo(f"{row['at']}  adjudicated ({row['rule']}{by}): {row['answer'] or 'no label'}{_noted(row)}")
+    for row in sorted((*told.answers, *told.decisions), key=lambda row: str(row["at"])):
+        note = f" ({row['note']})" if row["note"] else ""
+        click.echo(f"{row['at'][:19].replace('T', ' ')}  {_event(row)}{note}")
     click.echo()
     for check in reversed(told.checks):
         why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"
-        click.echo(f"{check.tier.label:8} {why}   [{check.rule}]")
+        click.echo(f"{check.tier.label:8} {why}\n{'':8} asks for {check.rule}")
 
 
-def _noted(row: dict[str, Any]) -> str:
-    return f" ({row['note']})" if row["note"] else ""
+def _event(row: dict[str, Any]) -> str:
+    if "round" in row:
+        made_up = " SIMULATED" if row["origin"] == Origin.SIMULATED.value else ""
+        return f"{row['round']}: {row['person']} answered {row['answer']}{made_up}"
+    by = f" by {row['person']}" if row["person"] else ""
+    return f"adjudicated ({row['rule']}{by}): {row['answer'] or 'no label'}"

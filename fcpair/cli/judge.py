@@ -63,7 +63,7 @@ def _footnotes(notes: dict[str, str]) -> list[str]:
     for name, note in notes.items():
         for remark in filter(None, note.split("; ")):
             about.setdefault(remark, []).append(name)
-    return [f"{', '.join(names)}: {remark}" for remark, names in about.items()]
+    return [f"{'; '.join(names)}: {remark}" for remark, names in about.items()]
 
 
 def _rests_on(measured: Agreement) -> str:

@@ -36,11 +36,13 @@ format_option = click.option(
     show_default=True,
     help="How the result is printed.",
 )
-redo_option = click.option("--redo", is_flag=True, help="Make this stage anew, and discard what was built on it.")
+redo_option = click.option(
+    "--redo", is_flag=True, help="Make this stage anew; discards what it made and what was built on that."
+)
 supersede_option = click.option(
     "--supersede", is_flag=True, help="Take answers that differ from earlier ones as the newer ones."
 )
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Of who gets what.")
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of who gets what.")
 
 
 def with_study(command: Command) -> Command:

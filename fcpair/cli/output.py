@@ -48,11 +48,13 @@ def _print_csv(rows: Sequence[Mapping[str, Cell]]) -> None:
     import csv
     import io
 
+    from fcpair.tabular import guard
+
     out = io.StringIO()
     columns = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({key: guard(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows)
     click.echo(out.getvalue(), nl=False)
 
 
@@ -62,13 +64,14 @@ def _print_table(table: Table) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = RichTable(title=Text(table.title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    drawn = RichTable(box=box.SIMPLE_HEAD)
     for at, name in enumerate(table.columns):
         numeric = all(isinstance(row[at], int | float) or row[at] is None for row in table.rows)
         drawn.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
     for row in table.rows:
         drawn.add_row(*(Text(shown(cell)) for cell in row))
     console = Console()
+    console.print(Text(table.title, style="bold"))
     console.print(drawn)
     for note in table.notes:
         console.print(Text(f"  {note}"))
@@ -89,7 +92,7 @@ def shown(cell: Cell) -> str:
 
 def done(run: RunRecord) -> None:
     """Print what a stage did, in a line."""
-    counts = ", ".join(f"{name.replace('_', ' ')} {_count(value)}" for name, value in run.counts.items())
+    counts = " · ".join(f"{name.replace('_', ' ')} {_count(value)}" for name, value in run.counts.items())
     click.echo(f"{run.stage}: {counts}" if counts else run.stage)
 
 
@@ -122,6 +125,16 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(what, total=None, visible=False)
-        yield lambda so_far, total: bar.update(task, completed=so_far, total=total, visible=True)
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(what, total=None)
+
+    def advance(so_far: int, total: int) -> None:
+        bar.start()  # only now: where there is nothing to do, nothing is shown
+        bar.update(task, completed=so_far, total=total)
+        if so_far == total:
+            bar.stop()
+
+    try:
+        yield advance
+    finally:
+        bar.stop()

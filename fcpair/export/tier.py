@@ -19,12 +19,13 @@ def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, s
     Args:
         pairs: `pair_id`, `hs_id`, `cn_id`, `n_labels`, `final`, `verdict`, `tier`, one row per pair.
         labels: `pair_id`, `annotator`, `code`, one row per label of these pairs.
-        texts: `text_id`, `body`, `meta` of all texts of the grid.
+        texts: `text_id`, `body`, `language`, `meta` of all texts of the grid.
         scheme: of the labels.
 
     Returns:
         `pair`, `hs_id`, `cn_id`, `hs`, `cn`, `label`, `verdict`, `tier` (the best), `n_labels`, `label.NAME` for
-        each annotator (empty where there is none), `hs.KEY` and `cn.KEY` for each item of metadata.
+        each annotator (empty where there is none), `hs.KEY` and `cn.KEY` for each item of metadata and, where
+        they are known, the languages.
     """
     import pandas as pd
 
@@ -48,7 +49,9 @@ def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, s
     )
     for name in sorted(by_annotator.columns):
         table[f"label.{name}"] = pairs["pair_id"].map(by_annotator[name]).fillna("")
-    meta = texts.set_index("text_id")["meta"]
+    described = zip(texts["meta"], texts["language"], strict=True)
+    meta = pd.Series([meta | ({"language": language} if language else {}) for meta, language in described])
+    meta.index = texts["text_id"]
     for side in ("hs", "cn"):
         used = meta.loc[pairs[f"{side}_id"]]
         for key in dict.fromkeys(key for item in used for key in item):

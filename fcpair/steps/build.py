@@ -111,6 +111,7 @@ def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: P
     """Bring candidates in: the nearest neighbours of the source CNs, less all source CNs."""
     import numpy as np
 
+    retrieve.check_k(options.k)
     with store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
         there = texts.source_copies(tx)

@@ -52,7 +52,7 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
         counts = {
             "validators": len(validators),
             "pairs": len(pairs),
-            "of": len(labelled),
+            "to_validate": len(labelled),
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
         }

@@ -83,7 +83,8 @@ def write_validation_sheets(store: Store, folder: str | Path) -> dict[str, int]:
     with store.read() as tx:
         rows = work.open_work(tx, Round.VALIDATE).rename(columns={"pair_id": "pair", "annotator": "validator"})
         if rows.empty:
-            raise StageError("no verdict is open; run `fcpair validate assign`")
+            dealt = not work.assignments(tx, Round.VALIDATE).empty
+            raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * dealt}` deals pairs")
         columns = ["validator", "position", "pair", "hs", "cn"]
         if is_blind(tx):
             sheets = rows.assign(own_label="", note="")[[*columns, "own_label", "note"]]

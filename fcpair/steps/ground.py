@@ -14,6 +14,7 @@ from fcpair.records import RunRecord, Scheme
 from fcpair.store import Tx, decisions, grids, progress, runs
 
 Options = TypeVar("Options")
+LARGEST_ID = 2**63 - 1  # what a database can be asked for
 MADE = {
     "import": "source pairs",
     "select": "selected HS",
@@ -87,9 +88,13 @@ def need_labels(tx: Tx, stage: str) -> None:
         raise StageError(f"`{stage}` needs labels first; run `fcpair labels import` or `fcpair simulate`")
 
 
+def _numbered(first: int | None, last: int | None) -> str:
+    return "the grid is empty" if first is None else f"the pairs of the grid are numbered from {first} to {last}"
+
+
 def texts_of(tx: Tx, pair_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two texts of a pair, HS first; raises UnknownIdError when the grid has no such pair."""
-    found = grids.texts_of_pair(tx, pair_id)
+    found = grids.texts_of_pair(tx, pair_id) if abs(pair_id) <= LARGEST_ID else None
     if found is None:
-        raise UnknownIdError(f"there is no pair {pair_id} in the grid; `fcpair labels sheets` lists pairs by number")
+        raise UnknownIdError(f"there is no pair {pair_id}; {_numbered(*grids.number_range(tx))}")
     return found

@@ -57,7 +57,6 @@ def adjudicate(store: Store, options: Adjudicate) -> RunRecord:
             decisions.add_adjudications(tx, _without_code(rows)[["pair_id", "rule", "code"]])
         by_rule = decided["rule"].value_counts().sort_index()
         counts: dict[str, Any] = dict(zip(by_rule.index.tolist(), by_rule.tolist(), strict=True))
-        counts["discarded"] = int((decided["code"] == NO_CODE).sum())
         counts |= {"new": len(new), "reopened": len(stale), "waiting": len(waiting(tx))}
         return note(tx, options, counts)
 
@@ -82,19 +81,18 @@ def _undecided_by_hand(outcome: pd.DataFrame) -> pd.DataFrame:
 
 
 def _stale(tx: Tx, undecided: pd.DataFrame) -> pd.DataFrame:
-    """Those standing decisions by rule that the labels no longer bear out; a majority's may outlive the policy."""
-    majority = _by_policy(tx, Adjudicate("majority")).set_index("pair_id").loc[undecided["pair_id"]]
-    holds = majority["decided"].to_numpy() & (majority["code"].to_numpy() == undecided["old_code"].to_numpy())
-    by_majority = (undecided["old_rule"] == Rule.MAJORITY.value).to_numpy()
-    stale: pd.DataFrame = undecided.loc[~(holds & by_majority), ["pair_id"]]
+    """Those standing decisions that their rule would not make any more; what the policy asks now is another matter."""
+    again = _by_policy(tx, Adjudicate("majority", "discard")).set_index("pair_id").loc[undecided["pair_id"]]
+    same_rule = again["rule"].to_numpy() == undecided["old_rule"].to_numpy()
+    stale: pd.DataFrame = undecided[~(same_rule & (again["code"].to_numpy() == undecided["old_code"].to_numpy()))]
     return stale
 
 
 def _unlabelled(tx: Tx, labelled: pd.DataFrame) -> pd.DataFrame:
-    """Those pairs with a standing decision by rule that have no label left."""
+    """Those decisions by rule whose pair has no label any more, because its annotators have skipped it since."""
     standing = decisions.current_adjudications(tx)
-    by_rule = standing["rule"].isin([Rule.UNANIMOUS.value, Rule.MAJORITY.value])
-    return standing.loc[by_rule & ~standing["pair_id"].isin(labelled["pair_id"]), ["pair_id"]]
+    by_hand = standing["rule"].isin([*(rule.value for rule in BY_HAND), Rule.REOPENED.value])
+    return standing[~by_hand & ~standing["pair_id"].isin(labelled["pair_id"])][["pair_id"]]
 
 
 def _without_code(rows: pd.DataFrame) -> pd.DataFrame:

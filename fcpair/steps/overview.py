@@ -48,7 +48,9 @@ def simulated_note(origins: dict[str, int]) -> str | None:
     made_up = origins.get(Origin.SIMULATED.value, 0)
     if not made_up:
         return None
-    return f"{made_up:,} of {sum(origins.values()):,} judgements are SIMULATED; no figure here is about people"
+    n = sum(origins.values())
+    what = "no figure here is about people" if made_up == n else "figures that rest on them are not about people"
+    return f"{made_up:,} of {n:,} judgements are SIMULATED; {what}"
 
 
 def _people(tx: Tx) -> list[dict[str, Any]]:
@@ -77,11 +79,15 @@ def _next(built: dict[str, int], rounds: dict[str, dict[str, int]], adjudication
         (not built["assign"], "run `fcpair assign`"),
         (
             labels["open"],
-            f"{labels['open']:,} labels are open: `fcpair labels sheets DIR`, `fcpair labels import FILE`",
+            f"open labels: {labels['open']:,}; `fcpair labels sheets DIR`, `fcpair labels import FILE`",
         ),
-        (waiting or not sum(adjudications.values()), f"{waiting:,} pairs wait for a decision: run `fcpair adjudicate`"),
+        (labels["vacant"], f"labels that nobody is left to give: {labels['vacant']:,}; `fcpair people add NAME`"),
+        (
+            waiting or not sum(adjudications.values()),
+            f"pairs that wait for a decision: {waiting:,}; run `fcpair adjudicate`",
+        ),
         (not sum(verdicts.values()), "run `fcpair validate assign`"),
-        (verdicts["open"], f"{verdicts['open']:,} verdicts are open: `fcpair validate sheets DIR`, `... import FILE`"),
+        (verdicts["open"], f"open verdicts: {verdicts['open']:,}; `fcpair validate sheets DIR`, `... import FILE`"),
     )
     done = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
     return next((step for due, step in steps if due), done)

@@ -46,7 +46,8 @@ def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> RunRe
     _add_what_is_there(tx, given, round_, supersede=supersede)
     answers = given.accepted()
     new = answers[answers["is_new"]]
-    save_answers(tx, new, Origin.IMPORTED)
+    for origin, rows in new.groupby("origin"):
+        save_answers(tx, rows, Origin(str(origin)))
     skips = int((new["code"] == NO_CODE).sum())
     counts: dict[str, Any] = {"answers": len(new) - skips, "skips": skips, "already_there": len(answers) - len(new)}
     counts |= staff.refill(tx, seed=0) if skips else {}
@@ -144,7 +145,8 @@ def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: boo
     remedy = "--supersede takes this as the newer answer"
     if not supersede:
         given.complain(
-            changed, (f"{name} has answered pair {pair} otherwise already; {remedy}" for name, pair in pairs)
+            changed & ~given.faulty,
+            (f"{name} has answered pair {pair} otherwise already; {remedy}" for name, pair in pairs),
         )
     given.rows = rows.assign(is_new=~answered | changed)
 

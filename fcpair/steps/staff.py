@@ -20,7 +20,7 @@ _PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v"}
 
 
 def add(store: Store, names: list[str], role: Role) -> list[Person]:
-    """Add people in one role."""
+    """Add people in one role; they get the work that nobody could take so far."""
     with store.write() as tx:
         known = {one.name for one in people.people(tx)}
         twice = [name for name in names if name in known or names.count(name) > 1]
@@ -104,14 +104,16 @@ def retire(store: Store, name: str, *, seed: int) -> RunRecord:
 
 
 def hand_over(store: Store, name: str, to: str | None, *, seed: int) -> RunRecord:
-    """Give a person's open work to one other person, or to all others in the role."""
+    """Give a person's open work to one other person, as far as they may take it, and the rest to all others."""
     with store.write() as tx:
         person = find(tx, name)
         heirs = None if to is None else [_heir(tx, person, to)]
         withdrawn = work.withdraw(tx, person.id)
         if not withdrawn:
             raise StageError(f"`{name}` has no open work")
-        counts = {"withdrawn": withdrawn, **refill(tx, seed, heirs)}
+        first = refill(tx, seed, heirs) if heirs else {"reassigned": 0}
+        rest = refill(tx, seed)
+        counts = {"withdrawn": withdrawn, **rest, "reassigned": first["reassigned"] + rest["reassigned"]}
         return note_run(tx, "people", {"handover": name, "to": to, "seed": seed}, counts)
 
 

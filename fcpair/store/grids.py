@@ -109,6 +109,12 @@ def add_pairs(tx: Tx, pairs: pd.DataFrame) -> None:
     dialect.seal_pairs(tx)
 
 
+def number_range(tx: Tx) -> tuple[int | None, int | None]:
+    """The lowest and the highest number of a pair; None for an empty grid."""
+    first, last = tx.execute(select(func.min(pair.c.id), func.max(pair.c.id))).one()
+    return first, last
+
+
 def pairs(tx: Tx) -> pd.DataFrame:
     """All pairs of the grid, by number: `pair_id`, `hs_id`, `cn_id`."""
     return frame(tx, select(pair.c.id.label("pair_id"), pair.c.hs_id, pair.c.cn_id).order_by(pair.c.id))

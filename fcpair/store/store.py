@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from fcpair.errors import FcpairError, StudyError
+from fcpair.errors import FcpairError, InputError, StudyError
 from fcpair.store import dialect, schema
 
 Tx = Connection
@@ -84,6 +84,8 @@ class Store:
                         dialect.pause_foreign_keys(conn, paused=False)
         except DBAPIError as error:
             raise self._translate(error) from error
+        except UnicodeEncodeError as error:
+            raise InputError(f"{error.object!r} holds half a surrogate pair, which no text can") from error
         except OSError as error:
             if isinstance(error, FcpairError):
                 raise

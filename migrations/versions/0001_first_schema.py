@@ -155,13 +155,9 @@ def upgrade() -> None:
         sa.Column("replaces", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(["pair_id"], ["pair.id"], name=op.f("fk_assignment_pair_id_pair")),
         sa.ForeignKeyConstraint(["person_id"], ["person.id"], name=op.f("fk_assignment_person_id_person")),
-        sa.ForeignKeyConstraint(
-            ["replaces"], ["assignment.id"], name=op.f("fk_assignment_replaces_assignment")
-        ),
+        sa.ForeignKeyConstraint(["replaces"], ["assignment.id"], name=op.f("fk_assignment_replaces_assignment")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_assignment")),
-        sa.UniqueConstraint(
-            "pair_id", "person_id", "round", name=op.f("uq_assignment_pair_id_person_id_round")
-        ),
+        sa.UniqueConstraint("pair_id", "person_id", "round", name=op.f("uq_assignment_pair_id_person_id_round")),
         sa.UniqueConstraint("replaces", name=op.f("uq_assignment_replaces")),
     )
     op.create_index(

@@ -1,0 +1,1 @@
+"""Measured work, outside the test suite: `python -m benchmarks`."""

@@ -1,0 +1,104 @@
+"""The grid of Multitarget-CONAN, written as `Study.pair` does it, against a bare INSERT of two integer columns."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Figure, alternate, column, data, job, ratios, show
+
+REPETITIONS = 5
+N_HS, N_CN, IN_CORPUS = 3_718, 4_997, 5_002
+TENTH = 372
+BARE = "INSERT INTO pair SELECT hs.id, cn.id FROM hs CROSS JOIN cn"
+
+
+def run(folder: Path, repetitions: int) -> list[Figure]:
+    """Measure time and memory of the grid; `folder` takes some 700 MB for a while."""
+    n_hs = job("benchmarks.grid:prepare", data(), folder / "full.db", N_HS)["hs"]
+    job("benchmarks.grid:prepare", data(), folder / "tenth.db", TENTH)
+    job("benchmarks.grid:prepare_bare", folder / "full.db", folder / "bare.db")
+    jobs = {
+        "fcpair": lambda: _on_copy("pair", folder / "full.db"),
+        "bare": lambda: _on_copy("bare", folder / "bare.db"),
+        "tenth": lambda: _on_copy("pair", folder / "tenth.db"),
+    }
+    results = alternate(jobs, repetitions)
+    for name, unit in (("seconds", " s"), ("peak_mb", " MB"), ("file_mb", " MB")):
+        for which, found in results.items():
+            show(f"{which}, {name.removesuffix('_mb')}", column(found, name), unit)
+    time_ratio = show("fcpair / bare, time", ratios(results["fcpair"], results["bare"]))
+    growth = show("full / tenth, peak memory", ratios(results["fcpair"], results["tenth"], "peak_mb"))
+    return [
+        Figure("grid", "cells, those of the corpus left out", results["fcpair"][0]["cells"], "exactly", _cells(n_hs)),
+        Figure("grid", "time over the bare INSERT", time_ratio, "at most", 1.5, " x"),
+        Figure("grid", "peak memory over that of a tenth", growth, "at most", 1.1, " x"),
+    ]
+
+
+def _cells(n_hs: int) -> int:
+    return n_hs * N_CN - IN_CORPUS
+
+
+def _on_copy(what: str, template: Path) -> dict[str, Any]:
+    """Run a job on a copy of a prepared file, and remove what it wrote."""
+    copy = template.with_suffix(".copy")
+    shutil.copyfile(template, copy)
+    try:
+        return {**job(f"benchmarks.grid:{what}", copy), "file_mb": copy.stat().st_size / 1e6}
+    finally:
+        copy.unlink()
+
+
+def prepare(folder: str, path: str, n_hs: str) -> dict[str, Any]:
+    """Job: a study with `n_hs` selected HS and every distinct CN as a candidate, ready for `Study.pair`."""
+    from benchmarks.measure import SEED
+    from fcpair import Study
+    from fcpair.params import Import, Select
+    from fcpair.store import Store, grids, texts
+
+    study = Study.create(path)
+    study.import_corpus(Import(Path(folder) / "mt-conan" / "Multitarget-CONAN.csv", "mt-conan"))
+    selected = study.select(Select(hs=int(n_hs), seed=SEED))
+    with Store.open(Path(path)).write() as tx:
+        grids.set_candidates(tx, texts.source_copies(tx)["cn_id"].tolist())
+    return {"hs": selected.counts["hs"]}
+
+
+def prepare_bare(study: str, path: str) -> dict[str, Any]:
+    """Job: two tables with the ids of the texts of both sides, and an empty one for the pairs."""
+    connection = sqlite3.connect(path)
+    connection.execute("ATTACH ? AS study", (study,))
+    connection.execute("CREATE TABLE hs (id INTEGER)")
+    connection.execute("CREATE TABLE cn (id INTEGER)")
+    connection.execute("CREATE TABLE pair (hs_id INTEGER, cn_id INTEGER)")
+    connection.execute("INSERT INTO hs SELECT text_id FROM study.selected_hs ORDER BY position")
+    connection.execute("INSERT INTO cn SELECT text_id FROM study.candidate ORDER BY position")
+    connection.commit()
+    connection.close()
+    return {}
+
+
+def pair(path: str) -> dict[str, Any]:
+    """Job: the stage as it is, from its first statement to its commit."""
+    from fcpair import Study
+    from fcpair.params import Pair
+
+    study = Study.open(path)
+    start = time.perf_counter()
+    made = study.pair(Pair())
+    return {"seconds": time.perf_counter() - start, "cells": made.counts["pairs"]}
+
+
+def bare(path: str) -> dict[str, Any]:
+    """Job: the same cells by one statement, in a database with SQLite's own settings."""
+    connection = sqlite3.connect(path)
+    start = time.perf_counter()
+    with connection:
+        connection.execute(BARE)
+    seconds = time.perf_counter() - start
+    connection.close()
+    return {"seconds": seconds}

@@ -1,0 +1,342 @@
+"""What is printed where and in which form, exit codes, and how the study is named."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from cli.conftest import Fcpair
+from fcpair.cli import main
+from fcpair.study import Study
+from steps.small import dump, labels_of, open_work, write_corpus, write_csv
+
+At = Callable[[str], Path]
+REPORTING = [
+    ("status",),
+    ("people", "list"),
+    ("agreement",),
+    ("partition",),
+    ("partition", "--tier", "bronze"),
+    ("partition", "--tier", "bronze", "--columns", "fc-conan"),
+    ("partition", "--tier", "diamond", "--diamond", "majority"),
+    ("explain", "6"),
+    ("log",),
+]
+
+
+def strict(text: str) -> Any:
+    """JSON as the standard has it: no NaN, no Infinity."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+# -- forms
+
+
+@pytest.mark.parametrize("command", REPORTING, ids=" ".join)
+@pytest.mark.parametrize("stage", ["checked", "labelled"])
+def test_json_is_valid(at: At, fcpair: Fcpair, command: tuple[str, ...], stage: str) -> None:
+    at(stage)
+    result = fcpair(*command, "--format", "json")
+    assert strict(result.stdout) is not None
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("command", REPORTING, ids=" ".join)
+def test_csv_has_as_many_cells_in_each_row_as_names(at: At, fcpair: Fcpair, command: tuple[str, ...]) -> None:
+    at("checked")
+    table = list(csv.reader(io.StringIO(fcpair(*command, "--format", "csv").stdout)))
+    assert len(table) > 1
+    assert {len(row) for row in table} == {len(table[0])}
+    assert {"<NA>", "nan", "None"}.isdisjoint(cell for row in table for cell in row)
+
+
+@pytest.mark.parametrize("command", REPORTING, ids=" ".join)
+def test_a_table_is_what_is_printed_if_nothing_else_is_asked(at: At, fcpair: Fcpair, command: tuple[str, ...]) -> None:
+    at("checked")
+    assert fcpair(*command).stdout == fcpair(*command, "--format", "table").stdout != ""
+
+
+def test_the_forms_of_a_tier_hold_the_same_pairs(at: At, fcpair: Fcpair) -> None:
+    at("checked")
+    as_json = strict(fcpair("partition", "--tier", "silver", "--format", "json").stdout)
+    as_csv = rows(fcpair("partition", "--tier", "silver", "--format", "csv").stdout)
+    assert [str(row["pair"]) for row in as_json] == [row["pair"] for row in as_csv]
+    assert len(as_csv) > 5
+
+
+def test_a_printed_csv_does_not_run_in_a_spreadsheet(fcpair: Fcpair, tmp_path: Path) -> None:
+    fcpair("init", "--title", "=1+1")
+    fcpair("import", write_csv(tmp_path / "c.csv", [{"hs": "a", "cn": "b"}]))
+    fcpair("people", "add", "=cmd")
+    assert rows(fcpair("people", "list", "--format", "csv").stdout)[0]["name"] == "'=cmd"
+
+
+def test_the_status_tells_the_stages_the_people_and_what_is_next(at: At, fcpair: Fcpair) -> None:
+    at("dealt")
+    state = strict(fcpair("status", "--format", "json").stdout)
+    assert state["stages"] == {"import": 21, "select": 4, "retrieve": 6, "pair": 24, "assign": 42}
+    assert state["overlap"] == {"1": 12, "2": 6, "3": 6}
+    assert [row["open"] for row in state["people"]] == [14, 14, 14]
+    assert state["next"].startswith("42 labels are open: `fcpair labels sheets DIR`")
+
+
+@pytest.mark.parametrize(
+    ("stage", "next_"),
+    [
+        ("empty", "run `fcpair import`"),
+        ("imported", "run `fcpair select`"),
+        ("selected", "run `fcpair retrieve`"),
+        ("retrieved", "run `fcpair pair`"),
+        ("paired", "run `fcpair assign`"),
+        ("labelled", "run `fcpair adjudicate`"),
+        ("decided", "run `fcpair adjudicate`"),
+    ],
+)
+def test_the_status_names_the_next_command(at: At, fcpair: Fcpair, stage: str, next_: str) -> None:
+    at(stage)
+    assert next_ in fcpair("status").stdout.splitlines()[-1]
+
+
+def test_the_log_keeps_parameters_counts_and_version(at: At, fcpair: Fcpair) -> None:
+    at("checked")
+    runs = strict(fcpair("log", "--format", "json").stdout)
+    assert [run["stage"] for run in runs][:3] == ["init", "import", "select"]
+    assert all({"params", "counts", "version", "at"} <= set(run) for run in runs)
+
+
+# -- where it is printed
+
+
+def test_results_stand_on_stdout_and_progress_on_stderr_only(at: At, study: Path, tmp_path: Path) -> None:
+    at("selected")
+    environment = {**os.environ, "FCPAIR_STUDY": str(study)}
+    script = (
+        "import sys, numpy as np; from fcpair import encode; from fcpair.cli import main\n"
+        "encode.resolve = lambda name: encode.Model(name, '', 'test', 'ab')\n"
+        "def encoded(texts, model, progress):\n"
+        "    progress(len(texts), len(texts)); n = len(texts)\n"
+        "    return np.stack([np.cos(np.arange(n) / n), np.sin(np.arange(n) / n)], axis=1).astype('float32')\n"
+        "encode.encode = encoded; main(sys.argv[1:])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script, "retrieve", "--k", "5"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert run.stdout.startswith("retrieve: source cns 13, ")
+    assert len(run.stdout.splitlines()) == 1
+    assert "encoding" in run.stderr
+
+
+def test_that_people_are_simulated_is_said_beside_every_result(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    at("dealt")
+    assert "SIMULATED" in fcpair("simulate", "--seed", "1", "--skips", "0").stderr
+    for command in (("status",), ("agreement",)):
+        assert "SIMULATED" in fcpair(*command).stdout
+        csv_result = fcpair(*command, "--format", "csv")
+        assert "SIMULATED" in csv_result.stderr
+        assert "SIMULATED" not in csv_result.stdout
+        assert "SIMULATED" in strict(fcpair(*command, "--format", "json").stdout)["simulated"]
+    assert "SIMULATED" in fcpair("labels", "export", "--out", tmp_path / "l.csv").stderr
+    assert "SIMULATED" in fcpair("report", "--out", tmp_path / "r.html").stderr
+
+
+# -- exit codes and errors
+
+
+def test_done_is_0(at: At, fcpair: Fcpair) -> None:
+    at("checked")
+    fcpair("status", code=0)
+
+
+def test_a_dry_run_ends_with_0_when_everything_is_the_same(at: At, fcpair: Fcpair) -> None:
+    at("decided")
+    result = fcpair("adjudicate", "--policy", "majority", "--dry-run", code=0)
+    assert "19 of 19 compared are the same" in result.stdout
+
+
+def test_a_dry_run_ends_with_1_when_something_differs(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    study = Study.open(at("decided"))
+    fcpair("adjudicate", "--import", write_csv(tmp_path / "d.csv", [{"pair": 1, "label": "0"}]))
+    before = dump(study)
+    result = fcpair("adjudicate", "--policy", "majority", "--dry-run", code=1)
+    assert "18 of 19 compared are the same" in result.stdout
+    assert result.stderr == "different: pairs 1\n"
+    assert dump(study) == before
+
+
+def test_an_error_is_a_message_without_a_traceback(fcpair: Fcpair) -> None:
+    result = fcpair("status", code=2)
+    assert result.stderr.startswith("Error: there is no study at ")
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+
+
+def test_debug_shows_where_it_happened(study: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "fcpair", "--debug", "status", "--study", str(study)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode != 0
+    assert "Traceback (most recent call last)" in run.stderr
+    assert "StudyError" in run.stderr
+
+
+def test_a_process_ends_with_2_and_prints_only_the_message(study: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "fcpair", "status", "--study", str(study)], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.count("\n") == 1
+
+
+def test_a_defect_is_told_from_an_error_of_the_user(at: At, fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch) -> None:
+    at("checked")
+
+    def fail(_self: Study) -> None:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(Study, "log", fail)
+    result = fcpair("log", code=3)
+    assert "fcpair itself failed (ZeroDivisionError: oh)" in result.stderr
+    assert "fcpair --debug" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("partition", "--out", "x.csv"),
+        ("adjudicate", "--policy", "majority", "--import", "x.csv"),
+        ("assign", "--overlap", "2"),
+        ("assign", "--overlap", "2:many"),
+        ("select", "--hs", "2", "--seed", "-1"),
+        ("people", "retire", "ana", "--seed", "-1"),
+        ("explain", "99999999999999999999"),
+        ("people", "add", "half \udcff"),
+    ],
+)
+def test_values_that_cannot_be_used_end_with_2(at: At, fcpair: Fcpair, words: tuple[str, ...]) -> None:
+    study = Study.open(at("imported"))
+    before = dump(study)
+    fcpair(*words, code=2)
+    assert dump(study) == before
+
+
+def test_a_title_that_is_no_text_leaves_no_study(fcpair: Fcpair, study: Path) -> None:
+    assert "half a surrogate pair" in fcpair("init", "--title", "\udcff", code=2).stderr
+    assert not study.exists()
+
+
+# -- which study
+
+
+def test_the_study_is_named_by_the_option_before_the_environment(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    at("checked")
+    fcpair("init", "--study", tmp_path / "other.db")
+    assert strict(fcpair("status", "--format", "json").stdout)["stages"]["pair"] == 24
+    other = fcpair("status", "--format", "json", "--study", tmp_path / "other.db")
+    assert strict(other.stdout)["stages"]["pair"] == 0
+
+
+def test_the_study_is_study_db_here_if_nothing_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FCPAIR_STUDY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(main, ["init"]).exit_code == 0
+    assert (tmp_path / "study.db").is_file()
+    assert CliRunner().invoke(main, ["status"]).exit_code == 0
+
+
+def test_init_never_writes_over_a_study(at: At, fcpair: Fcpair) -> None:
+    study = Study.open(at("labelled"))
+    before = dump(study)
+    assert "exists already" in fcpair("init", code=2).stderr
+    assert dump(study) == before
+
+
+# -- commands that nothing else calls
+
+
+def test_people_come_change_and_go_on_the_command_line(at: At, fcpair: Fcpair) -> None:
+    study = Study.open(at("dealt"))
+    assert fcpair("people", "add", "dora", "emil").stdout == "added as annotator: dora, emil\n"
+    assert "withdrawn 14, reassigned 14, vacant 0" in fcpair("people", "handover", "ana", "--to", "dora").stdout
+    assert fcpair("people", "role", "ana", "validator").stdout == "ana is validator now\n"
+    assert "withdrawn 14" in fcpair("people", "retire", "ben", "--seed", "3").stdout
+    listed = rows(fcpair("people", "list", "--format", "csv").stdout)
+    assert [(row["name"], row["role"], row["retired"]) for row in listed][:2] == [
+        ("ana", "validator", "False"),
+        ("ben", "annotator", "True"),
+    ]
+    assert {who for who, _ in open_work(study)} == {"cleo", "dora", "emil"}
+
+
+def test_labels_are_exported_as_they_are(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    study = Study.open(at("labelled"))
+    assert fcpair("labels", "export", "--out", tmp_path / "l.csv").stdout.endswith("l.csv: 42 answers\n")
+    exported = rows((tmp_path / "l.csv").read_text("utf-8"))
+    assert {(int(row["pair"]), row["annotator"]): row["label"] for row in exported} == labels_of(study)
+
+
+def test_exported_labels_can_be_imported_into_a_copy_of_the_study(
+    at: At, fcpair: Fcpair, tmp_path: Path, files: dict[str, Path]
+) -> None:
+    at("labelled")
+    fcpair("labels", "export", "--out", tmp_path / "l.csv")
+    copy = tmp_path / "copy.db"
+    copy.write_bytes(files["dealt"].read_bytes())
+    fcpair("labels", "import", tmp_path / "l.csv", "--study", copy)
+    assert labels_of(Study.open(copy)) == labels_of(Study.open(files["labelled"]))
+
+
+def test_a_report_is_one_file(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    at("checked")
+    fcpair("report", "--out", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert page.lstrip().lower().startswith("<!doctype html>")
+
+
+def test_a_report_in_a_folder_that_is_not_there_is_refused(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    at("checked")
+    assert "there is no folder" in fcpair("report", "--out", tmp_path / "no" / "r.html", code=2).stderr
+
+
+def test_overlap_and_groups_are_read_from_the_options(at: At, fcpair: Fcpair) -> None:
+    study = Study.open(at("paired"))
+    fcpair("people", "add", "ana", "ben", "cleo")
+    fcpair("assign", "--overlap", "2:0.25", "--group", "ana, cleo", "--order", "hs", "--seed", "2")
+    params = study.log()[-1].params
+    assert params["overlap"] == {"2": 0.25}
+    assert params["groups"] == [["ana", "cleo"]]
+    assert study.status()["overlap"] == {"1": 18, "2": 6}
+
+
+def test_redo_is_asked_for_by_name(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    study = Study.open(at("dealt"))
+    corpus = write_corpus(tmp_path / "c.csv")
+    said = "`--redo` would discard 21 source pairs, 4 selected HS, 6 candidates, 24 pairs, 42 assignments"
+    assert said in fcpair("import", corpus, code=2).stderr
+    fcpair("import", corpus, "--redo")
+    assert study.status()["stages"] == {"import": 21, "select": 0, "retrieve": 0, "pair": 0, "assign": 0}

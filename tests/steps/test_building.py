@@ -1,0 +1,373 @@
+"""From a corpus to dealt pairs: the order of the stages, what a second call says, and what `redo` discards."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from fcpair import encode
+from fcpair.agree import AgreementOptions
+from fcpair.encode import Model
+from fcpair.errors import FcpairError, InputError, StageError, StudyError
+from fcpair.params import (
+    Adjudicate,
+    Assign,
+    Import,
+    Pair,
+    Partition,
+    Retrieve,
+    Select,
+    Setup,
+    Simulate,
+    Validate,
+)
+from fcpair.records import Role, Tier
+from fcpair.store import grids, progress
+from fcpair.study import Study
+from steps.small import ANNOTATORS, CNS, HS, SHARED, dump, open_work, set_candidates, write_corpus, write_csv
+
+At = Callable[[str], Study]
+Call = Callable[[Study, Path], object]
+
+
+def csv_file(folder: Path, **columns: str) -> Path:
+    return write_csv(folder / "given.csv", [columns])
+
+
+BUILDING: dict[str, Callable[[Study, Path, bool], object]] = {
+    "import": lambda study, folder, redo: study.import_corpus(Import(write_corpus(folder / "c.csv")), redo=redo),
+    "select": lambda study, folder, redo: study.select(Select(hs=3, seed=1), redo=redo),
+    "retrieve": lambda study, folder, redo: study.retrieve(Retrieve(k=2), redo=redo),
+    "pair": lambda study, folder, redo: study.pair(Pair(candidates=4), redo=redo),
+    "assign": lambda study, folder, redo: study.assign(Assign(annotators=3), redo=redo),
+}
+DONE = dict(zip(BUILDING, ("imported", "selected", "retrieved", "paired", "dealt"), strict=True))
+MADE = {"import": 21, "select": 4, "retrieve": 6, "pair": 24, "assign": 42}
+WORDS = {
+    "import": "21 source pairs",
+    "select": "4 selected HS",
+    "retrieve": "6 candidates",
+    "pair": "24 pairs",
+    "assign": "42 assignments",
+}
+
+
+@pytest.fixture
+def fake_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors on a circle, in the order of the texts: the neighbours of a text are those beside it."""
+
+    def encoded(texts: list[str], _model: Model, _progress: object = None) -> NDArray[np.float32]:
+        angles = np.linspace(0, np.pi, len(texts))
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+    monkeypatch.setattr(encode, "resolve", lambda name: Model(name, "nowhere", "test", "ab" * 32))
+    monkeypatch.setattr(encode, "encode", encoded)
+
+
+def built(study: Study) -> dict[str, int]:
+    with study._store.read() as tx:
+        return progress.built(tx)
+
+
+def refused(study: Study, call: Callable[[], object], error: type[Exception], match: str) -> None:
+    """The call is refused with a message, and the study is exactly as it was."""
+    before = dump(study)
+    with pytest.raises(error, match=match):
+        call()
+    assert dump(study) == before
+
+
+# -- the order of the road
+
+
+@pytest.mark.parametrize(
+    ("stage", "call", "command"),
+    [
+        ("empty", lambda study, folder: study.select(Select(hs=1)), "fcpair import"),
+        ("empty", lambda study, folder: study.retrieve(Retrieve()), "fcpair import"),
+        ("imported", lambda study, folder: study.retrieve(Retrieve()), "fcpair select"),
+        ("empty", lambda study, folder: study.pair(Pair()), "fcpair import"),
+        ("selected", lambda study, folder: study.pair(Pair()), "fcpair retrieve"),
+        ("empty", lambda study, folder: study.assign(Assign(annotators=2)), "fcpair import"),
+        ("retrieved", lambda study, folder: study.assign(Assign(annotators=2)), "fcpair pair"),
+        ("paired", lambda study, folder: study.write_sheets(folder), "fcpair assign"),
+        ("paired", lambda study, folder: study.simulate(Simulate()), "fcpair assign"),
+        (
+            "empty",
+            lambda study, folder: study.import_labels(csv_file(folder, pair="1", annotator="a", label="0")),
+            "fcpair pair",
+        ),
+        ("dealt", lambda study, folder: study.agreement(AgreementOptions()), "fcpair labels import"),
+        ("dealt", lambda study, folder: study.adjudicate(Adjudicate()), "fcpair labels import"),
+        ("dealt", lambda study, folder: study.adjudicate_dry_run(Adjudicate()), "fcpair labels import"),
+        (
+            "dealt",
+            lambda study, folder: study.import_outcomes(csv_file(folder, pair="1", label="0")),
+            "fcpair labels import",
+        ),
+        ("dealt", lambda study, folder: study.partition(Partition()), "fcpair labels import"),
+        ("dealt", lambda study, folder: study.release(Tier.GOLD, folder / "g.csv"), "fcpair labels import"),
+        ("labelled", lambda study, folder: study.assign_validation(Validate(validators=2)), "fcpair adjudicate"),
+        ("decided", lambda study, folder: study.write_validation_sheets(folder), "fcpair validate assign"),
+        (
+            "decided",
+            lambda study, folder: study.import_verdicts(csv_file(folder, pair="1", validator="v", verdict="agree")),
+            "no validator is called `v`|not dealt|fcpair validate assign",
+        ),
+        ("paired", lambda study, folder: study.assign(Assign()), "fcpair people add"),
+    ],
+)
+def test_a_stage_called_too_early_names_the_command_to_run(
+    at: At, tmp_path: Path, stage: str, call: Call, command: str
+) -> None:
+    study = at(stage)
+    refused(study, lambda: call(study, tmp_path), FcpairError, command)
+
+
+def test_waiting_pairs_of_an_unlabelled_study_are_none(at: At) -> None:
+    assert at("dealt").waiting() == []
+
+
+@pytest.mark.usefixtures("fake_encoder")
+@pytest.mark.parametrize("name", list(BUILDING))
+def test_a_second_call_says_what_is_there_and_what_redo_would_discard(at: At, tmp_path: Path, name: str) -> None:
+    study = at(DONE[name])
+    message = f"`{name}` has been done; `--redo` would discard {WORDS[name]}$"
+    refused(study, lambda: BUILDING[name](study, tmp_path, False), StageError, message)
+
+
+@pytest.mark.usefixtures("fake_encoder")
+@pytest.mark.parametrize("name", list(BUILDING))
+def test_redo_would_discard_all_that_was_built_on_it(at: At, tmp_path: Path, name: str) -> None:
+    study = at("dealt")
+    with pytest.raises(StageError) as caught:
+        BUILDING[name](study, tmp_path, False)
+    for one in BUILDING:
+        assert (WORDS[one] in str(caught.value)) is (list(BUILDING).index(one) >= list(BUILDING).index(name))
+
+
+@pytest.mark.usefixtures("fake_encoder")
+@pytest.mark.parametrize("name", list(BUILDING))
+def test_redo_makes_the_stage_anew_and_forgets_the_later_ones(at: At, tmp_path: Path, name: str) -> None:
+    study = at("dealt")
+    BUILDING[name](study, tmp_path, True)
+    before = list(BUILDING).index(name)
+    for at_, stage in enumerate(BUILDING):
+        if at_ < before:
+            assert built(study)[stage] == MADE[stage]
+        elif at_ > before:
+            assert built(study)[stage] == 0
+        else:
+            assert built(study)[stage] > 0
+
+
+@pytest.mark.usefixtures("fake_encoder")
+@pytest.mark.parametrize("redo", [False, True])
+@pytest.mark.parametrize("name", list(BUILDING))
+def test_nothing_that_judgements_rest_on_is_ever_redone(at: At, tmp_path: Path, name: str, redo: bool) -> None:
+    study = at("labelled")
+    message = r"42 judgements rest on what is there.*never discarded; `fcpair init --study OTHER`"
+    refused(study, lambda: BUILDING[name](study, tmp_path, redo), StageError, message)
+
+
+def test_redo_of_a_stage_that_was_not_done_just_does_it(at: At) -> None:
+    study = at("imported")
+    study.select(Select(hs=2), redo=True)
+    assert built(study)["select"] == 2
+
+
+def test_a_redo_that_fails_keeps_what_was_there(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    refused(study, lambda: study.select(Select(hs=99), redo=True), InputError, "99 HS cannot be drawn; there are 6")
+
+
+def test_people_stay_when_pairs_are_dealt_anew(at: At) -> None:
+    study = at("dealt")
+    study.assign(Assign(annotators=3, seed=9), redo=True)
+    assert [one.name for one in study.people] == list(ANNOTATORS)
+
+
+# -- what each stage makes
+
+
+def test_a_study_is_made_with_what_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "g.md").write_text("# Be kind\n", "utf-8")
+    Study.create(tmp_path / "s.db", Setup(title="T é", guidelines=tmp_path / "g.md", hs_name="claim"))
+    facts = Study.open(tmp_path / "s.db").facts
+    assert (facts["title"], facts["guidelines"], facts["hs_name"]) == ("T é", "# Be kind\n", "claim")
+
+
+def test_guidelines_that_are_not_there_leave_no_study(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"g\.md cannot be read"):
+        Study.create(tmp_path / "s.db", Setup(guidelines=tmp_path / "g.md"))
+    assert not (tmp_path / "s.db").exists()
+
+
+def test_an_import_counts_rows_and_distinct_texts(at: At) -> None:
+    run = at("imported").log()[-1]
+    assert run.counts == {"rows": 21, "hs": 6, "cn": 19}
+
+
+@pytest.mark.parametrize("table", ["text", "source_pair"])
+def test_a_broken_corpus_leaves_the_study_empty(at: At, tmp_path: Path, table: str) -> None:
+    study = at("empty")
+    broken = write_csv(tmp_path / "b.csv", [{"hs": "a", "cn": "b"}, {"hs": "c", "cn": " "}, {"hs": "", "cn": "d"}])
+    refused(
+        study, lambda: study.import_corpus(Import(broken)), InputError, r"2 things are wrong[\s\S]*b\.csv:3[\s\S]*:4"
+    )
+    with sqlite3.connect(study.place) as connection:
+        assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+    connection.close()
+
+
+def test_selected_hs_are_in_the_order_of_the_list(at: At, tmp_path: Path) -> None:
+    study = at("imported")
+    listed = [HS[4], HS[0], HS[2]]
+    study.select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": hs} for hs in listed])))
+    with study._store.read() as tx:
+        assert grids.selected(tx) == [5, 1, 3]
+
+
+def test_a_list_may_have_one_column_of_any_name(at: At, tmp_path: Path) -> None:
+    study = at("imported")
+    run = study.select(Select(list=write_csv(tmp_path / "l.csv", [{"hateSpeech": f"  {HS[1]} "}])))
+    assert run.counts == {"hs": 1, "source_cns": 4}
+
+
+def test_every_finding_of_a_list_is_told_at_once(at: At, tmp_path: Path) -> None:
+    study = at("imported")
+    rows = [{"hs": HS[0]}, {"hs": "Nobody said this."}, {"hs": HS[0]}, {"hs": "Nor this."}]
+    listed = write_csv(tmp_path / "l.csv", rows)
+    said = r"3 things are wrong[\s\S]*:3: this HS is not in the corpus\n.*:4: .*in line 2 already\n.*:5: this HS is not"
+    refused(study, lambda: study.select(Select(list=listed)), InputError, said)
+
+
+@pytest.mark.parametrize("options", [Select(), Select(hs=2, list=Path("x.csv"))])
+def test_hs_are_either_drawn_or_listed(at: At, options: Select) -> None:
+    study = at("imported")
+    refused(study, lambda: study.select(options), InputError, "--hs N.*--list FILE")
+
+
+def test_stratify_needs_metadata_that_is_there(at: At) -> None:
+    study = at("imported")
+    options = Select(hs=2, stratify="mood")
+    refused(study, lambda: study.select(options), InputError, "no HS has metadata `mood`; there is hs_topic")
+
+
+@pytest.mark.usefixtures("fake_encoder")
+def test_retrieval_brings_in_neighbours_that_are_no_source_cns_and_keeps_the_model(at: At) -> None:
+    study = at("selected")
+    run = study.retrieve(Retrieve(k=4))
+    with study._store.read() as tx:
+        sources, candidates = grids.source_cns(tx), grids.candidates(tx)
+        brought = [grids.neighbours_of(tx, cn) for cn in candidates]
+    assert set(candidates).isdisjoint(sources)
+    assert all(len(found) and set(found["source_id"]) <= set(sources) for found in brought)
+    assert run.counts["candidates"] == len(candidates) > 0
+    assert run.model == {"name": "all-MiniLM-L6-v2", "source": "test", "sha256": "ab" * 32}
+
+
+@pytest.mark.usefixtures("fake_encoder")
+def test_no_candidate_left_is_an_error_that_says_what_to_do(at: At) -> None:
+    study = at("imported")
+    study.select(Select(hs=6))
+    refused(study, lambda: study.retrieve(Retrieve(k=1)), InputError, "no candidates; raise --k or select fewer HS")
+
+
+@pytest.mark.parametrize("n", [0, -1, 7])
+def test_candidates_that_are_not_there_cannot_be_drawn(at: At, n: int) -> None:
+    study = at("retrieved")
+    refused(study, lambda: study.pair(Pair(candidates=n)), InputError, f"{n} candidates cannot be drawn; there are 6")
+
+
+def test_the_same_seed_draws_the_same_candidates(at: At) -> None:
+    drawn = []
+    for seed in (5, 5, 6):
+        study = at("retrieved")
+        study.pair(Pair(candidates=3, seed=seed))
+        with study._store.read() as tx:
+            drawn.append(grids.drawn_candidates(tx))
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_pairs_of_the_corpus_stay_out_of_the_grid(at: At) -> None:
+    study = at("selected")
+    set_candidates(study, [SHARED, *CNS[12:14], CNS[0]])
+    run = study.pair(Pair())
+    with study._store.read() as tx:
+        cells = set(map(tuple, grids.pairs(tx)[["hs_id", "cn_id"]].to_numpy().tolist()))
+        corpus = set(map(tuple, grids.corpus_cells(tx).to_numpy().tolist()))
+    assert (run.counts["pairs"], run.counts["in_corpus"]) == (13, 3)
+    assert len(corpus) == 3
+    assert cells.isdisjoint(corpus)
+
+
+def test_annotators_get_numbered_pseudonyms_when_there_are_none(at: At) -> None:
+    study = at("paired")
+    study.assign(Assign(annotators=10))
+    assert [one.name for one in study.people][::9] == ["a01", "a10"]
+
+
+def test_a_number_of_annotators_must_be_theirs(at: At) -> None:
+    study = at("dealt")
+    message = "4 annotators were asked for, but the study has 3 active ones"
+    refused(study, lambda: study.assign(Assign(annotators=4), redo=True), InputError, message)
+
+
+@pytest.mark.parametrize("n", [0, -2])
+def test_at_least_one_annotator_is_needed(at: At, n: int) -> None:
+    study = at("paired")
+    refused(study, lambda: study.assign(Assign(annotators=n)), InputError, "at least 1 is needed")
+
+
+def test_a_numbered_pseudonym_that_somebody_else_has_is_refused(at: At) -> None:
+    study = at("paired")
+    study.add_people(["a2"], Role.LEAD)
+    refused(study, lambda: study.assign(Assign(annotators=3)), InputError, "`a2` is taken by somebody in another role")
+
+
+def test_overlapping_pairs_go_to_the_named_groups(at: At) -> None:
+    study = at("paired")
+    study.add_people([*ANNOTATORS, "dora"], Role.ANNOTATOR)
+    study.assign(Assign(overlap={2: 0.5}, groups=(("ana", "ben"), ("cleo", "dora")), seed=3))
+    by_pair: dict[int, set[str]] = {}
+    for name, pair in open_work(study):
+        by_pair.setdefault(pair, set()).add(name)
+    doubles = [names for names in by_pair.values() if len(names) == 2]
+    assert len(doubles) == 12
+    assert {frozenset(names) for names in doubles} == {frozenset({"ana", "ben"}), frozenset({"cleo", "dora"})}
+
+
+@pytest.mark.parametrize("group", [("ana", "nobody"), ("ana", "ana"), ("ana",)])
+def test_a_group_that_cannot_be_is_refused(at: At, group: tuple[str, ...]) -> None:
+    study = at("dealt")
+    options = Assign(overlap={2: 0.5}, groups=(group,))
+    refused(study, lambda: study.assign(options, redo=True), InputError, "group")
+
+
+def test_sheets_hold_each_shard_in_its_order_and_no_label(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    written = study.write_sheets(tmp_path / "deep" / "sheets")
+    assert written == {"ana": 14, "ben": 14, "cleo": 14}
+    lines = (tmp_path / "deep" / "sheets" / "ben.csv").read_text("utf-8").splitlines()
+    assert lines[0] == "annotator,position,pair,hs_id,cn_id,hs,cn,label,note"
+    assert [line.split(",")[1] for line in lines[1:]] == [str(n) for n in range(1, 15)]
+    assert all(line.endswith(",,") for line in lines[1:])
+
+
+def test_sheets_of_a_finished_round_are_refused(at: At, tmp_path: Path) -> None:
+    with pytest.raises(StageError, match="no label is open"):
+        at("labelled").write_sheets(tmp_path / "sheets")
+
+
+def test_every_stage_leaves_a_run_with_its_parameters(at: At) -> None:
+    runs = at("dealt").log()
+    assert [run.stage for run in runs] == ["init", "import", "select", "pair", "people", "assign"]
+    assert runs[-1].params["seed"] == 1
+    assert runs[-1].params["overlap"] == {"2": 0.25, "3": 0.25}
+    assert all(run.version for run in runs)

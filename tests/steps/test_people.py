@@ -1,0 +1,267 @@
+"""People: coming, going, handing over. What they did stays; what they leave goes to somebody who never had it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fcpair.errors import FcpairError, InputError, StageError, UnknownIdError
+from fcpair.records import Role, Round
+from fcpair.study import Study
+from steps.small import check, dump, labels_of, open_work, record, who_had
+
+At = Callable[[str], Study]
+
+
+def refused(study: Study, call: Callable[[], object], error: type[FcpairError], match: str) -> None:
+    before = dump(study)
+    with pytest.raises(error, match=match):
+        call()
+    assert dump(study) == before
+
+
+def person(study: Study, name: str) -> dict[str, object]:
+    return next(row for row in study.status()["people"] if row["name"] == name)
+
+
+def slots(study: Study) -> Counter[int]:
+    """How many open or answered slots each pair has."""
+    filled = Counter(pair for _, pair in open_work(study))
+    filled.update(pair for (pair, _), label in labels_of(study).items() if label != "skip")
+    return filled
+
+
+# -- adding
+
+
+@pytest.mark.parametrize("name", ["", " ", " ana", "a,b", "../up", "a/b", "a\\b", "a\nb", "a\tb", "x" * 200])
+def test_a_pseudonym_must_fit_lists_and_file_names(at: At, name: str) -> None:
+    study = at("paired")
+    refused(study, lambda: study.add_people(["ok", name], Role.ANNOTATOR), InputError, "cannot be a pseudonym")
+
+
+@pytest.mark.parametrize("names", [["ana"], ["dora", "dora"]])
+def test_a_pseudonym_is_taken_once(at: At, names: list[str]) -> None:
+    study = at("dealt")
+    refused(study, lambda: study.add_people(names, Role.VALIDATOR), InputError, "there is a `.*` already")
+
+
+def test_a_pseudonym_may_be_in_any_script(at: At) -> None:
+    study = at("empty")
+    assert [one.name for one in study.add_people(["زهرا", "Zoë 2"], Role.ANNOTATOR)] == ["زهرا", "Zoë 2"]
+
+
+def test_people_are_handed_out_in_the_order_in_which_they_were_added(at: At) -> None:
+    study = at("empty")
+    assert [one.name for one in study.add_people(["zoe", "ana"], Role.LEAD)] == ["zoe", "ana"]
+
+
+# -- going
+
+
+def test_open_work_of_one_who_leaves_goes_to_others_and_no_slot_is_lost(at: At) -> None:
+    study = at("dealt")
+    before, had = slots(study), who_had(study)
+    run = study.retire("ben")
+    after = slots(study)
+    moved = [(who, pair) for who, pair in open_work(study) if who not in had[pair]]
+    assert run.counts == {"withdrawn": 14, "reassigned": len(moved), "vacant": 14 - len(moved)}
+    assert (before - after).total() == run.counts["vacant"]
+    assert not after - before
+    assert "ben" not in dict(open_work(study))
+
+
+def test_what_a_person_did_stays_when_they_leave(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    mine = [pair for who, pair in open_work(study) if who == "ben"]
+    record(study, tmp_path, [("ben", pair, "2") for pair in mine[:4]])
+    assert study.retire("ben").counts["withdrawn"] == 10
+    assert sorted(labels_of(study)) == sorted((pair, "ben") for pair in mine[:4])
+    assert person(study, "ben") == {
+        "name": "ben",
+        "role": "annotator",
+        "retired": True,
+        "open": 0,
+        "done": 4,
+        "skipped": 0,
+        "withdrawn": 10,
+    }
+
+
+def test_nobody_retires_twice(at: At) -> None:
+    study = at("dealt")
+    study.retire("ben")
+    refused(study, lambda: study.retire("ben"), StageError, "`ben` has been retired already")
+
+
+def test_the_retired_get_no_work(at: At) -> None:
+    study = at("dealt")
+    study.retire("ben")
+    study.retire("ana")
+    assert set(dict(open_work(study))) == {"cleo"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda study: study.retire("nobody"),
+        lambda study: study.hand_over("nobody"),
+        lambda study: study.hand_over("ana", "nobody"),
+        lambda study: study.change_role("nobody", Role.LEAD),
+    ],
+)
+def test_somebody_who_is_not_there_is_named_with_those_who_are(at: At, call: Callable[[Study], object]) -> None:
+    study = at("dealt")
+    refused(study, lambda: call(study), UnknownIdError, "there is nobody called `nobody`; there are ana, ben, cleo")
+
+
+# -- handing over
+
+
+def test_work_handed_to_one_person_goes_to_that_person_only(at: At) -> None:
+    study = at("dealt")
+    study.add_people(["dora"], Role.ANNOTATOR)
+    mine = {pair for who, pair in open_work(study) if who == "ana"}
+    run = study.hand_over("ana", "dora")
+    assert run.counts == {"withdrawn": 14, "reassigned": 14, "vacant": 0}
+    assert {pair for who, pair in open_work(study) if who == "dora"} == mine
+
+
+def test_a_pair_that_the_heir_had_already_goes_to_others_or_waits_for_somebody_new(at: At) -> None:
+    study = at("dealt")
+    run = study.hand_over("ana", "ben")
+    assert run.counts["vacant"] > 0
+    assert run.counts["reassigned"] + run.counts["vacant"] == run.counts["withdrawn"]
+    assert len(open_work(study)) == len(set(open_work(study)))
+    study.add_people(["dora"], Role.ANNOTATOR)
+    assert study.status()["rounds"]["label"]["vacant"] == 0
+
+
+def test_handed_over_work_goes_behind_what_the_heir_has(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    before = [pair for who, pair in open_work(study) if who == "ben"]
+    study.hand_over("ana", "ben")
+    assert [pair for who, pair in open_work(study) if who == "ben"][:14] == before
+    study.write_sheets(tmp_path)
+    positions = [int(line.split(",")[1]) for line in (tmp_path / "ben.csv").read_text("utf-8").splitlines()[1:]]
+    assert positions == list(range(1, len(positions) + 1))
+
+
+@pytest.mark.parametrize("heir", ["ana", "vera", "zed"])
+def test_only_another_active_person_of_the_role_takes_over(at: At, heir: str) -> None:
+    study = at("checking")
+    study.add_people(["zed"], Role.ANNOTATOR)
+    study.retire("zed")
+    refused(study, lambda: study.hand_over("ana", heir), InputError, "name another active annotator")
+
+
+def test_who_has_no_open_work_hands_nothing_over(at: At) -> None:
+    study = at("labelled")
+    refused(study, lambda: study.hand_over("ana"), StageError, "`ana` has no open work")
+
+
+def test_a_person_can_hand_over_and_stay(at: At) -> None:
+    study = at("dealt")
+    study.hand_over("ana")
+    assert person(study, "ana")["retired"] is False
+    assert "ana" not in dict(open_work(study))
+
+
+# -- roles
+
+
+def test_a_role_changes_only_without_open_work(at: At) -> None:
+    study = at("dealt")
+    message = "`ana` has 14 open pairs; `fcpair people handover ana` first"
+    refused(study, lambda: study.change_role("ana", Role.VALIDATOR), StageError, message)
+
+
+def test_a_changed_role_is_shown_and_logged(at: At) -> None:
+    study = at("labelled")
+    study.change_role("ana", Role.VALIDATOR)
+    assert person(study, "ana")["role"] == "validator"
+    assert study.log()[-1].params == {"role": "ana", "to": "validator", "from": "annotator"}
+
+
+# -- promise 6: skipped and abandoned work goes back to be assigned
+
+
+def test_a_skipped_pair_goes_to_somebody_who_never_had_it(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    had = who_had(study)
+    pair = next(pair for who, pair in open_work(study) if who == "ana" and len(had[pair]) == 1)
+    run = record(study, tmp_path, [("ana", pair, "skip")])
+    assert run.counts == {"answers": 0, "skips": 1, "already_there": 0, "reassigned": 1, "vacant": 0}
+    assert next(who for who, one in open_work(study) if one == pair) in {"ben", "cleo"}
+
+
+def test_a_pair_that_everybody_skips_stays_vacant_and_is_counted(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    had = who_had(study)
+    pair = next(pair for who, pair in open_work(study) if who == "ana" and len(had[pair]) == 1)
+    given = []
+    while holders := [who for who, one in open_work(study) if one == pair]:
+        given += holders
+        record(study, tmp_path, [(holders[0], pair, "skip")])
+    assert sorted(given) == ["ana", "ben", "cleo"]
+    assert study.status()["rounds"]["label"]["vacant"] == 1
+
+
+def test_a_vacant_slot_goes_to_somebody_who_comes_later(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    had = who_had(study)
+    pair = next(pair for who, pair in open_work(study) if who == "ana" and len(had[pair]) == 3)
+    record(study, tmp_path, [("ana", pair, "skip")])
+    assert study.status()["rounds"]["label"]["vacant"] == 1
+    study.add_people(["dora"], Role.ANNOTATOR)
+    assert [one for who, one in open_work(study) if who == "dora"] == [pair]
+    assert study.status()["rounds"]["label"]["vacant"] == 0
+
+
+def test_a_vacant_slot_goes_to_somebody_who_takes_the_role(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    study.add_people(["dora"], Role.LEAD)
+    had = who_had(study)
+    pair = next(pair for who, pair in open_work(study) if who == "ana" and len(had[pair]) == 3)
+    record(study, tmp_path, [("ana", pair, "skip")])
+    study.change_role("dora", Role.ANNOTATOR)
+    assert [one for who, one in open_work(study) if who == "dora"] == [pair]
+
+
+def test_a_skip_that_comes_later_frees_the_slot_too(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    had = who_had(study)
+    pair = next(pair for who, pair in open_work(study) if who == "ana" and len(had[pair]) == 1)
+    record(study, tmp_path, [("ana", pair, "2")])
+    record(study, tmp_path, [("ana", pair, "skip")], supersede=True)
+    assert [who for who, one in open_work(study) if one == pair] != []
+
+
+def test_a_skipped_verdict_goes_to_another_validator(at: At, tmp_path: Path) -> None:
+    study = at("checking")
+    who, pair = open_work(study, Round.VALIDATE)[0]
+    run = check(study, tmp_path, [(who, pair, "skip")])
+    assert run.counts["reassigned"] == 1
+    assert [name for name, one in open_work(study, Round.VALIDATE) if one == pair] == [
+        {"vera": "walt", "walt": "vera"}[who]
+    ]
+
+
+def test_the_share_of_overlap_is_what_was_asked_after_skips(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    study.add_people(["dora", "emil"], Role.ANNOTATOR)
+    before = study.status()["overlap"]
+    record(study, tmp_path, [("ben", pair, "skip") for who, pair in open_work(study) if who == "ben"])
+    assert study.status()["overlap"] == before
+
+
+def test_two_slots_of_a_pair_that_fall_vacant_together_go_to_two_people(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    study.add_people(["dora", "emil"], Role.ANNOTATOR)
+    had = who_had(study)
+    pair = next(pair for pair, names in had.items() if len(names) == 3)
+    record(study, tmp_path, [("ana", pair, "skip"), ("ben", pair, "skip")])
+    assert sorted(who for who, one in open_work(study) if one == pair) == ["cleo", "dora", "emil"]

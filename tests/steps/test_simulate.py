@@ -1,0 +1,145 @@
+"""Simulated people: the same seed gives the same study, and everything that rests on them says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcpair.errors import InputError, StageError
+from fcpair.params import Adjudicate, Simulate, Validate
+from fcpair.records import Role, Round, Tier
+from fcpair.study import Study
+from steps.small import VALIDATORS, dump, labels_of, open_work, record
+
+At = Callable[[str], Study]
+
+
+def walked(at: At, seed: int) -> Study:
+    """A study that simulated people have labelled and validated."""
+    study = at("dealt")
+    study.simulate(Simulate(seed=seed, skips=0.1))
+    study.adjudicate(Adjudicate("majority"))
+    study.add_people(list(VALIDATORS), Role.VALIDATOR)
+    study.assign_validation(Validate(seed=seed))
+    study.simulate(Simulate(seed=seed, skips=0.1))
+    return study
+
+
+def released(study: Study, path: Path) -> bytes:
+    study.release(Tier.BRONZE, path)
+    return path.read_bytes()
+
+
+def test_the_same_seed_gives_the_same_bytes_in_two_studies(at: At, tmp_path: Path) -> None:
+    first, second, other = (released(walked(at, seed), tmp_path / f"{at_}.csv") for at_, seed in enumerate((3, 3, 4)))
+    assert first == second != other
+
+
+def test_nothing_is_open_afterwards(at: At) -> None:
+    study = walked(at, 3)
+    for counts in study.status()["rounds"].values():
+        assert counts["open"] == 0
+        assert counts["done"] > 0
+
+
+def test_a_skipped_pair_is_passed_on_until_somebody_answers(at: At) -> None:
+    study = at("dealt")
+    run = study.simulate(Simulate(seed=1, skips=0.5))
+    assert run.counts["reassigned"] > 0
+    assert run.counts["answers"] + run.counts["vacant"] == 42
+    assert study.status()["rounds"]["label"]["vacant"] == run.counts["vacant"]
+
+
+def test_who_always_skips_leaves_every_slot_vacant(at: At) -> None:
+    study = at("dealt")
+    run = study.simulate(Simulate(skips=1.0))
+    assert (run.counts["answers"], run.counts["vacant"]) == (0, 42)
+    assert set(labels_of(study).values()) == {"skip"}
+
+
+def test_people_without_error_agree_on_every_pair(at: At) -> None:
+    study = at("dealt")
+    study.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, seed=2))
+    study.adjudicate(Adjudicate())
+    assert study.waiting() == []
+
+
+def test_a_leaning_of_one_gives_only_that_label(at: At) -> None:
+    study = at("dealt")
+    study.simulate(Simulate(leaning=1.0, leaning_to="not_sure", not_sure=0.0, skips=0.0))
+    assert set(labels_of(study).values()) == {"not_sure"}
+
+
+def test_only_what_is_open_is_answered(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    who, pair = open_work(study)[0]
+    record(study, tmp_path, [(who, pair, "not_sure")])
+    study.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0))
+    assert labels_of(study)[pair, who] == "not_sure"
+    assert study.status()["judgements"] == {"imported": 1, "simulated": 41}
+
+
+def test_labels_are_answered_before_verdicts(at: At, tmp_path: Path) -> None:
+    study = at("checking")
+    study.add_people(["dora"], Role.ANNOTATOR)
+    (pair, who) = next(iter(labels_of(study)))
+    record(study, tmp_path, [(who, pair, "skip")], supersede=True)
+    assert study.simulate(Simulate(skips=0.0)).counts["round"] == "label"
+    assert len(open_work(study, Round.VALIDATE)) == 19
+    assert study.simulate(Simulate(skips=0.0)).counts["round"] == "validate"
+
+
+@pytest.mark.parametrize("stage", ["labelled", "checked"])
+def test_nothing_open_is_an_error_that_says_what_to_do(at: At, stage: str) -> None:
+    study = at(stage)
+    before = dump(study)
+    with pytest.raises(StageError, match="run `fcpair assign` or `fcpair validate assign`"):
+        study.simulate(Simulate())
+    assert dump(study) == before
+
+
+@pytest.mark.parametrize("name", ["accuracy", "positive", "leaning", "not_sure", "skips"])
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
+def test_a_probability_lies_between_0_and_1(at: At, name: str, value: float) -> None:
+    study = at("dealt")
+    before = dump(study)
+    given: dict[str, Any] = {name: value}
+    with pytest.raises(InputError, match=f"{name} is {value}; expected a probability from 0 to 1"):
+        study.simulate(replace(Simulate(), **given))
+    assert dump(study) == before
+
+
+def test_nobody_leans_to_a_label_that_is_not_there(at: At) -> None:
+    with pytest.raises(InputError, match="`splendid` is no label; expected one of"):
+        at("dealt").simulate(Simulate(leaning=0.5, leaning_to="splendid"))
+
+
+def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Path) -> None:
+    study = walked(at, 3)
+    note = study.status()["simulated"]
+    assert note is not None
+    assert "SIMULATED" in note
+    assert set(study.labels()["origin"]) == {"simulated"}
+    assert study.tier(Tier.BRONZE)["simulated"].all()
+    assert study.partition().n_simulated > 0
+    for published in (False, True):
+        assert "simulated" in study.tier(Tier.BRONZE, published=published).columns
+    assert "SIMULATED" in study.report(tmp_path / "r.html").read_text("utf-8")
+
+
+def test_a_pair_whose_verdict_alone_was_made_up_is_marked(at: At) -> None:
+    study = at("checking")
+    study.simulate(Simulate(accuracy=1.0, skips=0.0))
+    assert study.tier(Tier.BRONZE)["simulated"].all()
+
+
+def test_nothing_is_said_where_nothing_was_simulated(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    assert study.status()["simulated"] is None
+    assert not study.tier(Tier.BRONZE)["simulated"].any()
+    assert "simulated" not in study.tier(Tier.BRONZE, published=True).columns
+    assert "SIMULATED" not in study.report(tmp_path / "r.html").read_text("utf-8")

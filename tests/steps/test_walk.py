@@ -1,0 +1,146 @@
+"""Walking a recipe: from the first stage that is not done, to where people have to act, and on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from fcpair.agree import AgreementOptions
+from fcpair.errors import RecipeError
+from fcpair.params import Adjudicate, Assign, Import, Pair, Partition, Retrieve, Select, Setup, Simulate, Validate
+from fcpair.recipe import Recipe
+from fcpair.records import Round, Tier
+from fcpair.study import Study
+from steps.small import check, label_of, open_work, record, set_candidates, standing, write_corpus
+
+At = Callable[[str], Study]
+FAR = 50  # more steps than any walk has
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Recipe:
+    return Recipe(
+        Setup(),
+        import_=Import(write_corpus(tmp_path / "corpus.csv")),
+        select=Select(hs=3, seed=1),
+        retrieve=Retrieve(k=2),
+        pair=Pair(candidates=4, seed=1),
+        assign=Assign(annotators=3, overlap={2: 0.5}, seed=1),
+        agreement=AgreementOptions(resamples=0, seed=5),
+        adjudicate=Adjudicate("majority", "discard"),
+        validate=Validate(validators=2, seed=1),
+        partition=Partition("majority"),
+    )
+
+
+@pytest.fixture
+def finished(at: At) -> Study:
+    """A study in which nothing is left for people to do."""
+    study = at("checked")
+    study.adjudicate(Adjudicate("majority", "discard"))
+    return study
+
+
+def walked(study: Study, recipe: Recipe) -> list[str]:
+    stages = [run.stage for run in islice(study.walk(recipe), FAR)]
+    assert len(stages) < FAR, "the walk does not end"
+    return stages
+
+
+def test_it_goes_from_the_first_stage_that_is_not_done_to_the_annotators(at: At, recipe: Recipe) -> None:
+    assert walked(at("retrieved"), recipe) == ["pair", "assign"]
+    assert walked(at("paired"), recipe) == ["assign"]
+
+
+def test_it_stops_while_labels_are_open_and_goes_on_when_they_are_in(at: At, recipe: Recipe, tmp_path: Path) -> None:
+    study = at("dealt")
+    work = open_work(study)
+    assert walked(study, recipe) == []
+    record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work[:-1]])
+    assert walked(study, recipe) == []
+    record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work[-1:]])
+    assert walked(study, recipe) == ["adjudicate", "validate"]
+    assert walked(study, recipe) == []
+    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
+    assert walked(study, recipe) == ["agreement", "partition"]
+    assert walked(study, recipe) == []
+
+
+def test_simulated_people_walk_it_to_the_end_and_not_further(at: At, recipe: Recipe) -> None:
+    study = at("retrieved")
+    simulated = replace(recipe, simulate=Simulate(seed=1))
+    expected = ["pair", "assign", "simulate", "adjudicate", "validate", "simulate", "agreement", "partition"]
+    assert walked(study, simulated) == expected
+    assert walked(study, simulated) == []
+
+
+def test_a_section_that_comes_next_and_is_not_there_is_named(at: At, recipe: Recipe) -> None:
+    study = at("paired")
+    with pytest.raises(RecipeError, match=r"no section \[assign\], which comes next"):
+        list(study.walk(replace(recipe, assign=None)))
+
+
+def test_the_rules_of_the_recipe_become_the_study_s_own(finished: Study, recipe: Recipe) -> None:
+    assert walked(finished, recipe) == ["agreement", "partition"]
+    assert finished.own(Partition) == Partition("majority")
+    assert finished.own(AgreementOptions) == AgreementOptions(resamples=0, seed=5)
+    assert str(finished.partition().rules[-1]) == "2 labels or more, at least two equal to the final one; valid"
+    assert finished.agreement().options.seed == 5
+
+
+def test_what_is_given_comes_before_the_recipe(finished: Study, recipe: Recipe) -> None:
+    walked(finished, recipe)
+    assert finished.own(AgreementOptions, weights="linear") == AgreementOptions("linear", resamples=0, seed=5)
+
+
+def test_without_a_recipe_the_defaults_hold(at: At) -> None:
+    assert at("checked").own(Partition) == Partition()
+
+
+def test_a_release_does_not_change_the_study_s_own_rules(finished: Study, recipe: Recipe, tmp_path: Path) -> None:
+    walked(finished, recipe)
+    finished.release(Tier.BRONZE, tmp_path / "b.csv", Partition("unanimous"))
+    assert finished.own(Partition) == Partition("majority")
+
+
+def test_a_recipe_that_goes_back_to_earlier_rules_is_heeded(finished: Study, recipe: Recipe) -> None:
+    for rules in (Partition("majority"), Partition("unanimous"), Partition("majority")):
+        walked(finished, replace(recipe, partition=rules))
+        assert finished.own(Partition) == rules
+
+
+def test_it_stops_where_conflicts_wait_for_a_person(at: At, recipe: Recipe) -> None:
+    study = at("labelled")
+    manual = replace(recipe, adjudicate=Adjudicate("manual"))
+    assert walked(study, manual) == ["adjudicate"]
+    waiting = study.waiting()
+    assert waiting
+    assert walked(study, manual) == []
+    for pair in waiting:
+        study.decide(pair, 2, by="ada")
+    assert walked(study, manual) == ["validate"]
+    assert {pair for _, pair in open_work(study, Round.VALIDATE)} == set(range(1, 25))
+
+
+def test_it_ends_when_no_pair_can_be_decided(at: At, recipe: Recipe, tmp_path: Path) -> None:
+    study = at("dealt")
+    record(study, tmp_path, [(who, pair, "not_sure") for who, pair in open_work(study)])
+    assert walked(study, replace(recipe, adjudicate=Adjudicate("manual"))) == ["adjudicate"]
+
+
+def test_a_decision_by_hand_before_does_not_stand_for_the_policy(at: At, recipe: Recipe) -> None:
+    study = at("labelled")
+    study.decide(study.waiting()[0], 2, by="ada")
+    assert walked(study, recipe) == ["adjudicate", "validate"]
+    assert len(standing(study)) == 24
+
+
+def test_the_stages_before_the_grid_are_not_needed_where_it_is(at: At, recipe: Recipe) -> None:
+    study = at("imported")
+    assert [run.stage for run in islice(study.walk(replace(recipe, retrieve=None)), 1)] == ["select"]
+    set_candidates(study, ["Have you met one?"])
+    assert next(study.walk(replace(recipe, pair=Pair()))).stage == "pair"

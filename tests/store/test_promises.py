@@ -1,0 +1,213 @@
+"""What the database itself refuses: changed answers, second copies of a pair, references to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import func, insert, select, update
+from sqlalchemy import text as sql
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from fcpair.records import Origin, Role, Round, Status
+from fcpair.store import Store, Tx, decisions, grids, people, progress, texts, work
+from fcpair.store.tables import APPEND_ONLY, adjudication, assignment, judgement, pair
+from store.test_rows import undone
+
+APPEND_ONLY_NAMES = [table.name for table in APPEND_ONLY]
+
+
+def fill(tx: Tx, *, n_hs: int = 2, n_cn: int = 3) -> None:
+    """A grid, two people, and one answer and one decision on pair 1."""
+    texts.add_texts(tx, "hs", [(f"h{at}", f"hs {at}", "", {}) for at in range(n_hs)])
+    cns = texts.add_texts(tx, "cn", [(f"c{at}", f"cn {at}", "", {}) for at in range(n_cn)])
+    grids.set_selected(tx, list(range(1, n_hs + 1)))
+    grids.set_candidates(tx, list(cns.values()))
+    grids.fill_grid(tx)
+    people.add_people(tx, ["ana", "ben"], Role.ANNOTATOR)
+    work.add_assignments(tx, assigned(1, 1), Round.LABEL)
+    decisions.add_judgements(tx, answered(1, 2), Origin.IMPORTED)
+    decisions.add_adjudications(tx, pd.DataFrame({"pair_id": [1], "rule": ["unanimous"], "code": [2]}))
+
+
+def assigned(pair_id: int, person_id: int) -> pd.DataFrame:
+    row = {"pair_id": pair_id, "person_id": person_id, "position": 1, "status": Status.OPEN.value}
+    return pd.DataFrame([row])
+
+
+def answered(assignment_id: int, code: int | None, *, skipped: bool = False) -> pd.DataFrame:
+    row = {"assignment_id": assignment_id, "skipped": skipped, "code": code, "note": ""}
+    return pd.DataFrame([row], dtype=object)
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    with store.write() as tx:
+        fill(tx)
+    return store
+
+
+def refused(store: Store, attempt: Callable[[Tx], object], match: str = "") -> None:
+    with pytest.raises(DBAPIError, match=match), store.write() as tx:
+        attempt(tx)
+
+
+# -- promise 1: answers and decisions are only ever added
+
+
+@pytest.mark.parametrize("table", APPEND_ONLY_NAMES)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE {} SET note = 'changed'",
+        "UPDATE {} SET note = note WHERE id = 1",
+        "DELETE FROM {}",
+        "DELETE FROM {} WHERE id = 1",
+        "INSERT OR REPLACE INTO {} SELECT * FROM {} WHERE id = 1",
+        "UPDATE OR IGNORE {} SET note = 'changed'",
+    ],
+)
+def test_an_answer_or_decision_cannot_be_changed_or_deleted(filled: Store, table: str, statement: str) -> None:
+    refused(filled, lambda tx: tx.execute(sql(statement.format(table, table))), f"{table} is append-only")
+
+
+@pytest.mark.parametrize("table", APPEND_ONLY_NAMES)
+def test_an_answer_cannot_be_written_over_by_an_upsert(filled: Store, table: str) -> None:
+    upsert = f"INSERT INTO {table} SELECT * FROM {table} WHERE id = 1 ON CONFLICT (id) DO UPDATE SET note = 'changed'"
+    refused(filled, lambda tx: tx.execute(sql(upsert)), f"{table} is append-only")
+
+
+def test_an_answer_cannot_go_with_the_assignment_that_it_belongs_to(filled: Store) -> None:
+    refused(filled, lambda tx: work.clear_assignments(tx, Round.LABEL), "FOREIGN KEY")
+
+
+def test_a_grid_with_answers_cannot_be_cleared(filled: Store) -> None:
+    refused(filled, lambda tx: progress.clear_from(tx, "pair"), "FOREIGN KEY")
+
+
+def test_a_later_answer_is_added_to_the_earlier_one(filled: Store) -> None:
+    with filled.write() as tx:
+        decisions.add_judgements(tx, answered(1, 0), Origin.IMPORTED)
+        assert decisions.history(tx, 1)["code"].tolist() == [2, 0]
+
+
+# -- promise 5: no pair stands twice, none in the corpus
+
+
+@pytest.mark.parametrize("columns", [(1, 3), (1, 4), (2, 5)])
+def test_a_second_copy_of_a_pair_is_refused(filled: Store, columns: tuple[int, int]) -> None:
+    row = {"grid_id": grids.GRID_ID, "hs_id": columns[0], "cn_id": columns[1]}
+    refused(filled, lambda tx: tx.execute(insert(pair), [row]), "the grid is sealed")
+
+
+def test_a_whole_grid_is_not_written_twice(filled: Store) -> None:
+    refused(filled, grids.fill_grid, "the grid is sealed")
+
+
+def test_a_grid_that_came_from_a_file_is_sealed_too(store: Store) -> None:
+    with store.write() as tx:
+        texts.add_texts(tx, "hs", [("h", "hs", "", {})])
+        texts.add_texts(tx, "cn", [("c", "cn", "", {})])
+        grids.add_pairs(tx, pd.DataFrame({"id": [7], "hs_id": [1], "cn_id": [2]}))
+    again = pd.DataFrame({"id": [8], "hs_id": [1], "cn_id": [2]})
+    refused(store, lambda tx: grids.add_pairs(tx, again), "the grid is sealed")
+
+
+@given(
+    n_hs=st.integers(1, 4),
+    n_cn=st.integers(1, 6),
+    drawn=st.sets(st.integers(0, 5), min_size=1),
+    corpus=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=30),
+    order=st.randoms(use_true_random=False),
+)
+def test_the_grid_is_the_product_less_the_corpus_each_pair_once(
+    lasting_store: Store, n_hs: int, n_cn: int, drawn: set[int], corpus: list[tuple[int, int]], order: object
+) -> None:
+    with undone(lasting_store) as tx:
+        hs = list(texts.add_texts(tx, "hs", [(f"h{at}", "x", "", {}) for at in range(n_hs)]).values())
+        cn = list(texts.add_texts(tx, "cn", [(f"c{at}", "x", "", {}) for at in range(n_cn)]).values())
+        known = [(hs[i % n_hs], cn[j % n_cn]) for i, j in corpus]
+        texts.add_source_pairs(tx, [(*sides, {}) for sides in known])
+        order.shuffle(hs)  # type: ignore[attr-defined]
+        order.shuffle(cn)  # type: ignore[attr-defined]
+        taken = list(dict.fromkeys(cn[at % n_cn] for at in drawn))
+        grids.set_selected(tx, hs)
+        grids.set_candidates(tx, cn)
+        grids.set_drawn(tx, taken)
+        n_pairs, left_out = grids.fill_grid(tx)
+        made = grids.pairs(tx)
+    expected = [(h, c) for h in hs for c in cn if c in taken and (h, c) not in known]
+    assert list(zip(made["hs_id"], made["cn_id"], strict=True)) == expected
+    assert (n_pairs, left_out) == (len(expected), len(hs) * len(taken) - len(expected))
+
+
+# -- what else must hold
+
+
+def test_nobody_is_given_a_pair_twice_in_a_round(filled: Store) -> None:
+    refused(filled, lambda tx: work.add_assignments(tx, assigned(1, 1), Round.LABEL), "UNIQUE")
+
+
+def test_the_two_rounds_are_apart(filled: Store) -> None:
+    with filled.write() as tx:
+        work.add_assignments(tx, assigned(1, 1), Round.VALIDATE)
+        assert len(work.assignments(tx, Round.VALIDATE)) == 1
+
+
+def test_a_slot_is_taken_over_once(filled: Store) -> None:
+    with filled.write() as tx:
+        work.add_assignments(tx, assigned(1, 2).assign(replaces=1), Round.LABEL)
+    refused(filled, lambda tx: work.add_assignments(tx, assigned(2, 2).assign(replaces=1), Round.LABEL), "UNIQUE")
+
+
+@pytest.mark.parametrize(("code", "skipped"), [(None, False), (2, True)])
+def test_an_answer_is_either_a_code_or_a_skip(filled: Store, code: int | None, skipped: bool) -> None:
+    wrong = answered(1, code, skipped=skipped)
+    refused(filled, lambda tx: decisions.add_judgements(tx, wrong, Origin.IMPORTED), "answer_or_skip")
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL),
+        lambda tx: work.add_assignments(tx, assigned(1, 999), Round.LABEL),
+        lambda tx: decisions.add_judgements(tx, answered(999, 2), Origin.IMPORTED),
+        lambda tx: decisions.add_adjudications(tx, pd.DataFrame({"pair_id": [999], "rule": ["person"], "code": [2]})),
+        lambda tx: tx.execute(update(assignment).values(pair_id=999)),
+        lambda tx: grids.set_candidates(tx, [999]),
+        lambda tx: texts.add_source_pairs(tx, [(1, 999, {})]),
+    ],
+)
+def test_what_refers_to_nothing_is_refused(filled: Store, attempt: Callable[[Tx], object]) -> None:
+    refused(filled, attempt, "FOREIGN KEY")
+
+
+def test_references_are_checked_again_after_bulk_work(filled: Store) -> None:
+    with filled.write(bulk=True):
+        pass
+    refused(filled, lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL), "FOREIGN KEY")
+
+
+def test_references_are_checked_again_after_bulk_work_that_failed(filled: Store) -> None:
+    with pytest.raises(ZeroDivisionError), filled.write(bulk=True):
+        raise ZeroDivisionError
+    refused(filled, lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL), "FOREIGN KEY")
+
+
+def test_answers_and_decisions_may_be_added_by_the_thousand(filled: Store) -> None:
+    more = pd.concat([answered(1, 2)] * 3000, ignore_index=True)
+    with filled.write() as tx:
+        decisions.add_judgements(tx, more, Origin.SIMULATED)
+        assert tx.execute(select(func.count()).select_from(judgement)).scalar_one() == 3001
+        assert tx.execute(select(func.count()).select_from(adjudication)).scalar_one() == 1
+
+
+def test_a_bulk_insert_is_undone_by_a_failing_row(filled: Store) -> None:
+    rows = pd.concat([answered(1, 2), answered(1, None)], ignore_index=True)
+    with pytest.raises(IntegrityError), filled.write() as tx:
+        decisions.add_judgements(tx, rows, Origin.IMPORTED)
+    with filled.read() as tx:
+        assert decisions.n_judgements(tx) == 1

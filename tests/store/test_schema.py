@@ -1,0 +1,47 @@
+"""The tables: the migrations make what the code speaks about."""
+
+from __future__ import annotations
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Column, Integer, MetaData, Table, inspect
+
+from fcpair.store import Store, schema, tables
+
+
+def differences(store: Store, metadata: MetaData) -> list[object]:
+    with store.read() as tx:
+        context = MigrationContext.configure(tx, opts={"compare_type": True, "compare_server_default": True})
+        return list(compare_metadata(context, metadata))
+
+
+def test_the_migrations_make_the_tables_of_the_code(store: Store) -> None:
+    assert differences(store, tables.metadata) == []
+
+
+def test_a_column_that_no_migration_makes_is_seen(store: Store) -> None:
+    changed = MetaData(naming_convention=tables.metadata.naming_convention)
+    for table in tables.metadata.sorted_tables:
+        table.to_metadata(changed)
+    Table("study", changed, Column("mood", Integer), extend_existing=True)
+    assert len(differences(store, changed)) == 1
+
+
+def test_the_check_on_answers_is_in_the_database(store: Store) -> None:
+    with store.read() as tx:
+        names = [check["name"] for check in inspect(tx).get_check_constraints("judgement")]
+    assert names == ["ck_judgement_answer_or_skip"]
+
+
+def test_head_is_the_newest_script() -> None:
+    assert ScriptDirectory.from_config(schema.config()).get_heads() == [schema.HEAD]
+
+
+def test_a_new_study_is_at_head(store: Store) -> None:
+    with store.read() as tx:
+        assert MigrationContext.configure(tx).get_current_revision() == schema.HEAD
+
+
+def test_what_people_answered_and_decided_is_declared_append_only() -> None:
+    assert {table.name for table in tables.APPEND_ONLY} == {"judgement", "adjudication"}
