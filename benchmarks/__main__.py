@@ -7,11 +7,12 @@ import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 
 from benchmarks import grid, retrieval, startup, tiers
 from benchmarks.measure import Figure, machine
 
-BENCHMARKS = {"grid": grid, "retrieval": retrieval, "tiers": tiers, "startup": startup}
+BENCHMARKS: dict[str, ModuleType] = {"grid": grid, "retrieval": retrieval, "tiers": tiers, "startup": startup}
 HEAD = ("benchmark", "what", "measured", "demanded", "met")
 
 
@@ -45,7 +46,7 @@ def _run(name: str, repetitions: int | None) -> list[Figure]:
     n = repetitions or module.REPETITIONS
     print(f"\n{name}: {(module.__doc__ or '').strip()}\n  repetitions: {n}", flush=True)
     with tempfile.TemporaryDirectory(prefix="fcpair-benchmark-") as folder:
-        figures = module.run(Path(folder), n)
+        figures: list[Figure] = module.run(Path(folder), n)
     for figure in figures:
         _, what, value, demand, met = figure.cells()
         print(f"  -> {what}: {value}, demanded {demand}, met: {met}", flush=True)

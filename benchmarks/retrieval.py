@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from benchmarks.measure import Figure, alternate, column, data, job, ratios, show
 
-REPETITIONS = 3
+REPETITIONS = 5
 K, N_CANDIDATES = 2, 133
 Result = TypeVar("Result")
 
@@ -135,9 +135,11 @@ def rows(folder: str) -> dict[str, Any]:
     """Job: the CN of every row in file order through `SentenceTransformer.encode`, and the candidates from these."""
     import pandas as pd
     from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
 
     from fcpair.encode import resolve
 
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     published = pd.read_csv(Path(folder) / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv", dtype=str)
     corpus = pd.read_csv(Path(folder) / "conan" / "CONAN.csv", dtype=str)
     corpus = corpus[corpus["cn_id"].str.lower().str.startswith("en")]

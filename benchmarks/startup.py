@@ -23,7 +23,7 @@ def run(_folder: Path, repetitions: int) -> list[Figure]:
     results = alternate(jobs, repetitions)
     for name, found in results.items():
         show(name, [1000 * seconds for seconds in column(found)], " ms")
-    ratio = show("fcpair --help / import click", ratios(*results.values()))
+    ratio = show("fcpair --help / import click", ratios(results["fcpair --help"], results["import click"]))
     return [Figure("startup", "`fcpair --help` over `import click`", ratio, "at most", 2.5, " x")]
 
 

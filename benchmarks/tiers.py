@@ -95,9 +95,10 @@ def _add_grid(tx: Tx) -> None:
 
     from fcpair.store import grids, texts
 
-    sides = {}
+    sides: dict[str, list[int]] = {}
     for kind, n in (("hs", N_HS), ("cn", N_CN)):
-        rows = ((f"{kind}{at}", f"text {at} of {kind}", "en", {}) for at in range(n))
+        none: dict[str, str] = {}
+        rows = ((f"{kind}{at}", f"text {at} of {kind}", "en", none) for at in range(n))
         sides[kind] = list(texts.add_texts(tx, kind, rows).values())
     ids = np.arange(1, N_HS * N_CN + 1)
     grids.add_pairs(

@@ -49,7 +49,7 @@ def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, s
     )
     for name in sorted(by_annotator.columns):
         table[f"label.{name}"] = pairs["pair_id"].map(by_annotator[name]).fillna("")
-    described = zip(texts["meta"], texts["language"], strict=True)
+    described = zip(texts["meta"], texts["language"].fillna(""), strict=True)
     meta = pd.Series([meta | ({"language": language} if language else {}) for meta, language in described])
     meta.index = texts["text_id"]
     for side in ("hs", "cn"):

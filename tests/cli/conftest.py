@@ -9,9 +9,9 @@ from typing import Protocol
 
 import pytest
 from click.testing import CliRunner, Result
+from steps.small import build_all
 
 from fcpair.cli import main
-from steps.small import build_all
 
 
 class Fcpair(Protocol):

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from steps.small import dump, write_corpus
 
 from cli.conftest import Fcpair
 from fcpair.study import Study
-from steps.small import dump, write_corpus
 
 At = Callable[[str], Path]
 SHEET = "annotator,pair,label\n"

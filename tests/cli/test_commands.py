@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from fcpair.cli import COMMANDS, main
 
 DOCS = Path(__file__).parents[2] / "docs"
-ROAD = (
-    "init import select retrieve pair assign people labels simulate status agreement adjudicate validate partition "
-    "explain report log run"
-).split()
+ROAD = [
+    *("init", "import", "select", "retrieve", "pair", "assign", "people", "labels", "simulate", "status"),
+    *("agreement", "adjudicate", "validate", "partition", "explain", "report", "log", "run"),
+]
 
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

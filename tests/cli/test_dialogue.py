@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from steps.small import ANNOTATORS, dump, standing
 
 from cli.conftest import Fcpair
 from fcpair.study import Study
-from steps.small import ANNOTATORS, dump, standing
 
 At = Callable[[str], Path]
 SECONDS = 30  # before a terminal is given up

@@ -75,8 +75,7 @@ def test_every_answer_and_decision_is_still_there_after_all_that_can_happen(at: 
 
 def test_sheets_hold_nothing_that_others_answered(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    for who, pair in [one for one in open_work(study) if one[0] != "ana"]:
-        record(study, tmp_path, [(who, pair, label_for(pair))])
+    record(study, tmp_path, [(who, pair, label_for(pair)) for who, pair in open_work(study) if who != "ana"])
     study.write_sheets(tmp_path / "sheets")
     sheet = read_table(tmp_path / "sheets" / "ana.csv")
     assert set(sheet["label"]) == {""}
@@ -436,5 +435,7 @@ def test_an_explanation_tells_the_whole_history(at: At, tmp_path: Path) -> None:
 def test_a_pair_that_is_not_there_is_named(at: At, pair: int) -> None:
     study = at("checked")
     for call in (study.explain, study.conflict):
-        with pytest.raises(LookupError, match=f"there is no pair {pair}; the pairs of the grid are numbered from 1 to 24"):
+        with pytest.raises(
+            LookupError, match=f"there is no pair {pair}; the pairs of the grid are numbered from 1 to 24"
+        ):
             call(pair)

@@ -1,0 +1,34 @@
+"""What the command line says when it is called a little wrong, and what it takes several of."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+from steps.small import ANNOTATORS
+
+from cli.conftest import Fcpair
+
+
+def test_a_command_that_is_nearly_right_gets_a_hint(fcpair: Fcpair) -> None:
+    assert "Did you mean 'select'?" in fcpair("selct", code=2).output
+
+
+def test_a_command_that_is_like_none_gets_no_hint(fcpair: Fcpair) -> None:
+    assert "Did you mean" not in fcpair("xyzzy", code=2).output
+
+
+def test_several_sheets_are_read_in_one_call(at: Callable[[str], Path], fcpair: Fcpair, tmp_path: Path) -> None:
+    at("dealt")
+    fcpair("labels", "sheets", tmp_path / "sheets")
+    sheets = [tmp_path / "sheets" / f"{name}.csv" for name in ANNOTATORS]
+    for sheet in sheets:
+        with sheet.open(encoding="utf-8", newline="") as file:
+            rows = [{**row, "label": "appropriate"} for row in csv.DictReader(file)]
+        with sheet.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    lines = fcpair("labels", "import", *sheets).output.splitlines()
+    assert [line.startswith("label import: answers ") for line in lines] == [True] * 3
