@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 class Incoming:
     """The answers of a file on their way in. What is wrong with them is collected, and rejected all at once.
 
-    `rows` has one row per answer: `line`, `pair` (id, -1 where the texts name the pair), `hs`, `cn` (empty where the id
-    does), `person`, `code`, `seconds` (NaN where unknown), `at` (empty where unknown), `note`,
+    `rows` has one row per answer: `line`, `pair` (its number, -1 where the texts name it: `by_text`), `hs`, `cn` (empty
+    where they are not given), `person`, `code`, `seconds` (NaN where unknown), `at` (empty where unknown), `note`,
     `origin`.
     """
 
     path: str
     rows: pd.DataFrame
     findings: list[Finding]
+    by_text: bool = False
 
     def complain(self, wrong: NDArray[np.bool_], messages: Iterable[str]) -> None:
         """Note a finding for each row that is `wrong`; `messages` has one for every row."""
@@ -60,9 +61,9 @@ def read_answers(
     """Read a long table of answers on pairs.
 
     Args:
-        path: a file with `pair`, or `hs` and `cn` (the texts); the columns that `person` and `answer` name; and if
-            they are there `seconds`, `time` (ISO 8601), `note` and `origin` (as `labels export` writes it). Rows
-            without an answer are left out: what was not seen is not skipped.
+        path: a file with `pair` (its number), or `hs` and `cn` (the texts), or all three; the columns that `person`
+            and `answer` name; and if they are there `seconds`, `time` (ISO 8601), `note` and `origin` (as `labels
+            export` writes it). Rows without an answer are left out: what was not seen is not skipped.
         words: each word that the answer column may hold, in lower case, and its code.
         person: the column of the pseudonym.
         answer: the column of the answer.
@@ -77,17 +78,17 @@ def read_answers(
     import pandas as pd
 
     frame = read_table(path, [answer, *([person] if named else [])])
-    keys = ["pair"] if "pair" in frame.columns else [HS, CN]
+    by_text = "pair" not in frame.columns
+    keys = [HS, CN] if by_text else ["pair"]
     require(path, frame.columns, keys)
     given = frame[frame[answer].str.strip() != ""].reset_index(drop=True)
     cells = _Cells(path, given)
-    by_text = keys != ["pair"]
     rows = pd.DataFrame(
         {
             LINE: given[LINE],
             "pair": cells.parse("pair", _pair_id, NO_CODE, needed=True),
-            HS: cells.parse(HS, identity, "", needed=True) if by_text else "",
-            CN: cells.parse(CN, identity, "", needed=True) if by_text else "",
+            HS: cells.parse(HS, identity, "", needed=by_text),
+            CN: cells.parse(CN, identity, "", needed=by_text),
             "person": cells.parse(person, str.strip, "", needed=named),
             "code": cells.parse(answer, lambda word: _code(word, words), NO_CODE),
             "seconds": cells.parse("seconds", _seconds, float("nan")),
@@ -96,7 +97,7 @@ def read_answers(
             "origin": cells.parse("origin", _origin, Origin.IMPORTED.value),
         }
     )
-    incoming = Incoming(str(path), rows, cells.findings)
+    incoming = Incoming(str(path), rows, cells.findings, by_text)
     _complain_of_repeats(incoming, [*keys, *(["person"] if named else [])])
     return incoming
 
@@ -148,7 +149,7 @@ def _seconds(cell: str) -> float:
 
 def _origin(cell: str) -> str:
     """What simulated people said stays theirs when it moves from study to study."""
-    return (Origin.SIMULATED if cell.strip() == Origin.SIMULATED else Origin.IMPORTED).value
+    return (Origin.SIMULATED if cell.strip().lower() == Origin.SIMULATED else Origin.IMPORTED).value
 
 
 def _time(cell: str) -> str:

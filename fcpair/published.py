@@ -23,6 +23,7 @@ CN_METADATA = ("cnType", "age", "gender", "educationLevel", "cn_id")
 ANSWERS = tuple(
     f"annotation of annotator {k} (0: non appropiate; 1: not sure; 2: appropiate counteranrrative)" for k in (1, 2, 3)
 )
+SIMULATED = "simulated"  # a column of ours, in files that rest on simulated people
 COLUMNS = (INDEX, HS_TEXT, CN_TEXT, FINAL, VALID, *HS_METADATA, *CN_METADATA, *ANSWERS)
 ANNOTATORS = ("annotator-1", "annotator-2", "annotator-3")
 ANONYMOUS = "anonymous"
@@ -35,7 +36,8 @@ class Published:
     """What a published partition says.
 
     `pairs`: one row per pair, `line`, `pair` (their original_index), `hs`, `cn`, the metadata columns as strings,
-    `final` (code of the final label), `verdict` (0 or 1). `labels`: one row per label, `line`, `pair`, `person`,
+    `final` (code of the final label), `verdict` (0 or 1), `simulated` (whether fcpair wrote the file and says so).
+    `labels`: one row per label, `line`, `pair`, `person`,
     `code`; a pair without annotator columns has one label by the anonymous annotator, the final one.
     """
 
@@ -55,6 +57,7 @@ def read_published(path: str | Path) -> Published:
     pairs["pair"] = pairs["pair"].astype("int64")
     pairs["final"] = frame[FINAL].map(_FINAL_CODES).astype("int64")
     pairs["verdict"] = frame[VALID].astype("int64")
+    pairs[SIMULATED] = frame[SIMULATED].str.lower() == "true" if SIMULATED in frame.columns else False
     return Published(pairs, _labels(pairs, frame))
 
 

@@ -175,9 +175,9 @@ class Study:
         """Take the decision on a pair back, so that it waits again."""
         return judge.take_back(self._store, pair_id, by)
 
-    def import_outcomes(self, path: str | Path) -> RunRecord:
-        """Record decisions that were made elsewhere."""
-        return judge.import_outcomes(self._store, path)
+    def import_outcomes(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
+        """Record decisions that were made elsewhere; `supersede` lets them replace other decisions by hand."""
+        return judge.import_outcomes(self._store, path, supersede=supersede)
 
     def assign_validation(self, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:
         """Deal adjudicated pairs to validators who took no part in them; `more` adds pairs to a round under way."""

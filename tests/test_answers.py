@@ -69,9 +69,9 @@ def test_a_pair_may_be_named_by_its_texts(tmp_path: Path) -> None:
     assert table[["pair", "hs", "cn"]].to_numpy().tolist() == [[NO_CODE, "Caf\u00e9", "-b"]]
 
 
-def test_the_number_of_a_pair_goes_before_its_texts(tmp_path: Path) -> None:
-    table = read(tmp_path, "pair,hs,cn,annotator,label", "3,a,b,ana,0", "3,a,b,ben,0")
-    assert table[["pair", "hs", "cn"]].to_numpy().tolist() == [[3, "", ""], [3, "", ""]]
+def test_texts_beside_the_number_are_kept_to_be_compared(tmp_path: Path) -> None:
+    table = read(tmp_path, "pair,hs,cn,annotator,label", "3,a,b,ana,0", "3,,,ben,0")
+    assert table[["pair", "hs", "cn"]].to_numpy().tolist() == [[3, "a", "b"], [3, "", ""]]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -67,24 +68,28 @@ class Road(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a user can cause ends with a message and exit 2, a defect with exit 3."""
-        if ctx.params.get("debug"):
-            return super().invoke(ctx)
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
-        except FcpairError as error:
-            click.echo(f"Error: {error}", err=True)
-            sys.exit(USAGE_OR_DATA)
-        except OSError as error:
-            click.echo(f"Error: {error.filename or 'a file'}: {error.strerror or error}", err=True)
-            sys.exit(USAGE_OR_DATA)
         except Exception as error:
-            click.echo(
-                f"Error: fcpair itself failed ({type(error).__name__}: {error}). The study is as it was.", err=True
-            )
-            click.echo("`fcpair --debug ...` shows where; please report that.", err=True)
-            sys.exit(DEFECT)
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+            sys.exit(_tell(error))
+
+
+def _tell(error: Exception) -> int:
+    """Say on standard error what went wrong; returns the exit code."""
+    if isinstance(error, FcpairError):
+        message = str(error)
+    elif isinstance(error, OSError):
+        message = f"{error.filename or 'a file'}: {error.strerror or error}"
+    else:
+        click.echo(f"Error: fcpair itself failed ({type(error).__name__}: {error}). The study is as it was.", err=True)
+        click.echo("`fcpair --debug ...` shows where; please report that.", err=True)
+        return DEFECT
+    click.echo(f"Error: {message}", err=True)
+    return USAGE_OR_DATA
 
 
 @click.group(cls=Road, context_settings={"help_option_names": ["-h", "--help"]})

@@ -10,7 +10,7 @@ import click
 from fcpair.adjudicate import Policy, Ties
 from fcpair.agree import AgreementOptions
 from fcpair.cli.dialogue import Dialogue
-from fcpair.cli.options import format_option, own_params, with_study
+from fcpair.cli.options import format_option, own_params, supersede_option, with_study
 from fcpair.cli.output import Cell, Table, done, emit, say, working
 from fcpair.params import Adjudicate
 from fcpair.records import Figure
@@ -105,6 +105,7 @@ def _subset_row(subset: SubsetAgreement) -> list[Cell]:
 )
 @click.option("--import", "path", type=click.Path(path_type=Path), help="Take the decisions of a file.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be decided, and whether that is what stands.")
+@supersede_option
 @click.option("--by", default="adjudicator", show_default=True, help="The pseudonym of the person who decides.")
 @with_study
 def adjudicate(study: Study, **given: Any) -> None:
@@ -126,7 +127,7 @@ def adjudicate(study: Study, **given: Any) -> None:
     if given["dry_run"]:
         _compare(study, options)
     elif given["path"]:
-        done(study.import_outcomes(given["path"]))
+        done(study.import_outcomes(given["path"], supersede=given["supersede"]))
     else:
         done(study.adjudicate(options))
         if not given["policy"]:

@@ -9,6 +9,7 @@ import click
 
 from fcpair.cli.options import params, redo_option, supersede_option, with_study
 from fcpair.cli.output import done, say, working
+from fcpair.errors import StageError
 from fcpair.params import Assign, Simulate
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ def export(study: Study, out: Path) -> None:
     from fcpair.tabular import write_table
 
     rows = study.labels()
+    if rows.empty:
+        raise StageError("there are no labels yet; run `fcpair labels import` or `fcpair simulate`")
     write_table(rows, out)
     warn_of_simulated(study)
     click.echo(f"{out}: {len(rows):,} answers")

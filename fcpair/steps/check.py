@@ -34,6 +34,9 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
     with store.write() as tx:
         if not more:
             _make_way(tx, redo=redo)
+        elif options.blind is not is_blind(tx) and not work.open_work(tx, Round.VALIDATE).empty:
+            under_way, asked = ("blind" if blind else "not blind" for blind in (is_blind(tx), options.blind))
+            raise StageError(f"verdicts are open in a round that is {under_way}; none can be added that is {asked}")
         labelled = _to_be_validated(tx)
         validators = staff.active(tx, Role.VALIDATOR, options.validators)
         pairs = draw_pairs(labelled, options.pairs, options.seed)

@@ -14,7 +14,7 @@ from fcpair.params import Adjudicate
 from fcpair.records import BY_HAND, Conflict, DryRun, Role, Round, Rule, RunRecord
 from fcpair.steps import staff
 from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
-from fcpair.steps.record import locate
+from fcpair.steps.record import SUPERSEDE, locate
 from fcpair.store import Store, Tx, decisions, people
 
 if TYPE_CHECKING:
@@ -184,8 +184,11 @@ def take_back(store: Store, pair_id: int, by: str) -> RunRecord:
         return note_run(tx, "adjudicate", {"pair": pair_id, "by": by}, {"reopened": 1})
 
 
-def import_outcomes(store: Store, path: str | Path) -> RunRecord:
-    """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`."""
+def import_outcomes(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:
+    """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`.
+
+    Decisions that stand already are not written again; another decision by hand is replaced only to `supersede`.
+    """
     with store.write() as tx:
         need_labels(tx, "adjudicate")
         incoming = read_answers(path, outcome_words(scheme_of(tx)), person="adjudicator", answer="label", named=False)
@@ -195,7 +198,14 @@ def import_outcomes(store: Store, path: str | Path) -> RunRecord:
         checked = staff.validates(tx, incoming.rows["pair_id"], person_id.fillna(NO_CODE))
         pairs = zip(incoming.rows["pair_id"], incoming.rows["person"], strict=True)
         incoming.complain(checked, (f"{name} validates pair {pair}, so cannot decide it" for pair, name in pairs))
-        given = incoming.accepted().assign(person_id=person_id)
-        given["rule"] = Rule.IMPORTED.value
-        decisions.add_adjudications(tx, _without_code(given)[["pair_id", "rule", "code", "person_id", "note"]])
-        return note_run(tx, "adjudicate", {"import": str(path)}, {"imported": len(given)})
+        outcome = _with_standing(tx, incoming.rows.assign(person_id=person_id, rule=Rule.IMPORTED.value))
+        by_hand = outcome["old_rule"].isin([rule.value for rule in BY_HAND])
+        same = outcome["old_code"] == outcome["code"]
+        if not supersede:
+            messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["pair_id"])
+            incoming.complain((by_hand & ~same).to_numpy() & ~incoming.faulty, messages)
+        incoming.accepted()
+        new = outcome[~(by_hand & same)]
+        decisions.add_adjudications(tx, _without_code(new)[["pair_id", "rule", "code", "person_id", "note"]])
+        counts = {"imported": len(new), "already_there": len(outcome) - len(new)}
+        return note_run(tx, "adjudicate", {"import": str(path), "supersede": supersede}, counts)

@@ -87,6 +87,7 @@ def _next(built: dict[str, int], rounds: dict[str, dict[str, int]], adjudication
             f"pairs that wait for a decision: {waiting:,}; run `fcpair adjudicate`",
         ),
         (not sum(verdicts.values()), "run `fcpair validate assign`"),
+        (verdicts["vacant"], f"verdicts that nobody is left to give: {verdicts['vacant']:,}; `fcpair people add NAME`"),
         (verdicts["open"], f"open verdicts: {verdicts['open']:,}; `fcpair validate sheets DIR`, `... import FILE`"),
     )
     done = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"

@@ -9,7 +9,16 @@ from fcpair.answers import Incoming
 from fcpair.corpus import CN, HS, digest
 from fcpair.errors import StageError
 from fcpair.label import APPROPRIATENESS, NO_CODE
-from fcpair.published import ANNOTATORS, ANONYMOUS, CN_METADATA, HS_METADATA, VALIDATOR, Published, read_published
+from fcpair.published import (
+    ANNOTATORS,
+    ANONYMOUS,
+    CN_METADATA,
+    HS_METADATA,
+    SIMULATED,
+    VALIDATOR,
+    Published,
+    read_published,
+)
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.steps.build import add_side
 from fcpair.steps.check import with_decisions
@@ -40,7 +49,7 @@ def import_published(store: Store, path: str | Path) -> RunRecord:
             )
         if not any(progress.built(tx).values()):
             _add_grid(tx, published.pairs)
-        incoming = Incoming(str(path), published.pairs.assign(pair=NO_CODE), [])
+        incoming = Incoming(str(path), published.pairs.assign(pair=NO_CODE), [], by_text=True)
         locate(tx, incoming)
         pairs = incoming.accepted()
         number = dict(zip(published.pairs["pair"].tolist(), pairs["pair_id"].tolist(), strict=True))
@@ -68,7 +77,8 @@ def _add_labels(tx: Tx, published: Published, number: dict[int, int]) -> int:
     labels = published.labels.assign(
         pair_id=published.labels["pair"].map(number), person_id=published.labels["person"].map(ids)
     )
-    _record(tx, labels[["pair_id", "person_id", "code"]], Round.LABEL)
+    simulated = published.pairs.set_index("pair")[SIMULATED]
+    _record(tx, labels.assign(simulated=labels["pair"].map(simulated)), Round.LABEL)
     return len(labels)
 
 
@@ -79,14 +89,16 @@ def _add_decisions(tx: Tx, pairs: pd.DataFrame) -> None:
 
 def _add_verdicts(tx: Tx, pairs: pd.DataFrame) -> int:
     validator = people.add_people(tx, [VALIDATOR], Role.VALIDATOR)[0]
-    verdicts = pairs[["pair_id"]].assign(person_id=validator.id, code=pairs["verdict"])
+    verdicts = pairs[["pair_id", SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
     _record(tx, with_decisions(tx, verdicts, blind=False), Round.VALIDATE)
     return len(verdicts)
 
 
 def _record(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
-    """Add answers together with the assignments that they imply."""
+    """Add answers, `simulated` or not, together with the assignments that they imply."""
     own = answers[["pair_id", "person_id"]].assign(status=Status.DONE.value)
     work.add_assignments(tx, own.assign(position=own.groupby("person_id").cumcount() + 1), round_)
     there = work.assignments(tx, round_)[["id", "pair_id", "person_id"]].rename(columns={"id": "assignment_id"})
-    save_answers(tx, answers.merge(there, on=["pair_id", "person_id"]).assign(note=""), Origin.IMPORTED)
+    placed = answers.merge(there, on=["pair_id", "person_id"]).assign(note="")
+    for simulated, rows in placed.groupby(SIMULATED):
+        save_answers(tx, rows, Origin.SIMULATED if simulated else Origin.IMPORTED)

@@ -18,6 +18,7 @@ from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, te
 if TYPE_CHECKING:
     import pandas as pd
 
+SUPERSEDE = "--supersede takes this as the newer answer"
 NOBODY = -1  # stands for a person or an assignment that there is not
 
 
@@ -55,25 +56,41 @@ def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> RunRe
 
 
 def locate(tx: Tx, given: Incoming) -> None:
-    """Add `pair_id` to each row, and a finding where the pair is not in the grid."""
+    """Add `pair_id` to each row, and a finding where the pair is not in the grid or has other texts there."""
     import pandas as pd
 
     if not progress.built(tx)["pair"]:
         raise StageError("the study has no pairs yet; run `fcpair pair`")
     rows = given.rows
-    if (rows["hs"] != "").any():
-        sides = rows[["hs", "cn"]].apply(lambda side: side.map(digest).map(texts.text_ids(tx, str(side.name))))
+    sides = rows[["hs", "cn"]].apply(lambda side: side.map(digest).map(texts.text_ids(tx, str(side.name))))
+    if given.by_text:
         keyed = grids.pairs_of_hs(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["pair_id"]
         pair_id = keyed.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
         names = [f"`{_short(hs)}` x `{_short(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
     else:
-        known = grids.pairs_by_number(tx, rows["pair"])["pair_id"]
-        pair_id = rows["pair"].where(rows["pair"].isin(known)).to_numpy()
+        known = grids.pairs_by_number(tx, rows["pair"]).set_index("pair_id")
+        pair_id = rows["pair"].where(rows["pair"].isin(known.index)).to_numpy()
         names = rows["pair"].astype(str).tolist()
+        _compare_texts(given, sides, known)
     outside = pd.isna(pair_id)
     unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
     given.complain(outside & ~unreadable, (f"pair {name} is not in the grid" for name in names))
     given.rows = rows.assign(pair_id=pd.Series(pair_id).fillna(NOBODY).astype("int64"))
+
+
+def _compare_texts(given: Incoming, sides: pd.DataFrame, known: pd.DataFrame) -> None:
+    """Add a finding where the text beside a number is not that pair's: the sheet is another study's, or disordered."""
+    import numpy as np
+
+    rows = given.rows
+    other = np.zeros(len(rows), np.bool_)
+    for side in ("hs", "cn"):
+        expected = rows["pair"].map(known[f"{side}_id"])
+        other |= ((rows[side] != "") & expected.notna() & (sides[side] != expected)).to_numpy()
+    messages = (
+        f"pair {number} has other texts in this study; is the sheet another study's?" for number in rows["pair"]
+    )
+    given.complain(other, messages)
 
 
 def _short(text: str, width: int = 40) -> str:
@@ -142,11 +159,10 @@ def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: boo
         about_the_label_now = rows["assignment_id"].isin(decisions.current_verdicts(tx)["assignment_id"])
         changed |= answered & (~about_the_label_now & (rows["code"] != NO_CODE)).to_numpy()
     pairs = zip(rows["person"], rows["pair_id"], strict=True)
-    remedy = "--supersede takes this as the newer answer"
     if not supersede:
         given.complain(
             changed & ~given.faulty,
-            (f"{name} has answered pair {pair} otherwise already; {remedy}" for name, pair in pairs),
+            (f"{name} has answered pair {pair} otherwise already; {SUPERSEDE}" for name, pair in pairs),
         )
     given.rows = rows.assign(is_new=~answered | changed)
 

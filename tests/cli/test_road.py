@@ -226,7 +226,7 @@ def test_a_published_label_that_is_another_ends_the_dry_run_with_1(printed: dict
     kept = json.loads(fcpair("partition", "--tier", "diamond", "--format", "json", study="published.db"))[0]
     label = {"appropriate": "0", "not_appropriate": "2"}[kept["label"]]
     decided = write_csv(Path("decided.csv"), [{"pair": kept["pair"], "label": label}])
-    fcpair("adjudicate", "--import", str(decided), study="other.db")
+    fcpair("adjudicate", "--import", str(decided), "--supersede", study="other.db")
     said = fcpair("adjudicate", "--policy", "majority", "--dry-run", study="other.db", code=1)
     assert "3,996 of 3,997 compared are the same" in said
 

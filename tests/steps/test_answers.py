@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -247,6 +248,21 @@ def test_everything_that_is_wrong_with_a_file_is_told_at_once(at: At, tmp_path: 
     ]
     path = write_csv(tmp_path / "l.csv", rows)
     rejected(study, path, "5 things are wrong", "l.csv:3:", "l.csv:4:", "l.csv:5:", "l.csv:6:", "l.csv:7:")
+
+
+def test_a_sheet_with_other_texts_is_refused(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    study.write_sheets(tmp_path)
+    sheet = tmp_path / "ana.csv"
+    with sheet.open(encoding="utf-8", newline="") as file:
+        rows = [{**row, "label": "2"} for row in csv.DictReader(file)]
+    rows[0]["hs"], rows[1]["cn"] = "People who like trains cannot be trusted.", ""
+    write_csv(sheet, rows)
+    before = dump(study)
+    with pytest.raises(InputError, match=f":2: pair {rows[0]['pair']} has other texts in this study") as refusal:
+        study.import_labels(sheet)
+    assert len(refusal.value.findings) == 1
+    assert dump(study) == before
 
 
 def test_a_good_row_does_not_get_in_with_a_bad_one(at: At, tmp_path: Path) -> None:

@@ -248,9 +248,26 @@ def test_decisions_are_taken_from_a_file(at: At, tmp_path: Path) -> None:
     ]
     run = study.import_outcomes(write_csv(tmp_path / "d.csv", rows))
     assert standing(study) == {3: ("imported", 2), 4: ("imported", None)}
-    assert run.counts == {"imported": 2}
+    assert run.counts == {"imported": 2, "already_there": 0}
     assert study.explain(3).decisions[-1]["person"] == "ada"
     assert study.explain(4).decisions[-1]["person"] is None
+
+
+def test_the_same_decisions_again_are_not_written_again(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, ALL_KINDS)
+    file = write_csv(tmp_path / "d.csv", [{"pair": 3, "label": "2"}, {"pair": 4, "label": "irreconcilable"}])
+    study.import_outcomes(file)
+    assert study.import_outcomes(file).counts == {"imported": 0, "already_there": 2}
+    assert len(study.explain(3).decisions) == 1
+
+
+def test_another_decision_by_hand_is_replaced_only_when_asked(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, ALL_KINDS)
+    study.decide(3, 2, by="ada")
+    file = write_csv(tmp_path / "d.csv", [{"pair": 3, "label": "0"}])
+    refused(study, lambda: study.import_outcomes(file), InputError, ":2: pair 3 has been decided otherwise already")
+    assert study.import_outcomes(file, supersede=True).counts["imported"] == 1
+    assert standing(study)[3] == ("imported", 0)
 
 
 @pytest.mark.parametrize(
@@ -443,6 +460,26 @@ def test_a_blind_round_asks_for_the_validator_s_own_label(at: At, tmp_path: Path
     study = validated(at, tmp_path, blind=True)
     path = write_csv(tmp_path / "v.csv", [{"pair": 1, "validator": "vera", "verdict": "agree"}])
     refused(study, lambda: study.import_verdicts(path), InputError, "own_label")
+
+
+@pytest.mark.parametrize("blind", [True, False])
+def test_open_blind_work_does_not_become_seeing_by_adding_to_the_round(at: At, blind: bool) -> None:
+    study = at("decided")
+    study.assign_validation(Validate(validators=2, pairs=5, blind=blind))
+    options = Validate(pairs=5, blind=not blind)
+    refused(study, lambda: study.assign_validation(options, more=True), StageError, "verdicts are open in a round that")
+    study.assign_validation(Validate(pairs=5, blind=blind), more=True)
+    assert len(open_work(study, Round.VALIDATE)) == 10
+
+
+def test_a_round_may_be_blind_after_one_that_was_not(at: At, tmp_path: Path) -> None:
+    study = validated(at, tmp_path)
+    check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
+    record(study, tmp_path, [("ana", 4, "2")])
+    study.adjudicate(Adjudicate())
+    study.assign_validation(Validate(blind=True), more=True)
+    study.import_verdicts(write_csv(tmp_path / "v.csv", [{"pair": 4, "validator": "vera", "own_label": "2"}]))
+    assert verdicts(study) == {1: 1, 2: 1, 3: 1, 4: 1}
 
 
 def test_another_own_label_of_the_same_verdict_is_not_taken_for_the_same_answer(at: At, tmp_path: Path) -> None:

@@ -105,6 +105,12 @@ def test_a_study_with_people_of_its_own_takes_none(at: At, tmp_path: Path, stage
     assert dump(study) == before
 
 
+def test_what_rests_on_simulated_people_stays_simulated_in_published_columns(at: At, tmp_path: Path) -> None:
+    study = at("empty")
+    study.import_published(write_csv(tmp_path / "s.csv", [{**one, "simulated": one[INDEX] == 40} for one in ROWS]))
+    assert study.status()["judgements"] == {"imported": 10, "simulated": 2}
+
+
 def test_they_are_taken_once(taken: Study, tmp_path: Path) -> None:
     before = dump(taken)
     with pytest.raises(StageError, match="people of its own"):
