@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 SEED = 13
 MB = 1_000_000
@@ -56,11 +56,17 @@ def _number(value: float) -> str:
 
 
 def data() -> Path:
-    """The folder with the real data; exits with a message where `FCPAIR_DATA` does not name one."""
+    """The folder with the real data; exits with a message where `FCPAIR_DATA` names none."""
     folder = os.environ.get("FCPAIR_DATA", "")
     if not folder or not Path(folder).is_dir():
-        sys.exit("FCPAIR_DATA must name the folder with the real data; see benchmarks/README.md")
+        _give_up("FCPAIR_DATA must name the folder with the real data; see benchmarks/README.md")
     return Path(folder)
+
+
+def _give_up(why: str) -> NoReturn:
+    """End with 2: nothing was measured, which is not the same as a limit missed."""
+    print(f"Error: {why}", file=sys.stderr)
+    sys.exit(2)
 
 
 def machine() -> list[str]:
@@ -87,7 +93,7 @@ def job(name: str, *args: str | int | Path) -> dict[str, Any]:
     line = [sys.executable, "-m", "benchmarks.measure", name, json.dumps([str(arg) for arg in args])]
     done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        sys.exit(f"the job {name} failed with {done.returncode}")
+        _give_up(f"the job {name} failed with {done.returncode}")
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 

@@ -59,21 +59,27 @@ def note_partition(store: Store, options: Partition) -> RunRecord:
 def tiers_of(tx: Tx, options: Partition) -> Tiers:
     """The tiers as they are in a transaction that is under way."""
     scheme, rules = scheme_of(tx), tier_rules(options.diamond)
-    labels = decisions.current_labels(tx, "pair_id", "hs_id", "cn_id", "code")
-    evidence = _evidence(tx, labels, scheme)
-    pairs = labels.drop_duplicates("pair_id")[["pair_id", "hs_id", "cn_id"]].sort_values("pair_id")
-    pairs = pairs.assign(
-        n_labels=evidence.tally.n_labels, final=evidence.final, verdict=evidence.verdict, tier=grade(evidence, rules)
-    ).reset_index(drop=True)
-    simulated = decisions.origins(tx).get(Origin.SIMULATED.value, 0)
+    evidence = _evidence(tx, decisions.current_labels(tx, "pair_id", "code"), scheme)
+    given = grids.given_pairs(tx)
+    pairs = (
+        given[given["pair_id"].isin(evidence.tally.pair_id)]
+        .assign(
+            n_labels=evidence.tally.n_labels,
+            final=evidence.final,
+            verdict=evidence.verdict,
+            tier=grade(evidence, rules),
+        )
+        .reset_index(drop=True)
+    )
+    simulated = decisions.n_judgements(tx, origin=Origin.SIMULATED)
     return Tiers(rules, scheme, pairs, tuple(tables(pairs, scheme, rules)), simulated)
 
 
 def _evidence(tx: Tx, labels: pd.DataFrame, scheme: Scheme) -> Evidence:
     tallied = tally(labels["pair_id"].to_numpy(), labels["code"].to_numpy(), scheme)
-    standing = decisions.current_adjudications(tx)
+    standing = decisions.current_adjudications(tx, "pair_id", "code")
     codes = standing["code"].fillna(NO_CODE).to_numpy().astype(int)
-    given = decisions.current_verdicts(tx)
+    given = decisions.current_verdicts(tx, "pair_id", "code")
     validated, verdict = combine(given["pair_id"].to_numpy(), given["code"].to_numpy())
     return Evidence(
         tallied,
@@ -113,7 +119,7 @@ def tier_rows(store: Store, tier: Tier, options: Partition, *, published: bool =
 
 
 def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:
-    verdicts = decisions.current_verdicts(tx)
+    verdicts = decisions.current_verdicts(tx, "pair_id", "origin")
     both = (frame["pair_id"][frame["origin"] == Origin.SIMULATED.value] for frame in (labels, verdicts))
     return {pair for column in both for pair in column.tolist()}
 

@@ -14,6 +14,9 @@ from fcpair.store.tables import adjudication, assignment, judgement, pair, perso
 if TYPE_CHECKING:
     import pandas as pd
 
+VERDICT = ("assignment_id", "pair_id", "person_id", "code", "origin")
+DECISION = ("id", "pair_id", "rule", "code", "person_id", "note")
+
 
 def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
     """Add answers: `assignment_id`, `skipped`, `code` (missing for a skip), `note`, and where they are known
@@ -68,19 +71,18 @@ def current_labels(tx: Tx, *columns: str) -> pd.DataFrame:
     return frame(tx, _answers(Round.LABEL, *columns).where(~judgement.c.skipped))
 
 
-def current_verdicts(tx: Tx) -> pd.DataFrame:
+def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
     """Each validator's current verdict, skips left out, if it is about the label that the pair has now.
 
-    Columns: `assignment_id`, `pair_id`, `person_id`, `code`, `origin`.
+    Columns as named, all where none is: `assignment_id`, `pair_id`, `person_id`, `code`, `origin`.
     """
-    standing = _current_adjudication()
-    seen, now_ = adjudication.alias("seen"), adjudication.alias("now")
+    seen, newer = adjudication.alias("seen"), adjudication.alias("newer")
+    newest = select(newer.c.code).where(newer.c.pair_id == assignment.c.pair_id).order_by(newer.c.id.desc()).limit(1)
     query = (
-        _answers(Round.VALIDATE, "assignment_id", "pair_id", "person_id", "code", "origin")
+        _answers(Round.VALIDATE, *(columns or VERDICT))
         .where(~judgement.c.skipped)
         .join(seen, seen.c.id == judgement.c.adjudication_id)
-        .join(standing, standing.c.pair_id == assignment.c.pair_id)
-        .join(now_, (now_.c.id == standing.c.id) & (now_.c.code == seen.c.code))
+        .where(seen.c.code == newest.scalar_subquery())
     )
     return frame(tx, query)
 
@@ -122,12 +124,14 @@ def history(tx: Tx, pair_id: int) -> pd.DataFrame:
     return frame(tx, query)
 
 
-def n_judgements(tx: Tx, round_: Round | None = None) -> int:
-    """How many judgements there are, superseded ones included."""
+def n_judgements(tx: Tx, round_: Round | None = None, origin: Origin | None = None) -> int:
+    """How many judgements there are, superseded ones included; of one round, or of one origin, if asked."""
     query = select(func.count()).select_from(judgement)
     if round_ is not None:
         query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
         query = query.where(assignment.c.round == round_.value)
+    if origin is not None:
+        query = query.where(judgement.c.origin == origin.value)
     return int(tx.execute(query).scalar_one())
 
 
@@ -150,11 +154,13 @@ def _current_adjudication() -> Subquery:
     return select(adjudication.c.pair_id, newest).group_by(adjudication.c.pair_id).subquery()
 
 
-def current_adjudications(tx: Tx) -> pd.DataFrame:
-    """The standing decision of each pair: `id`, `pair_id`, `rule`, `code` (missing: discarded), `person_id`, `note`."""
+def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
+    """The standing decision of each pair, by pair.
+
+    Columns as named, all where none is: `id`, `pair_id`, `rule`, `code` (missing: discarded), `person_id`, `note`.
+    """
     standing = _current_adjudication()
-    columns = (adjudication.c.id, adjudication.c.pair_id, adjudication.c.rule, adjudication.c.code)
-    query = select(*columns, adjudication.c.person_id, adjudication.c.note)
+    query = select(*(adjudication.c[name] for name in columns or DECISION))
     return frame(tx, query.join(standing, standing.c.id == adjudication.c.id).order_by(adjudication.c.pair_id))
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, u
 from fcpair.store import dialect
 from fcpair.store.rows import CHUNK, frame, insert_rows, records
 from fcpair.store.store import Tx
-from fcpair.store.tables import candidate, grid, neighbour, pair, selected_hs, source_pair, text
+from fcpair.store.tables import assignment, candidate, grid, neighbour, pair, selected_hs, source_pair, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,6 +135,13 @@ def _pairs_in(tx: Tx, column: ColumnElement[int], values: Iterable[int]) -> pd.D
     listed = dialect.listed(sorted(set(values)))
     query = select(pair.c.id.label("pair_id"), pair.c.hs_id, pair.c.cn_id).where(column.in_(listed))
     return frame(tx, query.order_by(pair.c.id))
+
+
+def given_pairs(tx: Tx) -> pd.DataFrame:
+    """The pairs that anybody was given, in any round, by number: `pair_id`, `hs_id`, `cn_id`."""
+    given = select(assignment.c.pair_id).distinct().subquery()
+    query = select(pair.c.id.label("pair_id"), pair.c.hs_id, pair.c.cn_id)
+    return frame(tx, query.join(given, given.c.pair_id == pair.c.id).order_by(pair.c.id))
 
 
 def pair_texts(tx: Tx) -> pd.DataFrame:

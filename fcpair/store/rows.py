@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, Table, insert
+from sqlalchemy import Result, Select, Table, insert
 
 from fcpair.store.store import Tx
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHUNK = 20_000
+READ = 500
 
 
 def now() -> str:
@@ -41,6 +42,23 @@ def frame(tx: Tx, query: Select[Any]) -> pd.DataFrame:
     import pandas as pd
 
     result = tx.execution_options(stream_results=True).execute(query)
-    columns = list(result.keys())
-    parts = [pd.DataFrame.from_records(part, columns=columns) for part in iter(lambda: result.fetchmany(CHUNK), [])]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({name: [] for name in columns}, dtype="int64")
+    names = list(result.keys())
+    parts = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in _columns(result, len(names))]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({name: [] for name in names}, dtype="int64")
+
+
+def _columns(result: Result[Any], n_columns: int) -> Iterator[list[list[Any]]]:
+    """The columns of the result, CHUNK rows or a few more at a time.
+
+    Rows are read a few at a time and let go at once: many that live together set off full garbage collections, which
+    take a quarter of the time on a million rows.
+    """
+    columns: list[list[Any]] = [[] for _ in range(n_columns)]
+    while rows := result.fetchmany(READ):
+        for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+            column.extend(values)
+        if len(columns[0]) >= CHUNK:
+            yield columns
+            columns = [[] for _ in range(n_columns)]
+    if columns[0]:
+        yield columns
