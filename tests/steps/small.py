@@ -13,6 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role, Round
 from fcpair.store import decisions, grids, work
@@ -93,6 +95,14 @@ def check(study: Study, folder: Path, answers: Iterable[tuple[str, int, str]], *
     """Import verdicts given as (validator, pair, verdict)."""
     rows = [{"pair": pair, "validator": who, "verdict": verdict} for who, pair, verdict in answers]
     return study.import_verdicts(write_csv(folder / "some-verdicts.csv", rows), supersede=supersede)
+
+
+def assert_refused(study: Study, call: Callable[[], object], error: type[Exception], match: str) -> None:
+    """The call is refused with a message, and the study is exactly as it was."""
+    before = dump(study)
+    with pytest.raises(error, match=match):
+        call()
+    assert dump(study) == before
 
 
 def build_all(folder: Path) -> dict[str, Path]:

@@ -18,7 +18,7 @@ from steps.small import ANNOTATORS, HS, dump, labels_of, open_work, record, writ
 At = Callable[[str], Study]
 
 
-def rejected(study: Study, path: Path, *said: str, supersede: bool = False) -> None:
+def assert_rejected(study: Study, path: Path, *said: str, supersede: bool = False) -> None:
     """The file is refused with all these findings, and the study is exactly as it was."""
     before = dump(study)
     with pytest.raises(InputError) as caught:
@@ -170,37 +170,37 @@ def test_a_different_label_is_refused_and_the_remedy_named(at: At, tmp_path: Pat
     rows = [{"pair": first, "annotator": "ana", "label": "0"}, {"pair": second, "annotator": "ana", "label": "0"}]
     path = write_csv(tmp_path / "l.csv", rows)
     said = f"l.csv:2: ana has answered pair {first} otherwise already; --supersede takes this as the newer answer"
-    rejected(study, path, said, f"l.csv:3: ana has answered pair {second} otherwise already")
+    assert_rejected(study, path, said, f"l.csv:3: ana has answered pair {second} otherwise already")
 
 
 def test_a_pair_that_was_not_dealt_to_that_annotator_is_refused(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     pair = not_dealt_to(study, "ana")
     path = write_csv(tmp_path / "l.csv", [{"pair": pair, "annotator": "ana", "label": "2"}])
-    rejected(study, path, f"l.csv:2: pair {pair} was not dealt to ana")
+    assert_rejected(study, path, f"l.csv:2: pair {pair} was not dealt to ana")
 
 
 def test_supersede_does_not_let_in_what_was_not_dealt(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     path = write_csv(tmp_path / "l.csv", [{"pair": not_dealt_to(study, "ana"), "annotator": "ana", "label": "2"}])
-    rejected(study, path, "was not dealt to ana", supersede=True)
+    assert_rejected(study, path, "was not dealt to ana", supersede=True)
 
 
 def test_an_unknown_annotator_is_refused_and_the_known_are_named(at: At, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "l.csv", [{"pair": 1, "annotator": "anna", "label": "2"}])
-    rejected(at("dealt"), path, "l.csv:2: no annotator is called `anna`; there are ana, ben, cleo")
+    assert_rejected(at("dealt"), path, "l.csv:2: no annotator is called `anna`; there are ana, ben, cleo")
 
 
 @pytest.mark.parametrize("pair", ["25", "999999999999", "0"])
 def test_a_pair_that_is_not_in_the_grid_is_refused(at: At, tmp_path: Path, pair: str) -> None:
     path = write_csv(tmp_path / "l.csv", [{"pair": pair, "annotator": "ana", "label": "2"}])
-    rejected(at("dealt"), path, f"l.csv:2: pair {pair} is not in the grid")
+    assert_rejected(at("dealt"), path, f"l.csv:2: pair {pair} is not in the grid")
 
 
 @pytest.mark.parametrize("pair", ["x", "-1", "1.5", "", "1" * 30, "²"])
 def test_a_pair_that_is_no_number_is_refused(at: At, tmp_path: Path, pair: str) -> None:
     path = write_csv(tmp_path / "l.csv", [{"pair": pair, "annotator": "ana", "label": "2"}])
-    rejected(at("dealt"), path, "l.csv:2:")
+    assert_rejected(at("dealt"), path, "l.csv:2:")
 
 
 def test_texts_that_are_no_pair_of_the_grid_are_refused(at: At, tmp_path: Path) -> None:
@@ -209,12 +209,13 @@ def test_texts_that_are_no_pair_of_the_grid_are_refused(at: At, tmp_path: Path) 
         {"hs": "Nor this.", "cn": "Nobody said this.", "annotator": "ana", "label": "2"},
     ]
     path = write_csv(tmp_path / "l.csv", rows)
-    rejected(at("dealt"), path, f"l.csv:2: pair `{HS[0][:39]}", "l.csv:3: pair `Nor this.` x `Nobody said this.`")
+    said = "l.csv:3: pair `Nor this.` x `Nobody said this.`"
+    assert_rejected(at("dealt"), path, f"l.csv:2: pair `{HS[0][:39]}", said)
 
 
 def test_an_unknown_label_is_refused_and_the_known_are_named(at: At, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "l.csv", [{"pair": 1, "annotator": "ana", "label": "maybe"}])
-    rejected(at("dealt"), path, "l.csv:2: unknown label `maybe`; expected one of", "not_sure", "skip")
+    assert_rejected(at("dealt"), path, "l.csv:2: unknown label `maybe`; expected one of", "not_sure", "skip")
 
 
 def test_a_pair_given_twice_is_refused_even_with_the_same_label(at: At, tmp_path: Path) -> None:
@@ -222,7 +223,7 @@ def test_a_pair_given_twice_is_refused_even_with_the_same_label(at: At, tmp_path
     pair = work_of(study, "ana")[0]
     row = {"pair": pair, "annotator": "ana", "label": "2"}
     path = write_csv(tmp_path / "l.csv", [row, row])
-    rejected(study, path, "l.csv:3: this pair has been answered by ana already, in line 2")
+    assert_rejected(study, path, "l.csv:3: this pair has been answered by ana already, in line 2")
 
 
 @pytest.mark.parametrize(
@@ -232,7 +233,7 @@ def test_a_number_or_time_that_is_none_is_refused(at: At, tmp_path: Path, column
     study = at("dealt")
     pair = work_of(study, "ana")[0]
     path = write_csv(tmp_path / "l.csv", [{"pair": pair, "annotator": "ana", "label": "2", column: cell}])
-    rejected(study, path, f"l.csv:2: `{cell}` is no")
+    assert_rejected(study, path, f"l.csv:2: `{cell}` is no")
 
 
 def test_everything_that_is_wrong_with_a_file_is_told_at_once(at: At, tmp_path: Path) -> None:
@@ -247,7 +248,7 @@ def test_everything_that_is_wrong_with_a_file_is_told_at_once(at: At, tmp_path: 
         {"pair": other, "annotator": "ana", "label": "maybe"},
     ]
     path = write_csv(tmp_path / "l.csv", rows)
-    rejected(study, path, "5 things are wrong", "l.csv:3:", "l.csv:4:", "l.csv:5:", "l.csv:6:", "l.csv:7:")
+    assert_rejected(study, path, "5 things are wrong", "l.csv:3:", "l.csv:4:", "l.csv:5:", "l.csv:6:", "l.csv:7:")
 
 
 def test_a_sheet_with_other_texts_is_refused(at: At, tmp_path: Path) -> None:
@@ -269,7 +270,7 @@ def test_a_good_row_does_not_get_in_with_a_bad_one(at: At, tmp_path: Path) -> No
     study = at("dealt")
     rows = [{"pair": pair, "annotator": "ana", "label": "2"} for pair in work_of(study, "ana")]
     path = write_csv(tmp_path / "l.csv", [*rows, {"pair": 99, "annotator": "ana", "label": "2"}])
-    rejected(study, path, "99")
+    assert_rejected(study, path, "99")
     assert labels_of(study) == {}
 
 
@@ -277,14 +278,14 @@ def test_a_good_row_does_not_get_in_with_a_bad_one(at: At, tmp_path: Path) -> No
 def test_a_missing_column_is_named(at: At, tmp_path: Path, column: str) -> None:
     row = {"pair": 1, "annotator": "ana", "label": "2"}
     del row[column]
-    rejected(
+    assert_rejected(
         at("dealt"), write_csv(tmp_path / "l.csv", [row]), "l.csv:1: no column", column if column != "pair" else "hs"
     )
 
 
 def test_a_sheet_without_an_annotator_s_name_is_refused(at: At, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "l.csv", [{"pair": 1, "annotator": " ", "label": "2"}])
-    rejected(at("dealt"), path, "l.csv:2: column `annotator` is empty")
+    assert_rejected(at("dealt"), path, "l.csv:2: column `annotator` is empty")
 
 
 # -- studies in which nothing was dealt
@@ -312,24 +313,24 @@ def test_an_undealt_study_takes_one_file_after_the_other(undealt: Study, tmp_pat
 
 def test_an_undealt_study_refuses_unknown_people(undealt: Study, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "l.csv", [{"pair": 1, "annotator": "zoe", "label": "2"}])
-    rejected(undealt, path, "no annotator is called `zoe`; there are ana, ben, cleo")
+    assert_rejected(undealt, path, "no annotator is called `zoe`; there are ana, ben, cleo")
 
 
 def test_an_undealt_study_takes_labels_of_annotators_only(undealt: Study, tmp_path: Path) -> None:
     undealt.add_people(["vera"], Role.VALIDATOR)
     path = write_csv(tmp_path / "l.csv", [{"pair": 1, "annotator": "vera", "label": "2"}])
-    rejected(undealt, path, "no annotator is called `vera`")
+    assert_rejected(undealt, path, "no annotator is called `vera`")
 
 
 def test_a_refused_file_leaves_no_assignments_in_an_undealt_study(undealt: Study, tmp_path: Path) -> None:
     rows = [{"pair": 1, "annotator": "ana", "label": "2"}, {"pair": 99, "annotator": "ana", "label": "2"}]
-    rejected(undealt, write_csv(tmp_path / "l.csv", rows), "pair 99 is not in the grid")
+    assert_rejected(undealt, write_csv(tmp_path / "l.csv", rows), "pair 99 is not in the grid")
 
 
 def test_a_grid_that_was_made_anew_after_dealing_is_to_be_dealt_again(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     study.pair(Pair(), redo=True)
     path = write_csv(tmp_path / "l.csv", [{"pair": 1, "annotator": "ana", "label": "2"}])
-    rejected(study, path, "pair 1 was not dealt to ana")
+    assert_rejected(study, path, "pair 1 was not dealt to ana")
     study.assign(Assign())
     assert study.status()["rounds"]["label"]["open"] == 24

@@ -29,7 +29,17 @@ from fcpair.params import (
 from fcpair.records import Role, Tier
 from fcpair.store import grids, progress
 from fcpair.study import Study
-from steps.small import ANNOTATORS, CNS, HS, SHARED, dump, open_work, set_candidates, write_corpus, write_csv
+from steps.small import (
+    ANNOTATORS,
+    CNS,
+    HS,
+    SHARED,
+    assert_refused,
+    open_work,
+    set_candidates,
+    write_corpus,
+    write_csv,
+)
 
 At = Callable[[str], Study]
 Call = Callable[[Study, Path], object]
@@ -72,14 +82,6 @@ def fake_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
 def built(study: Study) -> dict[str, int]:
     with study._store.read() as tx:
         return progress.built(tx)
-
-
-def refused(study: Study, call: Callable[[], object], error: type[Exception], match: str) -> None:
-    """The call is refused with a message, and the study is exactly as it was."""
-    before = dump(study)
-    with pytest.raises(error, match=match):
-        call()
-    assert dump(study) == before
 
 
 # -- the order of the road
@@ -126,7 +128,7 @@ def test_a_stage_called_too_early_names_the_command_to_run(
     at: At, tmp_path: Path, stage: str, call: Call, command: str
 ) -> None:
     study = at(stage)
-    refused(study, lambda: call(study, tmp_path), FcpairError, command)
+    assert_refused(study, lambda: call(study, tmp_path), FcpairError, command)
 
 
 def test_waiting_pairs_of_an_unlabelled_study_are_none(at: At) -> None:
@@ -138,7 +140,7 @@ def test_waiting_pairs_of_an_unlabelled_study_are_none(at: At) -> None:
 def test_a_second_call_says_what_is_there_and_what_redo_would_discard(at: At, tmp_path: Path, name: str) -> None:
     study = at(DONE[name])
     message = f"`{name}` has been done; `--redo` would discard {WORDS[name]}$"
-    refused(study, lambda: BUILDING[name](study, tmp_path, False), StageError, message)
+    assert_refused(study, lambda: BUILDING[name](study, tmp_path, False), StageError, message)
 
 
 @pytest.mark.usefixtures("fake_encoder")
@@ -172,7 +174,7 @@ def test_redo_makes_the_stage_anew_and_forgets_the_later_ones(at: At, tmp_path: 
 def test_nothing_that_judgements_rest_on_is_ever_redone(at: At, tmp_path: Path, name: str, redo: bool) -> None:
     study = at("labelled")
     message = r"42 judgements rest on what is there.*never discarded; `fcpair init --study OTHER`"
-    refused(study, lambda: BUILDING[name](study, tmp_path, redo), StageError, message)
+    assert_refused(study, lambda: BUILDING[name](study, tmp_path, redo), StageError, message)
 
 
 def test_redo_of_a_stage_that_was_not_done_just_does_it(at: At) -> None:
@@ -183,7 +185,9 @@ def test_redo_of_a_stage_that_was_not_done_just_does_it(at: At) -> None:
 
 def test_a_redo_that_fails_keeps_what_was_there(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    refused(study, lambda: study.select(Select(hs=99), redo=True), InputError, "99 HS cannot be drawn; there are 6")
+    assert_refused(
+        study, lambda: study.select(Select(hs=99), redo=True), InputError, "99 HS cannot be drawn; there are 6"
+    )
 
 
 def test_people_stay_when_pairs_are_dealt_anew(at: At) -> None:
@@ -217,7 +221,7 @@ def test_an_import_counts_rows_and_distinct_texts(at: At) -> None:
 def test_a_broken_corpus_leaves_the_study_empty(at: At, tmp_path: Path, table: str) -> None:
     study = at("empty")
     broken = write_csv(tmp_path / "b.csv", [{"hs": "a", "cn": "b"}, {"hs": "c", "cn": " "}, {"hs": "", "cn": "d"}])
-    refused(
+    assert_refused(
         study, lambda: study.import_corpus(Import(broken)), InputError, r"2 things are wrong[\s\S]*b\.csv:3[\s\S]*:4"
     )
     with sqlite3.connect(study.place) as connection:
@@ -244,19 +248,19 @@ def test_every_finding_of_a_list_is_told_at_once(at: At, tmp_path: Path) -> None
     rows = [{"hs": HS[0]}, {"hs": "Nobody said this."}, {"hs": HS[0]}, {"hs": "Nor this."}]
     listed = write_csv(tmp_path / "l.csv", rows)
     said = r"3 things are wrong[\s\S]*:3: this HS is not in the corpus\n.*:4: .*in line 2 already\n.*:5: this HS is not"
-    refused(study, lambda: study.select(Select(list=listed)), InputError, said)
+    assert_refused(study, lambda: study.select(Select(list=listed)), InputError, said)
 
 
 @pytest.mark.parametrize("options", [Select(), Select(hs=2, list=Path("x.csv"))])
 def test_hs_are_either_drawn_or_listed(at: At, options: Select) -> None:
     study = at("imported")
-    refused(study, lambda: study.select(options), InputError, "--hs N.*--list FILE")
+    assert_refused(study, lambda: study.select(options), InputError, "--hs N.*--list FILE")
 
 
 def test_stratify_needs_metadata_that_is_there(at: At) -> None:
     study = at("imported")
     options = Select(hs=2, stratify="mood")
-    refused(study, lambda: study.select(options), InputError, "no HS has metadata `mood`; there is hs_topic")
+    assert_refused(study, lambda: study.select(options), InputError, "no HS has metadata `mood`; there is hs_topic")
 
 
 @pytest.mark.usefixtures("fake_encoder")
@@ -276,13 +280,17 @@ def test_retrieval_brings_in_neighbours_that_are_no_source_cns_and_keeps_the_mod
 def test_no_candidate_left_is_an_error_that_says_what_to_do(at: At) -> None:
     study = at("imported")
     study.select(Select(hs=6))
-    refused(study, lambda: study.retrieve(Retrieve(k=1)), InputError, "no candidates; raise --k or select fewer HS")
+    assert_refused(
+        study, lambda: study.retrieve(Retrieve(k=1)), InputError, "no candidates; raise --k or select fewer HS"
+    )
 
 
 @pytest.mark.parametrize("n", [0, -1, 7])
 def test_candidates_that_are_not_there_cannot_be_drawn(at: At, n: int) -> None:
     study = at("retrieved")
-    refused(study, lambda: study.pair(Pair(candidates=n)), InputError, f"{n} candidates cannot be drawn; there are 6")
+    assert_refused(
+        study, lambda: study.pair(Pair(candidates=n)), InputError, f"{n} candidates cannot be drawn; there are 6"
+    )
 
 
 def test_the_same_seed_draws_the_same_candidates(at: At) -> None:
@@ -316,19 +324,21 @@ def test_annotators_get_numbered_pseudonyms_when_there_are_none(at: At) -> None:
 def test_a_number_of_annotators_must_be_theirs(at: At) -> None:
     study = at("dealt")
     message = "4 annotators were asked for, but the study has 3 active ones"
-    refused(study, lambda: study.assign(Assign(annotators=4), redo=True), InputError, message)
+    assert_refused(study, lambda: study.assign(Assign(annotators=4), redo=True), InputError, message)
 
 
 @pytest.mark.parametrize("n", [0, -2])
 def test_at_least_one_annotator_is_needed(at: At, n: int) -> None:
     study = at("paired")
-    refused(study, lambda: study.assign(Assign(annotators=n)), InputError, "at least 1 is needed")
+    assert_refused(study, lambda: study.assign(Assign(annotators=n)), InputError, "at least 1 is needed")
 
 
 def test_a_numbered_pseudonym_that_somebody_else_has_is_refused(at: At) -> None:
     study = at("paired")
     study.add_people(["a2"], Role.LEAD)
-    refused(study, lambda: study.assign(Assign(annotators=3)), InputError, "`a2` is taken by somebody in another role")
+    assert_refused(
+        study, lambda: study.assign(Assign(annotators=3)), InputError, "`a2` is taken by somebody in another role"
+    )
 
 
 def test_overlapping_pairs_go_to_the_named_groups(at: At) -> None:
@@ -347,7 +357,7 @@ def test_overlapping_pairs_go_to_the_named_groups(at: At) -> None:
 def test_a_group_that_cannot_be_is_refused(at: At, group: tuple[str, ...]) -> None:
     study = at("dealt")
     options = Assign(overlap={2: 0.5}, groups=(group,))
-    refused(study, lambda: study.assign(options, redo=True), InputError, "group")
+    assert_refused(study, lambda: study.assign(options, redo=True), InputError, "group")
 
 
 def test_sheets_hold_each_shard_in_its_order_and_no_label(at: At, tmp_path: Path) -> None:

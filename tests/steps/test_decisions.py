@@ -11,7 +11,7 @@ from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Adjudicate, Partition, Validate
 from fcpair.records import Role, Round
 from fcpair.study import Study
-from steps.small import ANNOTATORS, check, dump, labels_of, open_work, record, standing, write_csv
+from steps.small import ANNOTATORS, assert_refused, check, dump, labels_of, open_work, record, standing, write_csv
 
 At = Callable[[str], Study]
 
@@ -29,13 +29,6 @@ def votes(*labels: str) -> dict[str, str]:
 
 
 ALL_KINDS = {1: votes("2", "2"), 2: votes("2", "2", "0"), 3: votes("2", "0"), 4: votes("1"), 5: votes("1", "0")}
-
-
-def refused(study: Study, call: Callable[[], object], error: type[Exception], match: str) -> None:
-    before = dump(study)
-    with pytest.raises(error, match=match):
-        call()
-    assert dump(study) == before
 
 
 # -- policies
@@ -197,16 +190,16 @@ def test_a_decision_can_be_taken_back_and_stays_in_the_record(at: At, tmp_path: 
 
 def test_there_must_be_a_decision_to_take_back(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    refused(study, lambda: study.take_back(3, by="ada"), StageError, "no decision on pair 3 stands")
+    assert_refused(study, lambda: study.take_back(3, by="ada"), StageError, "no decision on pair 3 stands")
     study.decide(3, 2, by="ada")
     study.take_back(3, by="ada")
-    refused(study, lambda: study.take_back(3, by="ada"), StageError, "no decision on pair 3 stands")
+    assert_refused(study, lambda: study.take_back(3, by="ada"), StageError, "no decision on pair 3 stands")
 
 
 @pytest.mark.parametrize("code", [1, 7, -1])
 def test_only_a_definite_label_is_a_decision(at: At, tmp_path: Path, code: int) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    refused(study, lambda: study.decide(3, code, by="ada"), InputError, f"{code} is no definite label")
+    assert_refused(study, lambda: study.decide(3, code, by="ada"), InputError, f"{code} is no definite label")
 
 
 @pytest.mark.parametrize("call", ["decide", "take_back"])
@@ -216,18 +209,20 @@ def test_a_pair_that_is_not_there_cannot_be_decided(at: At, tmp_path: Path, call
         "decide": lambda: study.decide(99, 2, by="ada"),
         "take_back": lambda: study.take_back(99, by="ada"),
     }
-    refused(study, calls[call], UnknownIdError, "there is no pair 99")
+    assert_refused(study, calls[call], UnknownIdError, "there is no pair 99")
 
 
 @pytest.mark.parametrize("name", ["", "a,b", "../ada"])
 def test_an_adjudicator_has_a_pseudonym_like_everybody(at: At, tmp_path: Path, name: str) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    refused(study, lambda: study.decide(3, 2, by=name), InputError, "cannot be a pseudonym")
+    assert_refused(study, lambda: study.decide(3, 2, by=name), InputError, "cannot be a pseudonym")
 
 
 def test_annotators_do_not_adjudicate(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    refused(study, lambda: study.decide(3, 2, by="ana"), InputError, "`ana` is annotator; adjudicators have that role")
+    assert_refused(
+        study, lambda: study.decide(3, 2, by="ana"), InputError, "`ana` is annotator; adjudicators have that role"
+    )
 
 
 def test_somebody_new_who_decides_is_an_adjudicator(at: At, tmp_path: Path) -> None:
@@ -265,7 +260,9 @@ def test_another_decision_by_hand_is_replaced_only_when_asked(at: At, tmp_path: 
     study = given_labels(at, tmp_path, ALL_KINDS)
     study.decide(3, 2, by="ada")
     file = write_csv(tmp_path / "d.csv", [{"pair": 3, "label": "0"}])
-    refused(study, lambda: study.import_outcomes(file), InputError, ":2: pair 3 has been decided otherwise already")
+    assert_refused(
+        study, lambda: study.import_outcomes(file), InputError, ":2: pair 3 has been decided otherwise already"
+    )
     assert study.import_outcomes(file, supersede=True).counts["imported"] == 1
     assert standing(study)[3] == ("imported", 0)
 
@@ -286,7 +283,7 @@ def test_a_file_of_decisions_that_is_wrong_changes_nothing(
 ) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
     path = write_csv(tmp_path / "d.csv", rows)
-    refused(study, lambda: study.import_outcomes(path), InputError, said)
+    assert_refused(study, lambda: study.import_outcomes(path), InputError, said)
 
 
 # -- validation
@@ -317,13 +314,15 @@ def test_a_verdict_is_a_word_or_a_code(at: At, tmp_path: Path, word: str, verdic
 
 def test_an_unknown_verdict_is_refused(at: At, tmp_path: Path) -> None:
     study = validated(at, tmp_path)
-    refused(study, lambda: check(study, tmp_path, [("vera", 1, "appropriate")]), InputError, "unknown label")
+    assert_refused(study, lambda: check(study, tmp_path, [("vera", 1, "appropriate")]), InputError, "unknown label")
 
 
 def test_a_verdict_by_one_who_was_not_asked_is_refused(at: At, tmp_path: Path) -> None:
     study = validated(at, tmp_path)
     study.add_people(["walt"], Role.VALIDATOR)
-    refused(study, lambda: check(study, tmp_path, [("walt", 1, "agree")]), InputError, "pair 1 was not dealt to walt")
+    assert_refused(
+        study, lambda: check(study, tmp_path, [("walt", 1, "agree")]), InputError, "pair 1 was not dealt to walt"
+    )
 
 
 def test_the_same_verdicts_twice_add_nothing(at: At, tmp_path: Path) -> None:
@@ -336,7 +335,7 @@ def test_the_same_verdicts_twice_add_nothing(at: At, tmp_path: Path) -> None:
 def test_another_verdict_is_refused_unless_it_is_to_supersede(at: At, tmp_path: Path) -> None:
     study = validated(at, tmp_path)
     check(study, tmp_path, [("vera", 1, "agree")])
-    refused(study, lambda: check(study, tmp_path, [("vera", 1, "disagree")]), InputError, "--supersede")
+    assert_refused(study, lambda: check(study, tmp_path, [("vera", 1, "disagree")]), InputError, "--supersede")
     check(study, tmp_path, [("vera", 1, "disagree")], supersede=True)
     assert verdicts(study)[1] == 0
 
@@ -400,7 +399,7 @@ def test_more_pairs_are_dealt_when_more_are_decided(at: At, tmp_path: Path) -> N
     waiting = study.waiting()
     for pair in waiting:
         study.decide(pair, 2, by="ada")
-    refused(study, lambda: study.assign_validation(Validate()), StageError, r"19 verdicts given.*--more")
+    assert_refused(study, lambda: study.assign_validation(Validate()), StageError, r"19 verdicts given.*--more")
     run = study.assign_validation(Validate(), more=True)
     assert sorted(pair for _, pair in open_work(study, Round.VALIDATE)) == waiting
     assert run.counts["pairs"] == len(waiting)
@@ -408,26 +407,28 @@ def test_more_pairs_are_dealt_when_more_are_decided(at: At, tmp_path: Path) -> N
 
 def test_no_more_pairs_is_said(at: At) -> None:
     study = at("checked")
-    refused(
+    assert_refused(
         study, lambda: study.assign_validation(Validate(), more=True), StageError, "has its verdict, or has been dealt"
     )
 
 
 def test_a_dealt_round_can_be_dealt_again_until_somebody_has_answered(at: At, tmp_path: Path) -> None:
     study = at("checking")
-    refused(study, lambda: study.assign_validation(Validate()), StageError, "`--redo` would discard 19 assignments")
+    assert_refused(
+        study, lambda: study.assign_validation(Validate()), StageError, "`--redo` would discard 19 assignments"
+    )
     study.assign_validation(Validate(pairs=6, seed=4), redo=True)
     assert len(open_work(study, Round.VALIDATE)) == 6
     who, pair = open_work(study, Round.VALIDATE)[0]
     check(study, tmp_path, [(who, pair, "agree")])
-    refused(study, lambda: study.assign_validation(Validate(), redo=True), StageError, "1 verdicts given")
+    assert_refused(study, lambda: study.assign_validation(Validate(), redo=True), StageError, "1 verdicts given")
 
 
 @pytest.mark.parametrize("n", [0, 20, -3])
 def test_only_adjudicated_pairs_can_be_validated(at: At, n: int) -> None:
     study = at("decided")
     options = Validate(validators=2, pairs=n)
-    refused(study, lambda: study.assign_validation(options), InputError, f"{n} pairs cannot be validated; 19")
+    assert_refused(study, lambda: study.assign_validation(options), InputError, f"{n} pairs cannot be validated; 19")
 
 
 def test_validators_share_the_pairs_evenly(at: At) -> None:
@@ -459,7 +460,7 @@ def test_a_blind_label_is_the_verdict_that_it_amounts_to(at: At, tmp_path: Path,
 def test_a_blind_round_asks_for_the_validator_s_own_label(at: At, tmp_path: Path) -> None:
     study = validated(at, tmp_path, blind=True)
     path = write_csv(tmp_path / "v.csv", [{"pair": 1, "validator": "vera", "verdict": "agree"}])
-    refused(study, lambda: study.import_verdicts(path), InputError, "own_label")
+    assert_refused(study, lambda: study.import_verdicts(path), InputError, "own_label")
 
 
 @pytest.mark.parametrize("blind", [True, False])
@@ -467,7 +468,9 @@ def test_open_blind_work_does_not_become_seeing_by_adding_to_the_round(at: At, b
     study = at("decided")
     study.assign_validation(Validate(validators=2, pairs=5, blind=blind))
     options = Validate(pairs=5, blind=not blind)
-    refused(study, lambda: study.assign_validation(options, more=True), StageError, "verdicts are open in a round that")
+    assert_refused(
+        study, lambda: study.assign_validation(options, more=True), StageError, "verdicts are open in a round that"
+    )
     study.assign_validation(Validate(pairs=5, blind=blind), more=True)
     assert len(open_work(study, Round.VALIDATE)) == 10
 
@@ -486,7 +489,9 @@ def test_another_own_label_of_the_same_verdict_is_not_taken_for_the_same_answer(
     study = validated(at, tmp_path, blind=True)
     first, second = ([{"pair": 1, "validator": "vera", "own_label": own}] for own in ("0", "1"))
     study.import_verdicts(write_csv(tmp_path / "v.csv", first))
-    refused(study, lambda: study.import_verdicts(write_csv(tmp_path / "v.csv", second)), InputError, "--supersede")
+    assert_refused(
+        study, lambda: study.import_verdicts(write_csv(tmp_path / "v.csv", second)), InputError, "--supersede"
+    )
 
 
 def test_the_study_s_labels_are_untouched_by_validation(at: At) -> None:

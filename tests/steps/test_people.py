@@ -8,19 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.errors import FcpairError, InputError, StageError, UnknownIdError
+from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.records import Role, Round
 from fcpair.study import Study
-from steps.small import check, dump, labels_of, open_work, record, who_had
+from steps.small import assert_refused, check, labels_of, open_work, record, who_had
 
 At = Callable[[str], Study]
-
-
-def refused(study: Study, call: Callable[[], object], error: type[FcpairError], match: str) -> None:
-    before = dump(study)
-    with pytest.raises(error, match=match):
-        call()
-    assert dump(study) == before
 
 
 def person(study: Study, name: str) -> dict[str, object]:
@@ -40,13 +33,13 @@ def slots(study: Study) -> Counter[int]:
 @pytest.mark.parametrize("name", ["", " ", " ana", "a,b", "../up", "a/b", "a\\b", "a\nb", "a\tb", "x" * 200])
 def test_a_pseudonym_must_fit_lists_and_file_names(at: At, name: str) -> None:
     study = at("paired")
-    refused(study, lambda: study.add_people(["ok", name], Role.ANNOTATOR), InputError, "cannot be a pseudonym")
+    assert_refused(study, lambda: study.add_people(["ok", name], Role.ANNOTATOR), InputError, "cannot be a pseudonym")
 
 
 @pytest.mark.parametrize("names", [["ana"], ["dora", "dora"]])
 def test_a_pseudonym_is_taken_once(at: At, names: list[str]) -> None:
     study = at("dealt")
-    refused(study, lambda: study.add_people(names, Role.VALIDATOR), InputError, "there is a `.*` already")
+    assert_refused(study, lambda: study.add_people(names, Role.VALIDATOR), InputError, "there is a `.*` already")
 
 
 def test_a_pseudonym_may_be_in_any_script(at: At) -> None:
@@ -94,7 +87,7 @@ def test_what_a_person_did_stays_when_they_leave(at: At, tmp_path: Path) -> None
 def test_nobody_retires_twice(at: At) -> None:
     study = at("dealt")
     study.retire("ben")
-    refused(study, lambda: study.retire("ben"), StageError, "`ben` has been retired already")
+    assert_refused(study, lambda: study.retire("ben"), StageError, "`ben` has been retired already")
 
 
 def test_the_retired_get_no_work(at: At) -> None:
@@ -115,7 +108,9 @@ def test_the_retired_get_no_work(at: At) -> None:
 )
 def test_somebody_who_is_not_there_is_named_with_those_who_are(at: At, call: Callable[[Study], object]) -> None:
     study = at("dealt")
-    refused(study, lambda: call(study), UnknownIdError, "there is nobody called `nobody`; there are ana, ben, cleo")
+    assert_refused(
+        study, lambda: call(study), UnknownIdError, "there is nobody called `nobody`; there are ana, ben, cleo"
+    )
 
 
 # -- handing over
@@ -155,12 +150,12 @@ def test_only_another_active_person_of_the_role_takes_over(at: At, heir: str) ->
     study = at("checking")
     study.add_people(["zed"], Role.ANNOTATOR)
     study.retire("zed")
-    refused(study, lambda: study.hand_over("ana", heir), InputError, "name another active annotator")
+    assert_refused(study, lambda: study.hand_over("ana", heir), InputError, "name another active annotator")
 
 
 def test_who_has_no_open_work_hands_nothing_over(at: At) -> None:
     study = at("labelled")
-    refused(study, lambda: study.hand_over("ana"), StageError, "`ana` has no open work")
+    assert_refused(study, lambda: study.hand_over("ana"), StageError, "`ana` has no open work")
 
 
 def test_a_person_can_hand_over_and_stay(at: At) -> None:
@@ -176,7 +171,7 @@ def test_a_person_can_hand_over_and_stay(at: At) -> None:
 def test_a_role_changes_only_without_open_work(at: At) -> None:
     study = at("dealt")
     message = "`ana` has 14 open pairs; `fcpair people handover ana` first"
-    refused(study, lambda: study.change_role("ana", Role.VALIDATOR), StageError, message)
+    assert_refused(study, lambda: study.change_role("ana", Role.VALIDATOR), StageError, message)
 
 
 def test_a_changed_role_is_shown_and_logged(at: At) -> None:

@@ -50,7 +50,7 @@ def filled(store: Store) -> Store:
     return store
 
 
-def refused(store: Store, attempt: Callable[[Tx], object], match: str = "") -> None:
+def assert_refused(store: Store, attempt: Callable[[Tx], object], match: str = "") -> None:
     with pytest.raises(DBAPIError, match=match), store.write() as tx:
         attempt(tx)
 
@@ -71,21 +71,21 @@ def refused(store: Store, attempt: Callable[[Tx], object], match: str = "") -> N
     ],
 )
 def test_an_answer_or_decision_cannot_be_changed_or_deleted(filled: Store, table: str, statement: str) -> None:
-    refused(filled, lambda tx: tx.execute(sql(statement.format(table, table))), f"{table} is append-only")
+    assert_refused(filled, lambda tx: tx.execute(sql(statement.format(table, table))), f"{table} is append-only")
 
 
 @pytest.mark.parametrize("table", APPEND_ONLY_NAMES)
 def test_an_answer_cannot_be_written_over_by_an_upsert(filled: Store, table: str) -> None:
     upsert = f"INSERT INTO {table} SELECT * FROM {table} WHERE id = 1 ON CONFLICT (id) DO UPDATE SET note = 'changed'"
-    refused(filled, lambda tx: tx.execute(sql(upsert)), f"{table} is append-only")
+    assert_refused(filled, lambda tx: tx.execute(sql(upsert)), f"{table} is append-only")
 
 
 def test_an_answer_cannot_go_with_the_assignment_that_it_belongs_to(filled: Store) -> None:
-    refused(filled, lambda tx: work.clear_assignments(tx, Round.LABEL), "FOREIGN KEY")
+    assert_refused(filled, lambda tx: work.clear_assignments(tx, Round.LABEL), "FOREIGN KEY")
 
 
 def test_a_grid_with_answers_cannot_be_cleared(filled: Store) -> None:
-    refused(filled, lambda tx: progress.clear_from(tx, "pair"), "FOREIGN KEY")
+    assert_refused(filled, lambda tx: progress.clear_from(tx, "pair"), "FOREIGN KEY")
 
 
 def test_a_later_answer_is_added_to_the_earlier_one(filled: Store) -> None:
@@ -100,11 +100,11 @@ def test_a_later_answer_is_added_to_the_earlier_one(filled: Store) -> None:
 @pytest.mark.parametrize("columns", [(1, 3), (1, 4), (2, 5)])
 def test_a_second_copy_of_a_pair_is_refused(filled: Store, columns: tuple[int, int]) -> None:
     row = {"grid_id": grids.GRID_ID, "hs_id": columns[0], "cn_id": columns[1]}
-    refused(filled, lambda tx: tx.execute(insert(pair), [row]), "the grid is sealed")
+    assert_refused(filled, lambda tx: tx.execute(insert(pair), [row]), "the grid is sealed")
 
 
 def test_a_whole_grid_is_not_written_twice(filled: Store) -> None:
-    refused(filled, grids.fill_grid, "the grid is sealed")
+    assert_refused(filled, grids.fill_grid, "the grid is sealed")
 
 
 def test_a_grid_that_came_from_a_file_is_sealed_too(store: Store) -> None:
@@ -113,7 +113,7 @@ def test_a_grid_that_came_from_a_file_is_sealed_too(store: Store) -> None:
         texts.add_texts(tx, "cn", [("c", "cn", "", {})])
         grids.add_pairs(tx, pd.DataFrame({"id": [7], "hs_id": [1], "cn_id": [2]}))
     again = pd.DataFrame({"id": [8], "hs_id": [1], "cn_id": [2]})
-    refused(store, lambda tx: grids.add_pairs(tx, again), "the grid is sealed")
+    assert_refused(store, lambda tx: grids.add_pairs(tx, again), "the grid is sealed")
 
 
 @given(
@@ -148,7 +148,7 @@ def test_the_grid_is_the_product_less_the_corpus_each_pair_once(
 
 
 def test_nobody_is_given_a_pair_twice_in_a_round(filled: Store) -> None:
-    refused(filled, lambda tx: work.add_assignments(tx, assigned(1, 1), Round.LABEL), "UNIQUE")
+    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(1, 1), Round.LABEL), "UNIQUE")
 
 
 def test_the_two_rounds_are_apart(filled: Store) -> None:
@@ -160,13 +160,14 @@ def test_the_two_rounds_are_apart(filled: Store) -> None:
 def test_a_slot_is_taken_over_once(filled: Store) -> None:
     with filled.write() as tx:
         work.add_assignments(tx, assigned(1, 2).assign(replaces=1), Round.LABEL)
-    refused(filled, lambda tx: work.add_assignments(tx, assigned(2, 2).assign(replaces=1), Round.LABEL), "UNIQUE")
+    said = "UNIQUE"
+    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(2, 2).assign(replaces=1), Round.LABEL), said)
 
 
 @pytest.mark.parametrize(("code", "skipped"), [(None, False), (2, True)])
 def test_an_answer_is_either_a_code_or_a_skip(filled: Store, code: int | None, skipped: bool) -> None:
     wrong = answered(1, code, skipped=skipped)
-    refused(filled, lambda tx: decisions.add_judgements(tx, wrong, Origin.IMPORTED), "answer_or_skip")
+    assert_refused(filled, lambda tx: decisions.add_judgements(tx, wrong, Origin.IMPORTED), "answer_or_skip")
 
 
 @pytest.mark.parametrize(
@@ -182,19 +183,19 @@ def test_an_answer_is_either_a_code_or_a_skip(filled: Store, code: int | None, s
     ],
 )
 def test_what_refers_to_nothing_is_refused(filled: Store, attempt: Callable[[Tx], object]) -> None:
-    refused(filled, attempt, "FOREIGN KEY")
+    assert_refused(filled, attempt, "FOREIGN KEY")
 
 
 def test_references_are_checked_again_after_bulk_work(filled: Store) -> None:
     with filled.write(bulk=True):
         pass
-    refused(filled, lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL), "FOREIGN KEY")
+    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL), "FOREIGN KEY")
 
 
 def test_references_are_checked_again_after_bulk_work_that_failed(filled: Store) -> None:
     with pytest.raises(ZeroDivisionError), filled.write(bulk=True):
         raise ZeroDivisionError
-    refused(filled, lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL), "FOREIGN KEY")
+    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL), "FOREIGN KEY")
 
 
 def test_answers_and_decisions_may_be_added_by_the_thousand(filled: Store) -> None:
