@@ -13,7 +13,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -257,8 +257,3 @@ class replacing:  # noqa: N801 - reads as a verb: `with replacing(path) as tempo
             self._temporary.replace(self.path)
         else:
             self._temporary.unlink(missing_ok=True)
-
-
-def findings(path: str | Path, lines: Iterable[int], messages: Iterable[str]) -> Iterator[Finding]:
-    """One Finding per line and message."""
-    return (Finding(str(path), int(line), message) for line, message in zip(lines, messages, strict=True))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.errors import Finding, InputError
-from fcpair.tabular import LINE, SUFFIXES, findings, guard, read_table, replacing, unguard, write_table
+from fcpair.errors import InputError
+from fcpair.tabular import LINE, SUFFIXES, guard, read_table, replacing, unguard, write_table
 
 TEXTS = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
 FORMULA_LIKE = st.text("'=+-@\t\r\n＝＋－＠a", max_size=6)
@@ -151,10 +151,6 @@ def test_empty_lines_count_and_are_no_rows(tmp_path: Path) -> None:
 def test_parquet_rows_count_from_one(tmp_path: Path) -> None:
     write_table(pd.DataFrame({"hs": ["a", "b"]}), tmp_path / "t.parquet")
     assert read_table(tmp_path / "t.parquet")[LINE].tolist() == [1, 2]
-
-
-def test_findings_pair_lines_and_messages() -> None:
-    assert list(findings("f.csv", [3, 4], ["x", "y"])) == [Finding("f.csv", 3, "x"), Finding("f.csv", 4, "y")]
 
 
 # -- what a file may have

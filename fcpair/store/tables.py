@@ -184,5 +184,3 @@ release = Table(
     Column("sha256", String(64), nullable=False),
     Column("at", String(32), nullable=False),
 )
-
-APPEND_ONLY = (judgement, adjudication)

@@ -44,11 +44,6 @@ def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
     )
 
 
-def source_pairs(tx: Tx) -> pd.DataFrame:
-    """The corpus rows in order: `hs_id`, `cn_id`."""
-    return frame(tx, select(source_pair.c.hs_id, source_pair.c.cn_id).order_by(source_pair.c.row))
-
-
 def source_copies(tx: Tx) -> pd.DataFrame:
     """The CNs of the corpus in order: `cn_id`, `body`, `n_rows` (how many rows hold it)."""
     n_rows = func.count().label("n_rows")

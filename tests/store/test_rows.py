@@ -177,7 +177,8 @@ def test_source_pairs_keep_the_order_of_the_corpus_and_count_copies(store: Store
         texts.add_texts(tx, "hs", [("h", "hs", "", {})])
         ids = list(texts.add_texts(tx, "cn", [("c", "one", "", {}), ("d", "two", "", {})]).values())
         texts.add_source_pairs(tx, [(1, ids[1], {"a": "1"}), (1, ids[0], {}), (1, ids[1], {})])
-        assert texts.source_pairs(tx)["cn_id"].tolist() == [ids[1], ids[0], ids[1]]
+        in_order = select(source_pair.c.cn_id).order_by(source_pair.c.row)
+        assert tx.execute(in_order).scalars().all() == [ids[1], ids[0], ids[1]]
         assert texts.source_copies(tx)["n_rows"].tolist() == [1, 2]
         assert tx.execute(select(source_pair.c.meta)).scalars().first() == {"a": "1"}
 

@@ -41,7 +41,3 @@ def test_head_is_the_newest_script() -> None:
 def test_a_new_study_is_at_head(store: Store) -> None:
     with store.read() as tx:
         assert MigrationContext.configure(tx).get_current_revision() == schema.HEAD
-
-
-def test_what_people_answered_and_decided_is_declared_append_only() -> None:
-    assert {table.name for table in tables.APPEND_ONLY} == {"judgement", "adjudication"}
