@@ -84,6 +84,27 @@ def read_corpus(
     return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side)
 
 
+def read_side(path: str | Path, side: str) -> pd.DataFrame:
+    """Read the texts of one side from a file, one per row, a repeated text as often as it stands there.
+
+    They stand in the column `hs` or `cn`, in the column that CONAN or Multitarget-CONAN has for that side, or in the
+    only column.
+
+    Returns:
+        The columns `hs` or `cn`, and `line`.
+
+    Raises:
+        InputError: no such file, no such column, an empty text.
+    """
+    header = [name for name in read_table(path).columns if name != LINE]
+    known = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
+    column = known[0] if known else header[0] if len(header) == 1 else side
+    frame = read_table(path, [column]).rename(columns={column: side})[[side, LINE]]
+    empty = frame[LINE][frame[side].str.strip() == ""]
+    reject(path, [Finding(str(path), int(line), f"the {side} text is empty") for line in empty])
+    return frame
+
+
 def _unknown(format: str) -> pd.DataFrame:
     raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
 
@@ -149,6 +170,7 @@ _READERS: dict[str, Callable[[str | Path, str, str], pd.DataFrame]] = {
     "parquet": _read_named,
 }
 FORMATS = tuple(_READERS)
+_SIDE_COLUMNS = {HS: ("hateSpeech", "HATE_SPEECH"), CN: ("counterSpeech", "COUNTER_NARRATIVE")}
 _SIDES = {
     "conan": (("hsType", "hsSubType"), ("cnType", "age", "gender", "educationLevel", "cn_id")),
     "mt-conan": (("TARGET",), ("VERSION",)),

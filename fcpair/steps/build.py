@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from fcpair import corpus as corpora
 from fcpair import encode, retrieve
 from fcpair.encode import Progress
-from fcpair.errors import Finding, InputError, reject
+from fcpair.errors import InputError
 from fcpair.pair import even_shares
 from fcpair.params import Import, Pair, Retrieve, Select
 from fcpair.records import RunRecord
 from fcpair.steps.ground import begin_building, check_building, note
+from fcpair.steps.listed import listed
 from fcpair.store import Store, Tx, grids, texts
-from fcpair.tabular import LINE, read_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,13 +61,18 @@ def select(store: Store, options: Select, *, redo: bool = False) -> RunRecord:
         raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
     with store.write() as tx:
         begin_building(tx, "select", redo=redo)
-        there = texts.texts_of(tx, corpora.HS)
-        chosen = _listed(tx, options) if options.list else there["id"].to_numpy()[_drawn(there, options)].tolist()
+        chosen = listed(tx, corpora.HS, options.list) if options.list else _drawn(tx, options)
         grids.set_selected(tx, chosen)
         return note(tx, options, {"hs": len(chosen), "source_cns": len(grids.source_cns(tx))})
 
 
-def _drawn(there: pd.DataFrame, options: Select) -> NDArray[np.int64]:
+def _drawn(tx: Tx, options: Select) -> list[int]:
+    there = texts.texts_of(tx, corpora.HS)
+    chosen: list[int] = there["id"].to_numpy()[_positions(there, options)].tolist()
+    return chosen
+
+
+def _positions(there: pd.DataFrame, options: Select) -> NDArray[np.int64]:
     n = options.hs or 0
     if options.stratify is None:
         return retrieve.draw(len(there), n, options.seed, "HS")
@@ -76,35 +81,6 @@ def _drawn(there: pd.DataFrame, options: Select) -> NDArray[np.int64]:
         raise InputError(f"no HS has metadata `{options.stratify}`; there is {', '.join(names) or 'none'}")
     strata = there["meta"].map(lambda meta: meta.get(options.stratify, "")).to_numpy(object)
     return retrieve.draw_stratified(strata, n, options.seed, "HS")
-
-
-def _listed(tx: Tx, options: Select) -> list[int]:
-    path = options.list
-    if path is None:
-        return []
-    table = read_table(path)
-    columns = [name for name in table.columns if name != LINE]
-    column = "hs" if "hs" in columns or len(columns) > 1 else columns[0]
-    listed = read_table(path, [column])
-    ids = texts.text_ids(tx, corpora.HS)
-    chosen = [ids.get(corpora.digest(text)) for text in listed[column]]
-    lines = listed[LINE].tolist()
-    reject(path, [*_unknown_texts(str(path), lines, chosen), *_listed_twice(str(path), lines, chosen)])
-    return [hs for hs in chosen if hs is not None]
-
-
-def _unknown_texts(path: str, lines: list[int], chosen: list[int | None]) -> list[Finding]:
-    missing = (line for line, hs in zip(lines, chosen, strict=True) if hs is None)
-    return [Finding(path, line, "this HS is not in the corpus") for line in missing]
-
-
-def _listed_twice(path: str, lines: list[int], chosen: list[int | None]) -> list[Finding]:
-    first: dict[int, int] = {}
-    found = []
-    for line, hs in zip(lines, chosen, strict=True):
-        if hs is not None and first.setdefault(hs, line) != line:
-            found.append(Finding(path, line, f"this HS stands in line {first[hs]} already"))
-    return found
 
 
 def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: Progress | None) -> RunRecord:

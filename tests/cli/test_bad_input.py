@@ -53,7 +53,7 @@ def sha256(study: Path) -> str:
         ("empty", "import", 'hs,cn\na,"b\n', "{file}:"),
         ("empty", "import --language xx", "hs,cn,language\na,b,en\n", "no row in language `xx`; found en"),
         ("empty", "import --format jsonl", '{"hs": "a"\n', "no column"),
-        ("imported", "select --list", "hs\nnobody said this\n", "{file}:2: this HS is not in the corpus"),
+        ("imported", "select --list", "hs\nnobody said this\n", "{file}:2: this HS is not in the study"),
         ("imported", "select --list", "", "{file}: the file is empty"),
         ("dealt", "labels import", "annotator,label\nana,2\n", "{file}:1: no column `hs`, `cn`"),
         ("dealt", "labels import", "annotator,pair\nana,2\n", "{file}:1: no column `label`"),

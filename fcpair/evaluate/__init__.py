@@ -1,0 +1,1 @@
+"""Evaluation of retrieval systems: systems, measures, bounds, comparisons, tables and figures."""

@@ -1,0 +1,52 @@
+"""The pool: the CNs that a system ranks for every HS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fcpair.corpus import CN
+from fcpair.errors import InputError
+from fcpair.records import Tier
+from fcpair.steps.grade import Tiers
+from fcpair.steps.listed import listed
+from fcpair.store import Tx, grids
+
+POOLS = {
+    "judged": "the CNs of Bronze",
+    "positive": "the CNs that Bronze labels appropriate for at least one HS",
+    "all": "every CN of the grid",
+}
+
+
+def pool_ids(tx: Tx, tiers: Tiers, pool: str) -> list[int]:
+    """The ids of the CNs in the pool, in candidate order; those of a file in the order of the file.
+
+    Args:
+        tx: of the study.
+        tiers: as `tiers_of` derives them.
+        pool: a name in `POOLS`, or a file that lists CNs.
+
+    Raises:
+        InputError: an empty pool, no such file, a text that is not in the study, a CN that is not in the grid.
+    """
+    there = grids.drawn_candidates(tx)
+    if pool not in POOLS:
+        return _from_file(tx, pool, set(there))
+    bronze = tiers.pairs[tiers.pairs["tier"] >= Tier.BRONZE]
+    if pool == "positive":
+        bronze = bronze[bronze["final"].isin(tiers.scheme.positive)]
+    wanted = set(there) if pool == "all" else set(bronze["cn_id"].tolist())
+    if not wanted:
+        raise InputError(f"the pool `{pool}` ({POOLS[pool]}) is empty; `fcpair partition` shows every tier")
+    return [cn for cn in there if cn in wanted]
+
+
+def _from_file(tx: Tx, pool: str, grid: set[int]) -> list[int]:
+    path = Path(pool)
+    if not path.is_file():
+        raise InputError(f"--pool {pool}: expected {', '.join(POOLS)}, or a file that lists CNs")
+    ids = listed(tx, CN, path)
+    outside = sum(cn not in grid for cn in ids)
+    if outside:
+        raise InputError(f"{path}: {outside} of {len(ids)} CNs are in the corpus but not in the grid of the study")
+    return ids
