@@ -54,3 +54,25 @@ def source_copies(tx: Tx) -> pd.DataFrame:
         .order_by(text.c.id)
     )
     return frame(tx, query)
+
+
+def source_rows(tx: Tx) -> pd.DataFrame:
+    """The rows of the corpus in order: `hs_id`, `cn_id`, `hs`, `cn`, `language` (the CN's), `meta` (the row's).
+
+    A text that stands in several rows is spelled everywhere as in the first of them.
+    """
+    hs, cn = text.alias("hs_text"), text.alias("cn_text")
+    query = (
+        select(
+            source_pair.c.hs_id,
+            source_pair.c.cn_id,
+            hs.c.body.label("hs"),
+            cn.c.body.label("cn"),
+            cn.c.language,
+            source_pair.c.meta,
+        )
+        .join(hs, hs.c.id == source_pair.c.hs_id)
+        .join(cn, cn.c.id == source_pair.c.cn_id)
+        .order_by(source_pair.c.row)
+    )
+    return frame(tx, query)

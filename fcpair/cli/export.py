@@ -1,0 +1,237 @@
+"""export: qrels, beir, hf, triplets, pairs, preferences, corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import Command, own_params, with_study
+from fcpair.cli.output import done, working
+from fcpair.cli.work import warn_of_simulated
+from fcpair.params import Partition
+from fcpair.records import RunRecord, Tier
+
+if TYPE_CHECKING:
+    from fcpair.export.training import Kind
+    from fcpair.study import Study
+
+TIERS = click.Choice([tier.label for tier in reversed(Tier)])
+
+tier_option = click.option("--tier", required=True, type=TIERS, help="From which tier.")
+file_option = click.option("--out", required=True, type=click.Path(path_type=Path), help="The file to write.")
+folder_option = click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="The folder to make; an empty one may be there."
+)
+pool_option = click.option(
+    "--pool",
+    default="judged",
+    show_default=True,
+    metavar="judged|positive|all|FILE",
+    help="Which CNs: those of Bronze, those that it labels appropriate for some HS, the whole grid, or a file's.",
+)
+binary_option = click.option(
+    "--binary", is_flag=True, help="Grade every appropriate pair 1, in place of the rank of its best tier."
+)
+negatives_option = click.option(
+    "--negatives",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="How many judged negatives of the same HS to draw for each positive; all where there are fewer.",
+)
+
+
+def split_options(command: Command) -> Command:
+    """Give the command `--test-share` and `--seed`."""
+    share = click.FloatRange(0, 1, min_open=True, max_open=True)
+    command = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of every draw.")(
+        command
+    )
+    return click.option(
+        "--test-share", type=share, default=0.2, show_default=True, help="The share of HS that go to test.jsonl."
+    )(command)
+
+
+def _finish(study: Study, run: RunRecord) -> None:
+    done(run)
+    warn_of_simulated(study)
+
+
+@click.group()
+def export() -> None:
+    """Write files for the tools people have.
+
+    \b
+    Example:
+      fcpair export qrels --tier silver --out silver.qrels
+      fcpair export hf --out dataset/
+    """
+
+
+@export.command()
+@with_study
+@own_params(Partition)
+@tier_option
+@pool_option
+@binary_option
+@file_option
+def qrels(study: Study, options: Partition, tier: str, pool: str, binary: bool, out: Path) -> None:
+    """Write a tier as TREC qrels.
+
+    A line is `hs_id 0 cn_id grade`. The grade of an appropriate pair is the rank of its best tier (1 Bronze, 2
+    Silver, 3 Gold, 4 Diamond), that of one that was judged and is not appropriate is 0. An unjudged pair has no line.
+    With `--binary` the grades are 1 and 0, so that another tool's nDCG is fcpair's.
+
+    \b
+    Example:
+      fcpair export qrels --tier silver --out silver.qrels
+      fcpair export qrels --tier gold --pool positive --binary --out gold.qrels
+    """
+    with working("writing"):
+        run = study.export.qrels(out, Tier[tier.upper()], options, pool=pool, binary=binary)
+    _finish(study, run)
+
+
+@export.command()
+@with_study
+@own_params(Partition)
+@tier_option
+@pool_option
+@binary_option
+@folder_option
+def beir(study: Study, options: Partition, tier: str, pool: str, binary: bool, out: Path) -> None:
+    """Write a tier as a BEIR folder.
+
+    corpus.jsonl is the pool, queries.jsonl the HS of the tier, and qrels/test.tsv has the grades of
+    `fcpair export qrels`, with `--binary` 1 and 0.
+
+    \b
+    Example:
+      fcpair export beir --tier silver --out silver-beir/
+    """
+    with working("writing"):
+        run = study.export.beir(out, Tier[tier.upper()], options, pool=pool, binary=binary)
+    _finish(study, run)
+
+
+@export.command()
+@with_study
+@own_params(Partition)
+@folder_option
+def hf(study: Study, options: Partition, out: Path) -> None:
+    """Write all tiers as a Hugging Face dataset folder.
+
+    `datasets.load_dataset(FOLDER, "gold")` reads one tier. Its card names no licence and no
+    citation: add them.
+
+    \b
+    Example:
+      fcpair export hf --out dataset/
+    """
+    with working("writing"):
+        run = study.export.hf(out, options)
+    _finish(study, run)
+
+
+@export.command()
+@with_study
+@own_params(Partition)
+@tier_option
+@negatives_option
+@split_options
+@folder_option
+def triplets(
+    study: Study, options: Partition, tier: str, negatives: int, test_share: float, seed: int, out: Path
+) -> None:
+    """Write triplets with judged negatives.
+
+    The columns are `anchor`, `positive`, `negative`, as sentence-transformers has them. Every negative was judged for
+    the same HS and is not appropriate. No HS stands in both train.jsonl and test.jsonl.
+
+    \b
+    Example:
+      fcpair export triplets --tier silver --negatives 5 --seed 13 --out triplets/
+    """
+    _train(study, "triplets", options, tier, out, negatives=negatives, test_share=test_share, seed=seed)
+
+
+@export.command()
+@with_study
+@own_params(Partition)
+@tier_option
+@split_options
+@folder_option
+def pairs(study: Study, options: Partition, tier: str, test_share: float, seed: int, out: Path) -> None:
+    """Write judged pairs with their labels.
+
+    The columns are `sentence1`, `sentence2`, `label`, as sentence-transformers has them. The label is 1 for an
+    appropriate pair and 0 for another. No HS stands in both train.jsonl and test.jsonl.
+
+    \b
+    Example:
+      fcpair export pairs --tier silver --test-share 0.25 --seed 13 --out pairs/
+    """
+    _train(study, "pairs", options, tier, out, negatives=1, test_share=test_share, seed=seed)
+
+
+@export.command()
+@with_study
+@own_params(Partition)
+@tier_option
+@negatives_option
+@split_options
+@folder_option
+def preferences(
+    study: Study, options: Partition, tier: str, negatives: int, test_share: float, seed: int, out: Path
+) -> None:
+    """Write preference pairs.
+
+    The columns are `prompt`, `chosen`, `rejected`, as TRL has them. The rows are drawn as those of the triplets are:
+    the same options and seed give the same ones.
+
+    \b
+    Example:
+      fcpair export preferences --tier gold --seed 13 --out preferences/
+    """
+    _train(study, "preferences", options, tier, out, negatives=negatives, test_share=test_share, seed=seed)
+
+
+def _train(
+    study: Study,
+    kind: Kind,
+    options: Partition,
+    tier: str,
+    out: Path,
+    *,
+    negatives: int,
+    test_share: float,
+    seed: int,
+) -> None:
+    with working("writing"):
+        run = study.export.training(
+            kind, out, Tier[tier.upper()], options, negatives=negatives, test_share=test_share, seed=seed
+        )
+    _finish(study, run)
+
+
+@export.command()
+@with_study
+@own_params(Partition)
+@click.option("--without", required=True, type=TIERS, help="Leave out every row with an HS of this tier.")
+@pool_option
+@file_option
+def corpus(study: Study, options: Partition, without: str, pool: str, out: Path) -> None:
+    """Write the corpus less what a tier holds.
+
+    Every row with an HS of the tier or a CN of the pool is left out. The rest is what may be trained on when the tier
+    is the test. The suffix says what is written: .csv, .jsonl or .parquet.
+
+    \b
+    Example:
+      fcpair export corpus --without bronze --pool positive --out train.csv
+    """
+    with working("writing"):
+        run = study.export.corpus(out, Tier[without.upper()], options, pool=pool)
+    _finish(study, run)

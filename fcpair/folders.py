@@ -1,0 +1,47 @@
+"""Folders that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fcpair.errors import InputError
+
+
+@contextmanager
+def new_folder(path: str | Path) -> Iterator[Path]:
+    """A temporary folder beside `path` that becomes it when the block ends well, and goes when it does not.
+
+    Raises:
+        InputError: there is a file of that name, or a folder that is not empty, or no folder around it.
+    """
+    check_new_folder(path)
+    place = Path(path).resolve()
+    temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix="."))
+    try:
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o777 & ~mask)
+        if place.exists():
+            place.rmdir()
+        temporary.rename(place)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def check_new_folder(path: str | Path) -> None:
+    """Raise InputError unless a new folder can be made at `path`; an empty one may be there."""
+    path = Path(path)
+    if path.is_dir():
+        if any(path.iterdir()):
+            raise InputError(f"{path}: there is something in this folder, and it was left as it is; name a new one")
+    elif path.exists():
+        raise InputError(f"{path}: is a file; name a folder")
+    elif not path.resolve().parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}; make it first")

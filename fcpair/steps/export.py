@@ -1,0 +1,232 @@
+"""Exports for the tools people have: what is loaded for each, and how it is written and noted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.corpus import CN, HS
+from fcpair.errors import InputError, StageError
+from fcpair.export.beir import beir_files
+from fcpair.export.corpus import remaining
+from fcpair.export.hf import Facts, hf_files
+from fcpair.export.qrels import grades, qrels_text
+from fcpair.export.training import Kind, training_sets
+from fcpair.folders import check_new_folder, new_folder
+from fcpair.params import Partition
+from fcpair.partition import tier_rules
+from fcpair.records import RunRecord, Tier
+from fcpair.steps.grade import Tiers, tier_rows, tiers_of
+from fcpair.steps.ground import need_labels, note_run, own, scheme_of
+from fcpair.steps.overview import simulated_note
+from fcpair.steps.pool import pool_ids
+from fcpair.store import Store, Tx, decisions, runs, texts
+from fcpair.tabular import check_suffix, replacing, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STAGE = "export"
+NO_CORPUS = """this study has no corpus: its texts came with the labels. This makes a study that has both:
+  fcpair init --study OTHER.db
+  fcpair import CONAN.csv --format conan --language en --study OTHER.db
+  fcpair select --list fc_conan_bronze_hs.csv --study OTHER.db
+  fcpair retrieve --k 2 --count-duplicates --study OTHER.db
+  fcpair pair --study OTHER.db
+  fcpair labels import bronze_partition_df.csv --format fc-conan --study OTHER.db"""
+
+
+class Exports:
+    """Writes what a study holds for the tools that people have: every file and folder whole, or not at all.
+
+    Each method leaves a run that says what was written, and returns it. The rules of the tiers are the study's own
+    when no options are given. All raise StageError when the study has no labels, and InputError when the tier or the
+    pool is empty or the place cannot be written to: a file may be replaced, a folder that holds something may not.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def qrels(
+        self,
+        path: str | Path,
+        tier: Tier,
+        options: Partition | None = None,
+        *,
+        pool: str = "judged",
+        binary: bool = False,
+    ) -> RunRecord:
+        """Write the grades of a tier as TREC qrels; see `export.qrels.grades`."""
+        with self._store.read() as tx:
+            options = _own(tx, options)
+            graded, _ = _graded(tx, path, tier, options, pool, binary=binary)
+        params = _params("qrels", path, options, tier=tier.label, pool=pool, binary=binary)
+        return _write_file(self._store, path, qrels_text(graded), params, _graded_counts(graded))
+
+    def beir(
+        self,
+        folder: str | Path,
+        tier: Tier,
+        options: Partition | None = None,
+        *,
+        pool: str = "judged",
+        binary: bool = False,
+    ) -> RunRecord:
+        """Write the pool, the HS and the grades of a tier as a BEIR folder; see `export.beir.beir_files`."""
+        check_new_folder(folder)
+        with self._store.read() as tx:
+            options = _own(tx, options)
+            graded, cns = _graded(tx, folder, tier, options, pool, binary=binary)
+            files = beir_files(graded, _bodies(tx), cns)
+        params = _params("beir", folder, options, tier=tier.label, pool=pool, binary=binary)
+        return _write_folder(self._store, folder, files, params, {"corpus": len(cns), **_graded_counts(graded)})
+
+    def hf(self, folder: str | Path, options: Partition | None = None) -> RunRecord:
+        """Write all tiers as a Hugging Face dataset folder with a card; see `export.hf.hf_files`."""
+        check_new_folder(folder)
+        with self._store.read() as tx:
+            options = _own(tx, options)
+            facts = _facts(tx, options)
+        bronze = tier_rows(self._store, Tier.BRONZE, options)
+        if bronze.empty:
+            raise InputError(_empty(Tier.BRONZE, folder))
+        files = hf_files(bronze, facts)
+        counts = {Path(name).stem: len(rows) for name, rows in files.items() if not isinstance(rows, str)}
+        return _write_folder(self._store, folder, files, _params("hf", folder, options), counts)
+
+    def training(
+        self,
+        kind: Kind,
+        folder: str | Path,
+        tier: Tier,
+        options: Partition | None = None,
+        *,
+        negatives: int = 5,
+        test_share: float = 0.2,
+        seed: int = 0,
+    ) -> RunRecord:
+        """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `export.training`."""
+        check_new_folder(folder)
+        with self._store.read() as tx:
+            options = _own(tx, options)
+            tiers = _tiers(tx, options)
+            pairs = _pairs_of(tiers, tier, folder)
+            bodies = _bodies(tx)
+        pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.scheme.positive))
+        sets = training_sets(kind, pairs, bodies, negatives=negatives, test_share=test_share, seed=seed)
+        draws = {"test_share": test_share, "seed": seed} | ({} if kind == "pairs" else {"negatives": negatives})
+        params = _params(kind, folder, options, tier=tier.label, **draws)
+        files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
+        return _write_folder(self._store, folder, files, params, sets.counts)
+
+    def corpus(
+        self, path: str | Path, without: Tier, options: Partition | None = None, *, pool: str = "judged"
+    ) -> RunRecord:
+        """Write the corpus less every HS of a tier and every CN of the pool; see `export.corpus.remaining`.
+
+        Raises StageError also when the study has no corpus.
+        """
+        check_suffix(path)
+        with self._store.read() as tx:
+            options = _own(tx, options)
+            tiers = _tiers(tx, options)
+            rows = texts.source_rows(tx)
+            if rows.empty:
+                raise StageError(NO_CORPUS)
+            hs_ids = set(_pairs_of(tiers, without, path)["hs_id"].tolist())
+            cn_ids = set(pool_ids(tx, tiers, pool))
+        left = remaining(rows, hs_ids, cn_ids)
+        if left.empty:
+            raise InputError(f"every row of the corpus has an HS of {without.label} or a CN of the pool `{pool}`")
+        counts = {"rows": len(left), "of": len(rows), "without_hs": len(hs_ids), "without_cn": len(cn_ids)}
+        params = _params("corpus", path, options, without=without.label, pool=pool)
+        return _write_file(self._store, path, left, params, counts)
+
+
+def _own(tx: Tx, options: Partition | None) -> Partition:
+    return options or own(tx, Partition, {})
+
+
+def _facts(tx: Tx, options: Partition) -> Facts:
+    said, simulated = runs.study_facts(tx), simulated_note(decisions.origins(tx))
+    names = (said["title"], said["hs_name"], said["cn_name"])
+    return Facts(*names, scheme_of(tx), tier_rules(options.diamond), simulated, version("fcpair"))
+
+
+def _graded(
+    tx: Tx, path: str | Path, tier: Tier, options: Partition, pool: str, *, binary: bool
+) -> tuple[pd.DataFrame, list[int]]:
+    tiers = _tiers(tx, options)
+    pairs = _pairs_of(tiers, tier, path)
+    cns = pool_ids(tx, tiers, pool)
+    graded = grades(pairs, tiers.scheme, cns, binary=binary)
+    if graded.empty:
+        raise InputError(f"no pair of {tier.label} has a CN of the pool `{pool}`, so {path} was not written")
+    return graded, cns
+
+
+def _graded_counts(graded: pd.DataFrame) -> dict[str, Any]:
+    n_each = graded["grade"].value_counts().sort_index()
+    by_grade = {str(grade): n for grade, n in zip(n_each.index.tolist(), n_each.tolist(), strict=True)}
+    return {"pairs": len(graded), "hs": graded["hs_id"].nunique(), "cn": graded["cn_id"].nunique(), "grades": by_grade}
+
+
+def _tiers(tx: Tx, options: Partition) -> Tiers:
+    need_labels(tx, STAGE)
+    return tiers_of(tx, options)
+
+
+def _pairs_of(tiers: Tiers, tier: Tier, path: str | Path) -> pd.DataFrame:
+    pairs = tiers.pairs[tiers.pairs["tier"] >= tier]
+    if pairs.empty:
+        raise InputError(_empty(tier, path))
+    return pairs
+
+
+def _empty(tier: Tier, path: str | Path) -> str:
+    return f"{tier.label} is empty, so {path} was not written; `fcpair partition` shows every tier"
+
+
+def _bodies(tx: Tx) -> pd.Series[str]:
+    import pandas as pd
+
+    both = pd.concat([texts.texts_of(tx, side)[["id", "body"]] for side in (HS, CN)])
+    return both.set_index("id")["body"]
+
+
+def _params(kind: str, path: str | Path, options: Partition, **more: Any) -> dict[str, Any]:
+    return {"kind": kind, **more, "diamond": options.diamond, "out": str(path)}
+
+
+def _write_file(
+    store: Store, path: str | Path, content: pd.DataFrame | str, params: dict[str, Any], counts: dict[str, Any]
+) -> RunRecord:
+    with store.write() as tx:
+        if isinstance(content, str):
+            with replacing(path) as temporary:
+                temporary.write_text(content, "utf-8", newline="\n")
+        else:
+            write_table(content, path)
+        sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        return note_run(tx, STAGE, params, {**counts, "sha256": sha256})
+
+
+def _write_folder(
+    store: Store,
+    path: str | Path,
+    files: Mapping[str, pd.DataFrame | str],
+    params: dict[str, Any],
+    counts: dict[str, Any],
+) -> RunRecord:
+    with store.write() as tx, new_folder(path) as folder:
+        for name, content in files.items():
+            place = folder / name
+            place.parent.mkdir(exist_ok=True)
+            if isinstance(content, str):
+                place.write_text(content, "utf-8", newline="\n")
+            else:
+                write_table(content, place)
+        return note_run(tx, STAGE, params, counts)
