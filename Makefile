@@ -28,9 +28,10 @@ demo: $(STAMP) ## the whole road on the example corpus, down to the tiers and a 
 	$(BIN)/fcpair agreement --study demo/study.db
 	$(BIN)/fcpair partition --study demo/study.db
 	$(BIN)/fcpair partition --study demo/study.db --tier gold --out demo/gold.csv
+	$(BIN)/fcpair evaluate --study demo/study.db --figures demo/figures
 	$(BIN)/fcpair report --study demo/study.db --out demo/report.html
 	@echo
-	@echo "Open demo/report.html in a browser; demo/gold.csv is the Gold partition."
+	@echo "Open demo/report.html in a browser; demo/gold.csv is the Gold partition, demo/figures has the figures."
 
 test: $(STAMP) ## the whole test suite; FCPAIR_DATA names the folder with the real data
 	$(BIN)/python -m pytest -n $(JOBS)

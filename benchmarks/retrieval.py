@@ -137,7 +137,7 @@ def rows(folder: str) -> dict[str, Any]:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
-    from fcpair.encode import resolve
+    from fcpair.models import resolve
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     published = pd.read_csv(Path(folder) / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv", dtype=str)

@@ -69,6 +69,13 @@ class ModelError(FcpairError, OSError):
         return str(self.args[0])
 
 
+class ServiceError(FcpairError, OSError):
+    """A service is not set, cannot be reached, refuses, or gives no usable answer however often it is asked."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 def reject(file: str | Path, findings: list[Finding]) -> None:
     """Raise InputError with everything found in `file`, in line order; do nothing when there is nothing."""
     if findings:

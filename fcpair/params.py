@@ -6,17 +6,21 @@ A recipe file, the command line and the library all fill these classes.
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
 from fcpair.adjudicate import Policy, Ties
-from fcpair.encode import DEFAULT_MODEL
 from fcpair.errors import InputError
+from fcpair.evaluate.catalogue import parse_system
+from fcpair.evaluate.compare import check_resamples
+from fcpair.evaluate.evaluation import NoPositives
+from fcpair.evaluate.measures import DEFAULT_MEASURES, parse_measure
 from fcpair.label import APPROPRIATENESS, scheme_record
+from fcpair.models import DEFAULT_MODEL
 from fcpair.partition import DiamondRule
-from fcpair.records import Scheme
+from fcpair.records import Scheme, Tier
 
 
 def _param(default: Any, help: str) -> Any:
@@ -145,6 +149,41 @@ class Partition:
     diamond: DiamondRule = _param("unanimous", "what Diamond asks of the labels; majority is what FC-CONAN published")
 
 
+@dataclass(frozen=True)
+class Evaluate(_Seeded):
+    """Which systems are evaluated, on what, and by which measures."""
+
+    stage: ClassVar[str] = "evaluate"
+    systems: tuple[str, ...] = _param((), "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2")
+    pool: str = _param("judged", "what is ranked: judged, positive or all CNs, or a file that lists CNs")
+    tiers: tuple[str, ...] = _param(tuple(tier.label for tier in reversed(Tier)), "a tier to evaluate on")
+    measures: tuple[str, ...] = _param(DEFAULT_MEASURES, "a measure, such as NDCG@5, MAP(by=all) or RBP(p=0.9)")
+    k: int = _param(10, "how many ranks are read by measures that name no cut of their own")
+    no_positives: NoPositives = _param("zero", "what becomes of an HS without an appropriate CN in the pool")
+    resamples: int = _param(10_000, "how often intervals and tests resample")
+    seed: int = _param(0, "of the resampling")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("systems", "tiers", "measures"):  # a run keeps them as lists
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        check_resamples(self.resamples)
+        once("system", [str(parse_system(system)) for system in self.systems])
+        once("measure", [str(parse_measure(measure, self.k)) for measure in self.measures])
+        once("tier", self.tiers)
+        known = [tier.label for tier in reversed(Tier)]
+        if unknown := [tier for tier in self.tiers if tier not in known]:
+            raise InputError(f"there is no tier `{unknown[0]}`; expected {', '.join(known)}")
+
+
+def once(what: str, names: Sequence[str]) -> None:
+    """Raise InputError when there is no name, or one that is given twice; there may be no system yet."""
+    if not names and what != "system":
+        raise InputError(f"no {what} is given")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"{what} `{twice[0]}` is given twice")
+
+
 def plain_type(hint: Any) -> Any:
     """The type of a parameter without its `| None`."""
     if get_origin(hint) in {Union, types.UnionType}:
@@ -164,4 +203,4 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, Mapping):
         return {str(key): item for key, item in value.items()}
-    return value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value

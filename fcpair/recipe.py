@@ -6,16 +6,19 @@ import difflib
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from fcpair.agree import AgreementOptions
 from fcpair.errors import InputError, RecipeError
+from fcpair.evaluate.catalogue import parse_system
+from fcpair.evaluate.ranking import POOLS
 from fcpair.label import parse_scheme
 from fcpair.params import (
     Adjudicate,
     Assign,
+    Evaluate,
     Import,
     Pair,
     Partition,
@@ -44,6 +47,7 @@ class Recipe:
     adjudicate: Adjudicate | None = None
     validate: Validate | None = None
     partition: Partition = field(default_factory=Partition)
+    evaluate: Evaluate | None = None
 
 
 _SECTIONS: dict[str, tuple[str, type]] = {
@@ -58,6 +62,7 @@ _SECTIONS: dict[str, tuple[str, type]] = {
     "adjudicate": ("adjudicate", Adjudicate),
     "validate": ("validate", Validate),
     "partition": ("partition", Partition),
+    "evaluate": ("evaluate", Evaluate),
 }
 
 
@@ -104,9 +109,17 @@ def _section(path: Path, name: str, values: Any) -> Any:
     if missing:
         raise RecipeError(f"{place}: `{missing[0]}` is missing")
     try:
-        return cls(**read)
+        made = cls(**read)
+        return _in_folder(place, made, path.parent) if isinstance(made, Evaluate) else made
     except InputError as error:
         raise RecipeError(f"{place}: {error}") from None
+
+
+def _in_folder(place: str, options: Evaluate, folder: Path) -> Evaluate:
+    """The same with the files that systems and pool name taken to be relative to the recipe's folder."""
+    systems = tuple(str(parse_system(system).within(folder)) for system in options.systems)
+    pool = options.pool if options.pool in POOLS else str(folder / _expand(f"{place} pool", options.pool))
+    return replace(options, systems=systems, pool=pool)
 
 
 def _required(item: Field[Any]) -> bool:
@@ -119,6 +132,8 @@ def _value(place: str, value: Any, hint: Any, folder: Path) -> Any:
         return folder / _expand(place, value)
     if kind is float and type(value) is int:
         return float(value)
+    if kind == tuple[str, ...]:
+        return _names(place, value)
     if convert := _CONVERT.get(get_origin(kind) or kind):
         return convert(place, value, kind)
     if type(value) is not kind:
@@ -145,6 +160,12 @@ def _groups(place: str, value: Any, _kind: Any) -> tuple[tuple[str, ...], ...]:
     if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
         raise RecipeError(f"{place} must be a list of lists of names")
     return tuple(tuple(str(name) for name in group) for group in value)
+
+
+def _names(place: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise RecipeError(f"{place} must be a list of names")
+    return tuple(_expand(place, name) for name in value)
 
 
 def _shares(place: str, value: Any, _kind: Any) -> dict[int, float]:

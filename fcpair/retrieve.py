@@ -98,9 +98,9 @@ def neighbours(
         rows = sources[start : start + block]
         similarity = np.round(exact[rows] @ exact.T, DECIMALS)
         similarity[np.arange(len(rows)), rows] = -np.inf
-        top = _top(similarity, places)
-        nearest.append(top)
-        scores.append(np.take_along_axis(similarity, top, axis=1))
+        found = top(similarity, places)
+        nearest.append(found)
+        scores.append(np.take_along_axis(similarity, found, axis=1))
     cn = np.concatenate(nearest) if nearest else np.empty((0, places), np.int64)
     score = np.concatenate(scores) if scores else np.empty((0, places))
     rank = np.broadcast_to(np.arange(1, places + 1), cn.shape)
@@ -109,18 +109,16 @@ def neighbours(
     return pd.DataFrame({"source": source[kept], "cn": cn[kept], "rank": rank[kept], "score": score[kept]})
 
 
-def _top(similarity: NDArray[np.float64], places: int) -> NDArray[np.int64]:
+def top(similarity: NDArray[np.float64], places: int) -> NDArray[np.int64]:
     """The columns of the `places` largest values of each row, largest first; of equal values the first column."""
     import numpy as np
 
-    n_texts = similarity.shape[1]
     if places == 0:
         return np.empty((len(similarity), 0), np.int64)
     part = np.argpartition(-similarity, places - 1, axis=1)[:, :places]
     edge = np.take_along_axis(similarity, part, axis=1).min(axis=1)
     tied = (similarity >= edge[:, None]).sum(axis=1) > places
-    for row in np.flatnonzero(tied):  # rare: only rows in which the last place is shared by equal scores
-        part[row] = np.lexsort((np.arange(n_texts), -similarity[row]))[:places]
+    part[tied] = np.argsort(-similarity[tied], axis=1, kind="stable")[:, :places]  # the last place is shared
     part = np.sort(part, axis=1)
     order = np.argsort(-np.take_along_axis(similarity, part, axis=1), axis=1, kind="stable")
     return np.take_along_axis(part, order, axis=1)

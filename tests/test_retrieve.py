@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors  # type: ignore[import-untyped]
+from sklearn.neighbors import NearestNeighbors
 
 from fcpair import retrieve
 from fcpair.errors import InputError

@@ -31,6 +31,8 @@ COMMANDS = {
     "validate": ("check:validate", "Check labels: assign, sheets, import."),
     "partition": ("grade:partition", "Grade the pairs, or write one tier."),
     "explain": ("grade:explain", "Say why a pair is where it is."),
+    "evaluate": ("evaluate:evaluate", "Rank by systems, and score them on tiers."),
+    "export": ("export:export", "Write files for the tools people have."),
     "report": ("show:report", "Write a self-contained HTML report."),
     "log": ("show:log", "List every run of every stage."),
     "run": ("run:run", "Walk a recipe as far as it goes."),

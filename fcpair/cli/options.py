@@ -58,27 +58,37 @@ def with_study(command: Command) -> Command:
     return opened
 
 
-def own_params(cls: type) -> Callable[[Command], Command]:
+def own_params(cls: type, name: str = "options") -> Callable[[Command], Command]:
     """Give the command, which must have a study, an option for each field of `cls`.
 
-    It is called with `options`, an instance: what is not given is as the study's recipe has it, else the default.
+    It is called with an instance as `name`: what is not given is as the study's recipe has it, else the default.
     """
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def filled(study: Study, **given: Any) -> Any:
             said = {item.name: given.pop(item.name) for item in fields(cls)}
-            options: Any = study.own(cls, **{name: value for name, value in said.items() if value is not None})
-            return command(study=study, options=options, **given)
+            own: Any = study.own(cls, **{item: value for item, value in said.items() if value not in (None, ())})
+            return command(study=study, **{name: own}, **given)
 
         hints = get_type_hints(cls)
         wrapped: Command = filled
         for item in reversed(fields(cls)):
-            text = f"{_sentence(item)}  [default: the recipe's, else {item.default}]"
-            wrapped = click.option(_flag(item), type=_click_type(plain_type(hints[item.name])), help=text)(wrapped)
+            wrapped = _own_option(item, plain_type(hints[item.name]))(wrapped)
         return wrapped
 
     return decorate
+
+
+def _own_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
+    several = kind == tuple[str, ...]
+    default: Any = item.default
+    if several:
+        default = ", ".join(default) or "none"
+    text = f"{_sentence(item)}  [default: the recipe's, else {default}]"
+    if several:
+        return click.option(_flag(item).removesuffix("s"), item.name, multiple=True, metavar="NAME", help=text)
+    return click.option(_flag(item), type=_click_type(kind), help=text)
 
 
 def params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:

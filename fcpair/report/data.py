@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fcpair.agree import Agreement
+    from fcpair.evaluate.outcome import Outcome
 
 IN_GRID, IN_CORPUS, HOLE = 0, 1, 2
 UNDECIDED, POSITIVE, OTHER, DISCARDED = 0, 1, 2, 3
@@ -82,6 +83,15 @@ class PersonFigures:
 
 
 @dataclass(frozen=True)
+class EvaluationFigures:
+    """What the newest evaluation found, the run that made it, and how many later runs changed what it rests on."""
+
+    outcome: Outcome
+    run: RunRecord
+    later: int
+
+
+@dataclass(frozen=True)
 class ReportData:
     """Everything that stands in a report. What the study has not come to yet is None or empty."""
 
@@ -97,5 +107,6 @@ class ReportData:
     n_need_person: int
     tiers: TierFigures | None
     releases: tuple[dict[str, Any], ...]
+    evaluation: EvaluationFigures | None
     annotators: tuple[PersonFigures, ...]
     validators: tuple[PersonFigures, ...]

@@ -40,7 +40,7 @@ def class_map(classed: Classed) -> Image:
     """The map of a grid whose cells are in classes."""
     px = cell_pixels(classed.index.shape)
     looks = tuple(one.look for one in classed.classes)
-    return _in_both(lambda theme: _map(paint_classes(classed.index, looks, px, theme), (px, px), theme))
+    return in_both(lambda theme: _map(paint_classes(classed.index, looks, px, theme), (px, px), theme))
 
 
 def block_map(blocked: Blocked, unit: str) -> Image:
@@ -55,14 +55,14 @@ def block_map(blocked: Blocked, unit: str) -> Image:
         pixels = paint_means(blocked.mean, top, blocked.index, blocked.looks, px, theme)
         return _map(pixels, (px / blocked.rows, px / blocked.columns), theme, bar=(unit, top))
 
-    return _in_both(draw)
+    return in_both(draw)
 
 
 def swatch(look: str) -> Image:
     """A sample of a look, for a legend."""
     import numpy as np
 
-    return _in_both(lambda theme: _png(np.tile(tile(look, 14, theme), (2, 3, 1))))
+    return in_both(lambda theme: _png(np.tile(tile(look, 14, theme), (2, 3, 1))))
 
 
 def cell_pixels(shape: tuple[int, ...]) -> int:
@@ -70,7 +70,8 @@ def cell_pixels(shape: tuple[int, ...]) -> int:
     return max(1, min(WIDEST // shape[1], TALLEST // shape[0], LARGEST_CELL))
 
 
-def _in_both(draw: Callable[[Theme], bytes]) -> Image:
+def in_both(draw: Callable[[Theme], bytes]) -> Image:
+    """The picture that `draw` gives as PNG for each theme."""
     pictures = {theme: draw(theme) for theme in THEMES}
     light, dark = (f"data:image/png;base64,{b64encode(pictures[theme]).decode()}" for theme in THEMES)
     width, height = (int.from_bytes(pictures[LIGHT][at : at + 4]) for at in (16, 20))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fcpair.report import cells, figures, words
 from fcpair.report.data import IN_GRID, GridMap, ReportData
+from fcpair.report.evaluation import ALPHA, evaluation_tables
 from fcpair.report.rows import kappa_map, log_lines, tier_tables
 from fcpair.report.undefined import gaps
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 LONG_TABLE = 100
 FILTERS = (
+    words.bounds,
     words.count,
     words.counted,
     words.decimal,
@@ -22,6 +24,7 @@ FILTERS = (
     words.interval,
     words.moment,
     words.named,
+    words.settings,
     words.share,
 )
 
@@ -53,6 +56,8 @@ def render(data: ReportData) -> str:
         swatches={one.look: figures.swatch(one.look) for one in legend},
         kappas=kappa_map(data.agreement) if data.agreement else [],
         tier_tables=tier_tables(data.tiers, data.scheme) if data.tiers else [],
+        evaluation=evaluation_tables(data.evaluation) if data.evaluation else None,
+        alpha=ALPHA,
         log=log_lines(data.runs),
         gaps=gaps(data),
         long_table=LONG_TABLE,

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from fcpair.records import Figure
 
 NOTHING = "–"
+_SYSTEM = re.compile(r"[A-Za-z0-9]+[:(].*", re.DOTALL)
+_FOLDERS = re.compile(
+    r"""(?<=[:=])(?:/(?!/)|[A-Za-z]:[\\/])[^,()="]*[\\/]"""
+    r"""|(?<=")(?:/(?!/)|[A-Za-z]:(?:/|\\\\))(?:[^"\\]|\\.)*(?:/|\\\\)"""
+)
 
 
 def count(n: int) -> str:
@@ -20,9 +26,9 @@ def counted(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def decimal(value: float | None) -> str:
-    """A figure with three decimals; a dash where there is none."""
-    return NOTHING if value is None else f"{value:.3f}"
+def decimal(value: float | None, places: int = 3) -> str:
+    """A figure with so many decimals; a dash where there is none."""
+    return NOTHING if value is None else f"{value:.{places}f}"
 
 
 def share(part: int, whole: int) -> str:
@@ -37,9 +43,12 @@ def share(part: int, whole: int) -> str:
 
 def interval(figure: Figure) -> str:
     """The bounds of a figure's interval; a dash where it has none."""
-    if figure.low is None or figure.high is None:
-        return NOTHING
-    return f"{figure.low:.3f} to {figure.high:.3f}"
+    return bounds(figure.low, figure.high)
+
+
+def bounds(low: float | None, high: float | None) -> str:
+    """From one figure to another; a dash where there is none."""
+    return NOTHING if low is None or high is None else f"{low:.3f} to {high:.3f}"
 
 
 def moment(at: str) -> str:
@@ -74,7 +83,9 @@ def _plain(value: Any) -> str:
 
 
 def file_name(path: str) -> str:
-    """The last part of a whole path; anything else as it is."""
+    """The last part of a whole path; of a system's name, `run:/home/me/x.trec`, all but folders; else as it is."""
+    if _SYSTEM.fullmatch(path) and not PureWindowsPath(path).is_absolute():
+        return _FOLDERS.sub("", path)
     for kind in (PurePosixPath, PureWindowsPath):
         if kind(path).is_absolute():
             return kind(path).name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fcpair import corpus as corpora
-from fcpair import encode, retrieve
+from fcpair import encode, models, retrieve
 from fcpair.encode import Progress
 from fcpair.errors import InputError
 from fcpair.pair import even_shares
@@ -91,7 +91,7 @@ def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: P
     with store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
         there = texts.source_copies(tx)
-    model = encode.resolve(options.model)
+    model = models.resolve(options.model)
     vectors = encode.encode(there["body"].tolist(), model, progress)
     with store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)

@@ -49,10 +49,15 @@ def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | N
 
 
 def note_run(
-    tx: Tx, stage: str, params: dict[str, Any], counts: dict[str, Any], model: dict[str, str] | None = None
+    tx: Tx,
+    stage: str,
+    params: dict[str, Any],
+    counts: dict[str, Any],
+    model: dict[str, str] | None = None,
+    outcome: dict[str, Any] | None = None,
 ) -> RunRecord:
-    """Note the run of a stage."""
-    return runs.add_run(tx, stage, params, counts, version("fcpair"), model)
+    """Note the run of a stage; `outcome` is all that it found, where that is more than counts."""
+    return runs.add_run(tx, stage, params, counts, version("fcpair"), model, outcome)
 
 
 def check_building(tx: Tx, stage: str, *, redo: bool) -> None:

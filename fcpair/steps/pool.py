@@ -6,16 +6,11 @@ from pathlib import Path
 
 from fcpair.corpus import CN
 from fcpair.errors import InputError
+from fcpair.evaluate.ranking import POOLS
 from fcpair.records import Tier
 from fcpair.steps.grade import Tiers
 from fcpair.steps.listed import listed
 from fcpair.store import Tx, grids
-
-POOLS = {
-    "judged": "the CNs of Bronze",
-    "positive": "the CNs that Bronze labels appropriate for at least one HS",
-    "all": "every CN of the grid",
-}
 
 
 def pool_ids(tx: Tx, tiers: Tiers, pool: str) -> list[int]:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.agree import Agreement, AgreementOptions, agreement
+from fcpair.evaluate.outcome import Outcome
 from fcpair.label import VERDICTS
 from fcpair.params import Partition
-from fcpair.records import Person, Role, Round, Rule, Scheme, Status, Verdict
+from fcpair.records import Person, Role, Round, Rule, RunRecord, Scheme, Status, Verdict
 from fcpair.report import data as report_data
-from fcpair.report.data import GridMap, PersonFigures, ReportData, Stage, TierFigures
+from fcpair.report.data import EvaluationFigures, GridMap, PersonFigures, ReportData, Stage, TierFigures
 from fcpair.report.page import render
 from fcpair.report.words import counted
 from fcpair.steps import judge
@@ -33,6 +34,8 @@ BUILDING = {
     "pair": ("pair", "pairs"),
     "assign": ("assignment", "assignments"),
 }
+# The stages that change labels, decisions, verdicts or tier rules; the grid is fixed as soon as there are labels.
+CHANGING = ("label import", "simulate", "adjudicate", "validate import", "partition")
 
 
 def write(store: Store, path: str | Path, partition: Partition, options: AgreementOptions) -> Path:
@@ -70,6 +73,7 @@ def gather(store: Store, partition: Partition, options: AgreementOptions) -> Rep
             n_need_person=len(judge.waiting(tx)) if len(labels) else 0,
             tiers=_tier_figures(tx, partition) if len(labels) else None,
             releases=tuple(runs.releases(tx)),
+            evaluation=_evaluation(tx),
             annotators=_people(tx, Role.ANNOTATOR, Round.LABEL, scheme, given),
             validators=_people(tx, Role.VALIDATOR, Round.VALIDATE, VERDICTS, given),
         )
@@ -173,6 +177,20 @@ def _tier_figures(tx: Tx, options: Partition) -> TierFigures:
         n_verdicts=int((verdict >= 0).sum()),
         n_valid=int((verdict == Verdict.AGREE).sum()),
     )
+
+
+def _evaluation(tx: Tx) -> EvaluationFigures | None:
+    found = runs.latest_outcome(tx)
+    if found is None:
+        return None
+    run, outcome = found
+    later = [one for one in runs.runs(tx) if one.id > run.id and one.stage in CHANGING and not _is_release(one)]
+    return EvaluationFigures(Outcome.from_data(outcome), run, len(later))
+
+
+def _is_release(run: RunRecord) -> bool:
+    """Whether the run only wrote a tier to a file."""
+    return "out" in run.params
 
 
 def _people(tx: Tx, role: Role, round_: Round, scheme: Scheme, given: pd.DataFrame) -> tuple[PersonFigures, ...]:

@@ -11,7 +11,7 @@ from fcpair.errors import RecipeError
 from fcpair.params import Adjudicate
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
-from fcpair.steps import build, check, deal, grade, judge, overview, pretend
+from fcpair.steps import build, check, deal, evaluate, grade, judge, overview, pretend
 from fcpair.steps.ground import is_own
 from fcpair.store import Store
 
@@ -58,13 +58,25 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
         (verdicts["open"], None),
         (not _is_own(store, recipe.agreement), ("agreement", judge.note_agreement, recipe.agreement)),
         (not _is_own(store, recipe.partition), ("partition", grade.note_partition, recipe.partition)),
+        (
+            recipe.evaluate and not _is_own(store, recipe.evaluate),
+            ("evaluate", partial(evaluate.note_evaluation, progress=progress), recipe.evaluate),
+        ),
     )
     return next((step for due, step in steps if due), None)
 
 
 def _has_adjudicated(store: Store) -> bool:
-    """Whether a policy has decided; what people decide one by one is noted without one."""
-    return any(run.stage == Adjudicate.stage and "policy" in run.params for run in overview.log(store))
+    """Whether a policy has decided, or a published partition came with its decisions.
+
+    What people decide one by one is noted without a policy.
+    """
+    log = overview.log(store)
+    return any(
+        (run.stage == Adjudicate.stage and "policy" in run.params)
+        or (run.stage == "label import" and run.params.get("format") == "fc-conan")
+        for run in log
+    )
 
 
 def _is_own(store: Store, options: Any) -> bool:

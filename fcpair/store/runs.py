@@ -11,6 +11,8 @@ from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import release, run, study
 
+OUTCOME = "outcome"
+
 
 def add_study(tx: Tx, title: str, guidelines: str, hs_name: str, cn_name: str) -> None:
     """Note what the study is; there is one row."""
@@ -25,10 +27,17 @@ def study_facts(tx: Tx) -> dict[str, str]:
 
 
 def add_run(
-    tx: Tx, stage: str, params: dict[str, Any], counts: dict[str, Any], version: str, model: dict[str, str] | None
+    tx: Tx,
+    stage: str,
+    params: dict[str, Any],
+    counts: dict[str, Any],
+    version: str,
+    model: dict[str, str] | None,
+    outcome: dict[str, Any] | None = None,
 ) -> RunRecord:
-    """Note one call of a stage."""
-    row = {"stage": stage, "params": params, "counts": counts, "version": version, "model": model, "at": now()}
+    """Note one call of a stage; `outcome` is all that it found, where that is more than counts."""
+    kept = counts if outcome is None else {**counts, OUTCOME: outcome}
+    row = {"stage": stage, "params": params, "counts": kept, "version": version, "model": model, "at": now()}
     tx.execute(insert(run), [row])
     return runs(tx)[-1]
 
@@ -38,10 +47,18 @@ def runs(tx: Tx, stage: str | None = None) -> list[RunRecord]:
     query = select(run).order_by(run.c.id)
     if stage is not None:
         query = query.where(run.c.stage == stage)
-    return [
-        RunRecord(row.id, row.stage, row.params, row.counts, row.version, row.at, row.model)
-        for row in tx.execute(query)
-    ]
+    return [_record(row) for row in tx.execute(query)]
+
+
+def _record(row: Any) -> RunRecord:
+    counts = {name: value for name, value in row.counts.items() if name != OUTCOME}
+    return RunRecord(row.id, row.stage, row.params, counts, row.version, row.at, row.model)
+
+
+def latest_outcome(tx: Tx) -> tuple[RunRecord, dict[str, Any]] | None:
+    """The newest run that kept all that it found, and what that is; None when there is none."""
+    rows = tx.execute(select(run).where(run.c.stage == "evaluate").order_by(run.c.id.desc()))
+    return next(((_record(row), row.counts[OUTCOME]) for row in rows if OUTCOME in row.counts), None)
 
 
 def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any], file: str, sha256: str) -> None:

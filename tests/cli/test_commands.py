@@ -15,7 +15,7 @@ from fcpair.cli import COMMANDS, main
 DOCS = Path(__file__).parents[2] / "docs"
 ROAD = [
     *("init", "import", "select", "retrieve", "pair", "assign", "people", "labels", "simulate", "status"),
-    *("agreement", "adjudicate", "validate", "partition", "explain", "report", "log", "run"),
+    *("agreement", "adjudicate", "validate", "partition", "explain", "evaluate", "export", "report", "log", "run"),
 ]
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fcpair import encode
+from fcpair import encode, models
 from fcpair.agree import AgreementOptions
-from fcpair.encode import Model
 from fcpair.errors import FcpairError, InputError, StageError, StudyError
+from fcpair.models import Model
 from fcpair.params import (
     Adjudicate,
     Assign,
@@ -75,7 +75,7 @@ def fake_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
         angles = np.linspace(0, np.pi, len(texts))
         return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
-    monkeypatch.setattr(encode, "resolve", lambda name: Model(name, "nowhere", "test", "ab" * 32))
+    monkeypatch.setattr(models, "resolve", lambda name: Model(name, "nowhere", "test", "ab" * 32))
     monkeypatch.setattr(encode, "encode", encoded)
 
 

@@ -1,0 +1,187 @@
+"""evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from fcpair.cli.options import format_option, own_params, with_study
+from fcpair.cli.output import Cell, Table, emit, progress, say, shown
+from fcpair.evaluate.summary import AVERAGE
+from fcpair.params import Evaluate, Partition
+
+if TYPE_CHECKING:
+    from fcpair.evaluate.outcome import Comparison, Outcome, Score, Spread, TierFacts
+    from fcpair.evaluate.ranking import Cost
+    from fcpair.study import Study
+
+ALPHA = 0.05
+Row = TypeVar("Row", "Score", "Spread")
+SCORE_COLUMNS = ("system, measure", "score", "interval", "left out", "right", "bounds")
+SPREAD_COLUMNS = ("system, measure", "mean", "min", "max", "CV %")
+KEY = (
+    "score: unjudged pairs count as not appropriate.",
+    "interval: of the score, 95 %, bootstrap over HS ({resamples:,} resamples).",
+    "left out: unjudged pairs are taken out of the ranking.",
+    "right: unjudged pairs count as appropriate.",
+    "bounds: the least and the greatest score that their labels could give.",
+)
+
+
+@click.command()
+@with_study
+@own_params(Evaluate)
+@own_params(Partition, "rules")
+@click.option("--runs", type=click.Path(path_type=Path, file_okay=False), help="A folder to write TREC runs to.")
+@click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="A folder to write figures to.")
+@click.option("--dry-run", is_flag=True, help="Say what would be asked of a service, and ask nothing.")
+@format_option
+def evaluate(
+    study: Study, rules: Partition, options: Evaluate, runs: Path | None, figures: Path | None, dry_run: bool, form: str
+) -> None:
+    """Rank by systems, and score them on tiers.
+
+    A system ranks the CNs of the pool for each HS; a CN is right where the tier labels the pair appropriate.
+    Systems: random, tfidf, bm25, sbert:NAME, cross:NAME, embed:MODEL, llm:MODEL, rerank(...), run:FILE.
+
+    \b
+    Example:
+      fcpair evaluate --system sbert:all-MiniLM-L6-v2 --system "bm25(k1=1.2)" --system random
+      fcpair evaluate --system run:mine.trec --pool positive --tier gold --format json
+    """
+    if dry_run:
+        _print_costs(study.evaluation_costs(options, rules), form)
+        return
+    with progress("ranking") as report:
+        outcome = study.evaluate(options, rules, runs=runs, figures=figures, progress=report)
+    simulated = study.status()["simulated"]
+    data = {**outcome.as_data(), "diamond": rules.diamond, "simulated": simulated}
+    rows = [asdict(score) for score in outcome.scores]
+    emit(form, data=data, tables=list(_tables(outcome)), rows=rows, simulated=simulated)
+    for system in outcome.systems:
+        for note in system.notes:
+            say(f"{system.short}: {note}")
+
+
+def _print_costs(costs: list[tuple[str, Cost]], form: str) -> None:
+    rows: list[dict[str, Cell]] = [
+        {"system": name, "requests": cost.requests, "cached": cost.cached, "tokens": cost.tokens}
+        for name, cost in costs
+    ]
+    note = "requests: all that are needed, of which `cached` are answered already; tokens: about, to be sent by others."
+    table = Table("What a service would be asked", list(rows[0]), [list(row.values()) for row in rows], [note])
+    emit(form, data=rows, tables=[table], rows=rows)
+
+
+def _tables(outcome: Outcome) -> Iterator[Table]:
+    for tier in outcome.tiers:
+        scores = [score for score in outcome.scores if score.tier == tier.tier]
+        yield Table(_rests_on(tier, outcome), SCORE_COLUMNS, list(_score_rows(scores)), _notes(scores, outcome))
+    if outcome.spreads:
+        yield _spread_table(outcome)
+    if outcome.comparisons:
+        yield _comparison_table(outcome)
+    if len(outcome.systems) > 1 and len(outcome.tiers) > 1:
+        yield _concordance_table(outcome)
+
+
+def _rests_on(tier: TierFacts, outcome: Outcome) -> str:
+    counted = "each scores 0" if outcome.no_positives == "zero" else "left out"
+    parts = (
+        f"{tier.tier} ({tier.rule}): {tier.hs:,} HS x {tier.pool:,} CNs of the pool `{outcome.pool}`",
+        f"{tier.judged:,} of {tier.cells:,} pairs judged, {tier.positive:,} of them appropriate",
+        f"{tier.outside:,} judged pairs outside the pool",
+        f"{tier.without_positives:,} HS without an appropriate CN ({counted})",
+    )
+    return "; ".join(parts)
+
+
+def _score_rows(scores: list[Score]) -> Iterator[list[Cell]]:
+    for name, own in _by_system(scores):
+        yield [name, *[""] * (len(SCORE_COLUMNS) - 1)]
+        for score in own:
+            interval, bounds = _range(score.low, score.high), _range(score.lowest, score.highest)
+            yield [f"  {score.measure}", *_four(score.score), interval, *_four(score.left_out, score.right), bounds]
+
+
+def _by_system(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    """The rows of each system under its name; those of an expectation under a name that says so."""
+    for (system, expected), own in groupby(rows, lambda row: (row.system, row.expected)):
+        yield f"{system}{', expectation' * expected}", list(own)
+
+
+def _four(*values: float | None) -> list[str]:
+    return ["-" if value is None else f"{value:.4f}" for value in values]
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.3f}–{high:.3f}"
+
+
+def _notes(scores: list[Score], outcome: Outcome) -> list[str]:
+    undefined = dict.fromkeys(score.undefined for score in scores if score.undefined)
+    if scores[0].tier != outcome.tiers[-1].tier:
+        return [f"undefined, because {why}." for why in undefined]
+    return [
+        *(f"undefined, because {why}." for why in undefined),
+        *(line.format(resamples=outcome.resamples) for line in KEY),
+    ]
+
+
+def _spread_table(outcome: Outcome) -> Table:
+    rows: list[list[Cell]] = []
+    for name, own in _by_system(outcome.spreads):
+        rows.append([name, *[""] * (len(SPREAD_COLUMNS) - 1)])
+        rows += [[f"  {row.measure}", *_four(row.mean, row.minimum, row.maximum), _variation(row)] for row in own]
+    title = f"Over {len(outcome.tiers)} tiers: mean, minimum, maximum, population coefficient of variation"
+    why = dict.fromkeys(row.undefined for row in outcome.spreads if row.undefined)
+    return Table(title, SPREAD_COLUMNS, rows, [f"undefined, because {reason}." for reason in why])
+
+
+def _variation(row: Spread) -> str:
+    return "-" if row.cv is None else f"{row.cv:.{3 if row.measure == AVERAGE else 1}f}"
+
+
+def _comparison_table(outcome: Outcome) -> Table:
+    """Every two systems with a significant difference: of twelve systems all tests would be more than a thousand."""
+    rows: list[list[Cell]] = []
+    found = {(test.one, test.other, test.measure, test.tier): test for test in outcome.comparisons}
+    tiers, measures = ([*dict.fromkeys(key[at] for key in found)] for at in (3, 2))
+    for one, other in dict.fromkeys((key[0], key[1]) for key in found):
+        if any(test.p_holm < ALPHA for key, test in found.items() if key[:2] == (one, other)):
+            rows.append([f"{one} less {other}", *[""] * len(tiers)])
+            rows += [
+                [f"  {name}", *(_difference(found[one, other, name, tier]) for tier in tiers)] for name in measures
+            ]
+    n_found = sum(test.p_holm < ALPHA for test in outcome.comparisons)
+    title = f"Differences between two systems; * p < {ALPHA}: {n_found:,} of {len(outcome.comparisons):,} tests"
+    notes = [
+        "paired randomisation tests, corrected after Holm for each tier and measure.",
+        "systems without any * between them are left out; --format json has every p.",
+    ]
+    return Table(title, ("systems, measure", *tiers), rows, notes)
+
+
+def _difference(test: Comparison) -> str:
+    return f"{test.difference:+.4f}{'*' if test.p_holm < ALPHA else ' '}"
+
+
+def _concordance_table(outcome: Outcome) -> Table:
+    measures = list(dict.fromkeys(one.measure for one in outcome.concordances))
+    cells = {(one.one, one.other, one.measure): one for one in outcome.concordances}
+    pairs = list(dict.fromkeys((one.one, one.other) for one in outcome.concordances))
+    rows: list[list[Cell]] = [
+        [f"{one}, {other}", *(_two(cells[one, other, measure].tau) for measure in measures)] for one, other in pairs
+    ]
+    why = dict.fromkeys(one.undefined for one in outcome.concordances if one.undefined)
+    title = f"Kendall's tau between the rankings of {len(outcome.systems)} systems on two tiers"
+    return Table(title, ("tiers", *measures), rows, [f"undefined, because {reason}." for reason in why])
+
+
+def _two(value: float | None) -> str:
+    return shown(None) if value is None else f"{value:.2f}"

@@ -1,0 +1,46 @@
+"""Measures straight from arrays: scores and labels of a pool, without a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fcpair.errors import InputError
+from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED, judge
+from fcpair.evaluate.measure import Measure
+from fcpair.retrieve import top
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def measure_arrays(
+    scores: NDArray[np.float64], labels: NDArray[np.int8], measures: Sequence[Measure]
+) -> NDArray[np.float64]:
+    """Measure a ranking that is given by scores, every HS at once.
+
+    Args:
+        scores: of each HS (row) and CN of the pool (column), the higher the better, shape `(n_hs, n_cn)`; ties are
+            broken by the order of the columns.
+        labels: of the same shape, 1 appropriate, 0 not appropriate, -1 unjudged (which counts as not appropriate).
+        measures: as `parse_measure` reads them; only as many ranks are sorted as they read.
+
+    Returns:
+        One row per HS, one column per measure, shape `(n_hs, n_measures)`; their means are what is reported.
+
+    Raises:
+        InputError: shapes that differ, no HS or no CN, a score that is NaN, another label.
+    """
+    import numpy as np
+
+    if scores.ndim != 2 or scores.shape != labels.shape or not scores.size:
+        raise InputError(f"scores and labels have the shapes {scores.shape} and {labels.shape}; expected the same two")
+    if np.isnan(scores).any():
+        raise InputError(f"{int(np.isnan(scores).sum())} scores are NaN; expected a number for every HS and CN")
+    if labels.dtype.kind not in "biu" or labels.min() < UNJUDGED or labels.max() > POSITIVE:
+        raise InputError(f"labels must be {POSITIVE}, {NEGATIVE} or {UNJUDGED}")
+    depths = [measure.depth or scores.shape[1] for measure in measures]
+    order = top(scores.astype(np.float64, copy=False), min(max(depths, default=1), scores.shape[1]))
+    judged = judge(order, labels.astype(np.int8, copy=False))
+    return np.array([measure(judged) for measure in measures]).reshape(len(measures), len(scores)).T

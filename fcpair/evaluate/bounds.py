@@ -1,0 +1,89 @@
+"""What the missing labels could hide: each measure under every reading of an unjudged pair, and its exact bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from fcpair.evaluate.judged import POSITIVE, UNJUDGED, Judged, counted_right, left_out
+from fcpair.evaluate.measure import Measure
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Readings:
+    """A measure's values, each of shape `(n_hs,)`; all but `score` are None for a measure that is not `bounded`.
+
+    `score`: every unjudged pair counts as not appropriate (the usual figure). `left_out`: unjudged pairs are taken out
+    of the ranking. `right`: every unjudged pair of the pool counts as appropriate. `lowest` and `highest`: the least
+    and the greatest value that any labels of the unjudged pairs could give.
+
+    Where a measure only `rises`, `lowest` is `score` and `highest` is `right`. The others divide by something that
+    grows with the number of positives, so that a positive below the cut lowers them: there `score` need not be the
+    least, nor `right` the greatest value.
+    """
+
+    score: NDArray[np.float64]
+    left_out: NDArray[np.float64] | None = None
+    right: NDArray[np.float64] | None = None
+    lowest: NDArray[np.float64] | None = None
+    highest: NDArray[np.float64] | None = None
+
+
+def readings(measure: Measure, judged: Judged) -> Readings:
+    """The measure under every reading of the unjudged pairs."""
+    score = measure(judged)
+    if not measure.bounded:
+        return Readings(score)
+    right = measure(counted_right(judged))
+    ends = (score, right) if measure.rises else (lowest(measure, judged), highest(measure, judged))
+    return Readings(score, measure(left_out(judged)), right, *ends)
+
+
+def highest(measure: Measure, judged: Judged) -> NDArray[np.float64]:
+    """The greatest value that labels of the unjudged pairs could give, shape `(n_hs,)`.
+
+    With a given number of new positives above the cut a measure is greatest when they stand highest, and a new positive
+    below the cut never helps: so as many readings are tried as there are unjudged ranks above the cut, plus none.
+    """
+    import numpy as np
+
+    unjudged = judged.labels[:, : measure.depth] == UNJUDGED
+    nth = np.cumsum(unjudged, axis=1)
+    none = np.zeros_like(judged.n_unjudged)
+    tried = (_turned(measure, judged, unjudged & (nth <= n), none) for n in _counts(unjudged))
+    return np.asarray(np.max(np.stack(list(tried)), axis=0))
+
+
+def lowest(measure: Measure, judged: Judged) -> NDArray[np.float64]:
+    """The least value that labels of the unjudged pairs could give, shape `(n_hs,)`.
+
+    It is reached when every unjudged pair below the cut is positive, and of those above the cut some of the lowest; the
+    score itself is tried too, since an HS without any positive has 0.
+    """
+    import numpy as np
+
+    unjudged = judged.labels[:, : measure.depth] == UNJUDGED
+    nth_from_below = np.cumsum(unjudged[:, ::-1], axis=1)[:, ::-1]
+    below = judged.n_unjudged - unjudged.sum(axis=1)
+    tried = [_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in _counts(unjudged)]
+    return np.asarray(np.min(np.stack([measure(judged), *tried]), axis=0))
+
+
+def _counts(unjudged: NDArray[np.bool_]) -> range:
+    return range(int(unjudged.sum(axis=1).max(initial=0)) + 1)
+
+
+def _turned(
+    measure: Measure, judged: Judged, turned: NDArray[np.bool_], below: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The measure when the ranks in `turned`, and so many pairs below the cut, are positive after all."""
+    import numpy as np
+
+    new = turned.sum(axis=1) + below
+    labels = np.where(turned, np.int8(POSITIVE), judged.labels[:, : measure.depth])
+    counts = {"n_positive": judged.n_positive + new, "n_unjudged": judged.n_unjudged - new}
+    return measure(replace(judged, labels=labels, **counts))

@@ -1,0 +1,25 @@
+"""Every system by its word, and reading a system's name."""
+
+from __future__ import annotations
+
+from fcpair.evaluate.embed import Embed
+from fcpair.evaluate.llm import Llm
+from fcpair.evaluate.names import read_named
+from fcpair.evaluate.ranking import System
+from fcpair.evaluate.rerank import Cross, Rerank
+from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
+from fcpair.evaluate.trec import Run
+
+SYSTEMS: dict[str, type[System]] = {
+    system.word: system for system in (Random, Tfidf, Bm25, Sbert, Cross, Embed, Llm, Rerank, Run)
+}
+
+
+def parse_system(text: str) -> System:
+    """Read a system's name, such as `bm25(k1=1.2)` or `sbert:all-MiniLM-L6-v2`.
+
+    Raises:
+        InputError: there is no such system or option, or a value is of the wrong kind.
+    """
+    system: System = read_named(text, SYSTEMS, "system")
+    return system

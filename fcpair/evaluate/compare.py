@@ -1,0 +1,111 @@
+"""How far figures over a few HS can be trusted: intervals, paired tests, and rank correlation between tiers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fcpair.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEVEL = 0.95
+BLOCK_CELLS = 4_000_000
+SAME = 1e-12  # what two means may differ by and still be the same, floating point being what it is
+
+
+def bootstrap(values: NDArray[np.float64], resamples: int, seed: int) -> tuple[NDArray[np.float64], ...]:
+    """Percentile intervals at 95 % of the means over HS, by resampling HS.
+
+    Args:
+        values: one row per HS, one column per figure, shape `(n_hs, n_figures)`.
+        resamples: how often as many HS are drawn with replacement; all figures share the draws.
+        seed: of the draws.
+
+    Returns:
+        The lower and the upper bound of each figure, each of shape `(n_figures,)`; NaN with fewer than two HS, where an
+        interval is undefined. Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13.
+
+    Raises:
+        InputError: fewer than 100 resamples.
+    """
+    import numpy as np
+
+    check_resamples(resamples)
+    n_hs, n_figures = values.shape
+    if n_hs < 2:
+        return np.full(n_figures, np.nan), np.full(n_figures, np.nan)
+    rng, shares = np.random.default_rng(seed), np.full(n_hs, 1 / n_hs)
+    means = [rng.multinomial(n_hs, shares, size) @ values / n_hs for size in _blocks(resamples, n_hs)]
+    low, high = np.quantile(np.concatenate(means), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return low, high
+
+
+def check_resamples(resamples: int) -> None:
+    """Raise InputError unless so many resamples can carry an interval."""
+    if resamples < 100:
+        raise InputError(f"resamples is {resamples}; at least 100 are needed")
+
+
+def _blocks(n: int, width: int) -> list[int]:
+    """`n` rows of `width` cells, cut into blocks that fit in memory."""
+    rows = max(1, BLOCK_CELLS // width)
+    return [min(rows, n - start) for start in range(0, n, rows)]
+
+
+def randomisation(differences: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+    """Two-sided p-values of paired randomisation tests: how often random signs give as great a mean difference.
+
+    Args:
+        differences: of two systems for each HS, one column per pair of systems, shape `(n_hs, n_tests)`.
+        resamples: how often the signs are drawn; all tests share the draws.
+        seed: of the draws.
+
+    Returns:
+        (1 + as great or greater) / (1 + resamples), so never 0, shape `(n_tests,)`. Smucker, Allan and Carterette 2007,
+        https://doi.org/10.1145/1321440.1321528.
+    """
+    import numpy as np
+
+    n_hs = len(differences)
+    observed = np.abs(differences.sum(axis=0)) - SAME * n_hs
+    rng, as_great = np.random.default_rng(seed), np.zeros(differences.shape[1], np.int64)
+    for size in _blocks(resamples, n_hs):
+        signs = 2.0 * rng.integers(0, 2, (size, n_hs)) - 1
+        as_great += (np.abs(signs @ differences) >= observed).sum(axis=0)
+    return np.asarray((1 + as_great) / (1 + resamples))
+
+
+def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The p-values of one family of tests, corrected for their number, shape as given.
+
+    The smallest is multiplied by the number of tests, the next by one less, and so on; none is below the one before,
+    none above 1. Holm 1979, Scandinavian Journal of Statistics 6(2), https://www.jstor.org/stable/4615733.
+    """
+    import numpy as np
+
+    order = np.argsort(p)
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
+    return corrected
+
+
+def kendall(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[float | None, str | None]:
+    """Kendall's tau-b between two rankings of the same systems, and why it is undefined where it is.
+
+    Args:
+        one: the means of the systems on one tier, shape `(n_systems,)`.
+        other: the means of the same systems on another tier.
+
+    Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81; ties as in tau-b (scipy).
+    """
+    import numpy as np
+    from scipy.stats import kendalltau
+
+    if len(one) < 2:
+        return None, "there is one system"
+    rounded = [np.round(values, 12) for values in (one, other)]
+    if any(len(np.unique(values)) == 1 for values in rounded):
+        return None, "all systems score the same on a tier"
+    return float(kendalltau(*rounded).statistic), None

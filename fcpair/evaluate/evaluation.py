@@ -1,0 +1,220 @@
+"""From rankings and labels to an Outcome: scores with bounds and intervals, tests, and the spread over tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+from fcpair.evaluate.bounds import Readings, readings
+from fcpair.evaluate.chance import expected
+from fcpair.evaluate.compare import bootstrap, holm, kendall, randomisation
+from fcpair.evaluate.judged import NEGATIVE, POSITIVE, Judged, counted_right, judge, left_out, of
+from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.measures import JudgedAt
+from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, SystemFacts, TierFacts
+from fcpair.evaluate.ranking import Ranking, System
+from fcpair.evaluate.summary import spreads
+from fcpair.evaluate.systems import Random
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NoPositives = Literal["zero", "leave_out"]
+NO_HS = "no HS of the tier has an appropriate CN in the pool"
+
+
+@dataclass(frozen=True)
+class TierLabels:
+    """The labels of a tier on the pool.
+
+    `labels` is POSITIVE, NEGATIVE or UNJUDGED, shape `(n_hs, n_cn)`; `there` says which HS the tier has, shape
+    `(n_hs,)`; `outside` counts its pairs whose CN is not in the pool.
+    """
+
+    tier: str
+    rule: str
+    labels: NDArray[np.int8]
+    there: NDArray[np.bool_]
+    outside: int = 0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How figures are made: what becomes of an HS without positives, and how often is resampled, from which seed."""
+
+    no_positives: NoPositives
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A tier as it is measured: each system's ranking beside its labels, for the HS that count."""
+
+    tier: str
+    judged: tuple[Judged, ...]
+    n: int
+
+
+def evaluate(
+    systems: Sequence[System],
+    rankings: Sequence[Ranking],
+    tiers: Sequence[TierLabels],
+    measures: Sequence[Measure],
+    options: Options,
+    pool: str,
+) -> Outcome:
+    """Measure each system's ranking on each tier.
+
+    Args:
+        systems: what ranked, at least one.
+        rankings: one for each system, over the same HS and pool.
+        tiers: best first.
+        measures: what is measured.
+        options: how.
+        pool: what the pool is called.
+    """
+    names = short_names(systems)
+    facts = [
+        SystemFacts(str(system), name, ranking.notes, ranking.model)
+        for system, name, ranking in zip(systems, names, rankings, strict=True)
+    ]
+    parts = [_part(tier, rankings, options.no_positives) for tier in tiers]
+    values = [_values(part, measures) for part in parts]
+    scores = [
+        score
+        for part, value in zip(parts, values, strict=True)
+        for score in (*_scores(part, value, names, measures, options), *_chances(part, systems, names, measures))
+    ]
+    compared = [at for at, measure in enumerate(measures) if not isinstance(measure, JudgedAt)]
+    return Outcome(
+        pool=pool,
+        no_positives=options.no_positives,
+        resamples=options.resamples,
+        seed=options.seed,
+        measures=tuple(str(measure) for measure in measures),
+        tiers=tuple(_facts(tier) for tier in tiers),
+        systems=tuple(facts),
+        scores=tuple(scores),
+        spreads=tuple(spreads(scores, [measures[at] for at in compared])),
+        comparisons=tuple(
+            test
+            for part, value in zip(parts, values, strict=True)
+            for at in compared
+            for test in _comparisons(part, value[:, :, at], names, str(measures[at]), options)
+        ),
+        concordances=tuple(_concordances(parts, values, measures, compared)),
+    )
+
+
+def short_names(systems: Sequence[System]) -> list[str]:
+    """The short names of systems; the full one of those whose short name is not theirs alone."""
+    short = [system.short for system in systems]
+    return [name if short.count(name) == 1 else str(system) for name, system in zip(short, systems, strict=True)]
+
+
+def _facts(tier: TierLabels) -> TierFacts:
+    labels = tier.labels[tier.there]
+    positive = labels == POSITIVE
+    return TierFacts(
+        tier=tier.tier,
+        rule=tier.rule,
+        hs=len(labels),
+        pool=labels.shape[1],
+        cells=labels.size,
+        judged=int(positive.sum() + (labels == NEGATIVE).sum()),
+        positive=int(positive.sum()),
+        outside=tier.outside,
+        without_positives=int((~positive.any(axis=1)).sum()),
+    )
+
+
+def _part(tier: TierLabels, rankings: Sequence[Ranking], no_positives: NoPositives) -> _Part:
+    counted = tier.there
+    if no_positives == "leave_out":
+        counted = counted & (tier.labels == POSITIVE).any(axis=1)
+    judged = tuple(of(judge(ranking.order, tier.labels), counted) for ranking in rankings)
+    return _Part(tier.tier, judged, int(counted.sum()))
+
+
+def _values(part: _Part, measures: Sequence[Measure]) -> NDArray[np.float64]:
+    """The score of each HS, system and measure, shape `(n, n_systems, n_measures)`."""
+    import numpy as np
+
+    return np.stack([np.stack([measure(judged) for measure in measures], axis=1) for judged in part.judged], axis=1)
+
+
+def _scores(
+    part: _Part, values: NDArray[np.float64], names: Sequence[str], measures: Sequence[Measure], options: Options
+) -> Iterator[Score]:
+    low, high = (bound.reshape(values.shape[1:]) for bound in _interval(values, options))
+    for row, (name, judged) in enumerate(zip(names, part.judged, strict=True)):
+        for at, measure in enumerate(measures):
+            means = _means(readings(measure, judged), part.n)
+            ends: dict[str, Any] = {"low": float(low[row, at]), "high": float(high[row, at])} if part.n > 1 else {}
+            yield Score(part.tier, name, str(measure), part.n, **means, **ends, undefined=_why(part.n))
+
+
+def _interval(values: NDArray[np.float64], options: Options) -> tuple[NDArray[np.float64], ...]:
+    flat = values.reshape(len(values), values.shape[1] * values.shape[2])
+    return bootstrap(flat, options.resamples, options.seed)
+
+
+def _why(n: int) -> str | None:
+    """Why a mean over so many HS, or its interval, is undefined."""
+    return {0: NO_HS, 1: "one HS gives no interval"}.get(n)
+
+
+def _means(read: Readings, n: int) -> dict[str, Any]:
+    """The mean of each reading over the HS; None where there are none."""
+    there = {name: values for name, values in vars(read).items() if values is not None}
+    return {name: float(values.mean()) if n else None for name, values in there.items()}
+
+
+def _chances(
+    part: _Part, systems: Sequence[System], names: Sequence[str], measures: Sequence[Measure]
+) -> Iterator[Score]:
+    """The exact expectation of a random order, once for each system that ranks so."""
+    for system, name, pool in zip(systems, names, part.judged, strict=True):
+        for measure in measures if isinstance(system, Random) else ():
+            means = _means(_expected_readings(measure, pool), part.n)
+            undefined = None if part.n else NO_HS
+            yield Score(part.tier, name, str(measure), part.n, **means, expected=True, undefined=undefined)
+
+
+def _expected_readings(measure: Measure, pool: Judged) -> Readings:
+    score = expected(measure, pool)
+    if not measure.bounded:
+        return Readings(score)
+    return Readings(score, expected(measure, left_out(pool)), expected(measure, counted_right(pool)))
+
+
+def _comparisons(
+    part: _Part, values: NDArray[np.float64], names: Sequence[str], measure: str, options: Options
+) -> Iterator[Comparison]:
+    """The tests of every two systems on one tier and measure; `values` has the shape `(n, n_systems)`."""
+    pairs = list(combinations(range(len(names)), 2))
+    if not pairs or not part.n:
+        return
+    one, other = zip(*pairs, strict=True)
+    differences = values[:, list(one)] - values[:, list(other)]
+    p = randomisation(differences, options.resamples, options.seed)
+    for (a, b), mean, single, corrected in zip(pairs, differences.mean(axis=0), p, holm(p), strict=True):
+        found = (float(mean), float(single), float(corrected))
+        yield Comparison(part.tier, measure, names[a], names[b], part.n, *found)
+
+
+def _concordances(
+    parts: Sequence[_Part], values: Sequence[NDArray[np.float64]], measures: Sequence[Measure], compared: Sequence[int]
+) -> Iterator[Concordance]:
+    for at in compared:
+        for one, other in combinations(range(len(parts)), 2):
+            if parts[one].n and parts[other].n:
+                tau, why = kendall(*(values[tier][:, :, at].mean(axis=0) for tier in (one, other)))
+            else:
+                tau, why = None, NO_HS
+            n_systems = values[one].shape[1]
+            yield Concordance(str(measures[at]), parts[one].tier, parts[other].tier, n_systems, tau, why)

@@ -1,0 +1,80 @@
+"""Rankings beside the labels of a tier, and the readings of a missing label: wrong, right, left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+POSITIVE, NEGATIVE, UNJUDGED, ABSENT = 1, 0, -1, -2
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What stands at each rank, one row per HS, and what the pool holds.
+
+    `labels`, shape `(n_hs, depth)`, best rank first: POSITIVE, NEGATIVE, UNJUDGED, or ABSENT where the system names
+    nothing of the pool. `n_positive`, `n_negative` and `n_unjudged`, shape `(n_hs,)`, count the whole pool, ranked or
+    not.
+    """
+
+    labels: NDArray[np.int8]
+    n_positive: NDArray[np.int64]
+    n_negative: NDArray[np.int64]
+    n_unjudged: NDArray[np.int64]
+
+    @property
+    def n_pool(self) -> NDArray[np.int64]:
+        """How many CNs the pool has for each HS: the judged and the unjudged."""
+        return self.n_positive + self.n_negative + self.n_unjudged
+
+    def hits(self, k: int | None = None) -> NDArray[np.bool_]:
+        """Which of the first `k` ranks (of all, when None) hold a positive, shape `(n_hs, at most k)`."""
+        import numpy as np
+
+        return np.asarray(self.labels[:, :k] == POSITIVE)
+
+
+def judge(order: NDArray[np.int64], labels: NDArray[np.int8]) -> Judged:
+    """Put the labels of a pool in a system's order.
+
+    Args:
+        order: positions in the pool, best first, negative where nothing of it is named, shape `(n_hs, depth)`.
+        labels: POSITIVE, NEGATIVE or UNJUDGED for each HS and CN of the pool, shape `(n_hs, n_cn)`.
+    """
+    import numpy as np
+
+    at_ranks = np.take_along_axis(labels, np.maximum(order, 0), axis=1)
+    at_ranks[order < 0] = ABSENT
+    n_positive, n_negative = ((labels == label).sum(axis=1) for label in (POSITIVE, NEGATIVE))
+    return Judged(at_ranks, n_positive, n_negative, labels.shape[1] - n_positive - n_negative)
+
+
+def counted_right(judged: Judged) -> Judged:
+    """The same with every unjudged pair counted as positive."""
+    import numpy as np
+
+    labels = np.where(judged.labels == UNJUDGED, np.int8(POSITIVE), judged.labels)
+    none = np.zeros_like(judged.n_unjudged)
+    return replace(judged, labels=labels, n_positive=judged.n_positive + judged.n_unjudged, n_unjudged=none)
+
+
+def left_out(judged: Judged) -> Judged:
+    """The condensed lists: the same with every unjudged pair taken out, and those below moved up.
+
+    Sakai 2007, https://doi.org/10.1145/1277741.1277756.
+    """
+    import numpy as np
+
+    unjudged = judged.labels == UNJUDGED
+    kept_first = np.argsort(unjudged, axis=1, kind="stable")
+    labels = np.take_along_axis(np.where(unjudged, np.int8(ABSENT), judged.labels), kept_first, axis=1)
+    return replace(judged, labels=labels, n_unjudged=np.zeros_like(judged.n_unjudged))
+
+
+def of(judged: Judged, rows: NDArray[np.bool_]) -> Judged:
+    """The same for some of the HS only."""
+    return Judged(judged.labels[rows], judged.n_positive[rows], judged.n_negative[rows], judged.n_unjudged[rows])

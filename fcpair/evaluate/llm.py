@@ -1,0 +1,62 @@
+"""An LLM over a service that ranks the pool itself (zero-shot)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fcpair.errors import InputError
+from fcpair.evaluate.naming import Choice, Request, choose, cost_of, examples, notes_on, request
+from fcpair.evaluate.question import model_record
+from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, System, Task, by_rank
+
+
+@dataclass(frozen=True)
+class Llm(System):
+    """An LLM that reads an HS and the whole pool and names the `n` best CNs by their ids, best first.
+
+    It is asked once per HS, at temperature 0 and seed 0, and answers with the JSON object `{"ranking": [ids]}`, bare or
+    in a ```json fence, the ids as whole numbers or strings of digits. Anything else that it names, and an id that it
+    names again, keeps its rank as NOTHING and counts as a wrong recommendation. Of more than `n` the first `n` count;
+    of fewer, the ranks that are left hold NOTHING. The notes count all of this.
+    """
+
+    word: ClassVar[str] = "llm"
+    of: str
+    n: int = 10
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise InputError(f"n is {self.n}; expected a whole number, 1 or more")
+
+    def rank(self, task: Task) -> Ranking:
+        """Rank `n` CNs of the pool (all, where it has fewer); the score of rank r is -r.
+
+        Raises:
+            ServiceError: the service gives no usable answer; one that names no CN of the pool is none.
+        """
+        import numpy as np
+
+        choices = choose(self._requests(task), task.progress)
+        depth = min(self.n, len(task.cn))
+        order = np.array([[*choice.at, *[NOTHING] * (depth - len(choice.at))] for choice in choices], np.int64)
+        by_hs = dict(zip(task.hs_ids, choices, strict=True))
+        notes = (*notes_on(by_hs, "in the pool"), *_fewer(by_hs, depth))
+        return by_rank(order, notes, model_record(self.of, (choice.model for choice in choices)))
+
+    def cost(self, task: Task) -> Cost:
+        """What is asked for the HS whose answers are not kept yet."""
+        return cost_of(self._requests(task))
+
+    def _requests(self, task: Task) -> list[Request]:
+        pool: Sequence[int] = range(len(task.cn))
+        return [request(self.of, task, hs, pool, min(self.n, len(pool))) for hs in range(len(task.hs))]
+
+
+def _fewer(choices: dict[int, Choice], n: int) -> list[str]:
+    found = {hs: str(len(choice.at)) for hs, choice in choices.items() if len(choice.at) < n}
+    if not found:
+        return []
+    left = "the ranks that are left hold nothing"
+    return [f"answers that name fewer than {n}: {len(found)} of {len(choices)} ({examples(found)}); {left}"]

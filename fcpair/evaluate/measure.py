@@ -1,0 +1,62 @@
+"""What a measure is: a value with a name that is called with a Judged and gives a figure for each HS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from fcpair.errors import InputError
+from fcpair.evaluate.judged import Judged
+from fcpair.evaluate.names import Named
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Measure(Named):
+    """A figure for each HS. It is called with a Judged and gives values of shape `(n_hs,)`.
+
+    `rises`: whether the value can only rise when an unjudged pair turns out to be positive, wherever it stands.
+    `bounded`: whether an unjudged pair can be read in more than one way; bpref and judged read it in one.
+    """
+
+    rises: ClassVar[bool] = False
+    bounded: ClassVar[bool] = True
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """The value for each HS, shape `(n_hs,)`."""
+        raise NotImplementedError
+
+    @property
+    def depth(self) -> int | None:
+        """How many ranks it reads; None for all."""
+        return None
+
+
+@dataclass(frozen=True)
+class Cut(Measure):
+    """A measure of the first `k` ranks."""
+
+    apart: ClassVar[tuple[str, ...]] = ("k",)
+    k: int = 10
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError(f"k is {self.k}; at least 1 rank is needed")
+
+    def __str__(self) -> str:
+        return f"{self.short}@{self.k}"
+
+    @property
+    def depth(self) -> int | None:
+        """The first `k` ranks."""
+        return self.k
+
+
+def over(part: NDArray[np.generic], whole: NDArray[np.generic]) -> NDArray[np.float64]:
+    """`part` over `whole`, 0 where `whole` is 0."""
+    import numpy as np
+
+    return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole != 0))

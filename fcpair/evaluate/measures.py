@@ -1,0 +1,271 @@
+"""The measures: each a value whose name can be read back (`NDCG@10`), computed for all HS at once.
+
+Labels are binary: a pair is appropriate or it is not. All measures run from 0 to 1, and an HS without positives has 0
+in all of them but Accuracy and judged. An unjudged pair counts as not appropriate; `fcpair.evaluate.bounds` reads it
+in other ways.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from fcpair.errors import InputError
+from fcpair.evaluate.judged import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
+from fcpair.evaluate.measure import Cut, Measure, over
+from fcpair.evaluate.names import read_named
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_CUT = re.compile(r"\s*(.*?)\s*@\s*([0-9]{1,18})\s*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class HitRatio(Cut):
+    """1 where at least one of the first k ranks holds a positive, else 0.
+
+    Also called success@k, and accuracy@k in sentence-transformers.
+    """
+
+    word: ClassVar[str] = "HitRatio"
+    rises: ClassVar[bool] = True
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """1 or 0 for each HS."""
+        import numpy as np
+
+        return np.asarray(judged.hits(self.k).any(axis=1), float)
+
+
+@dataclass(frozen=True)
+class MRR(Cut):
+    """One over the rank of the first positive among the first k, 0 where there is none.
+
+    Voorhees 1999, The TREC-8 Question Answering Track Report; cut at k.
+    """
+
+    word: ClassVar[str] = "MRR"
+    rises: ClassVar[bool] = True
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """1, 1/2, ... 1/k or 0 for each HS."""
+        import numpy as np
+
+        hits = judged.hits(self.k)
+        return np.asarray(hits.any(axis=1) / (hits.argmax(axis=1) + 1))
+
+
+@dataclass(frozen=True)
+class NDCG(Cut):
+    """Sum of 1 / log2(rank + 1) over the positives among the first k, over the sum of an ideal ranking.
+
+    The ideal ranking has min(number of positives, k) positives on top. Järvelin and Kekäläinen 2002,
+    https://doi.org/10.1145/582415.582418, with the discount log2(rank + 1) and gains of 0 and 1.
+    """
+
+    word: ClassVar[str] = "NDCG"
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """From 0 to 1 for each HS."""
+        hits = judged.hits(self.k)
+        return over(hits @ ndcg_discounts(hits.shape[1]), ideal_dcg(judged.n_positive, self.k))
+
+
+def ndcg_discounts(k: int) -> NDArray[np.float64]:
+    """1 / log2(rank + 1) for the ranks 1 to `k`."""
+    import numpy as np
+
+    return np.asarray(1 / np.log2(np.arange(2, k + 2)))
+
+
+def ideal_dcg(n_positive: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+    """The discounted gain of an ideal ranking with so many positives, cut at `k`."""
+    import numpy as np
+
+    n_gained = np.minimum(n_positive, k)
+    sums = np.concatenate(([0.0], np.cumsum(ndcg_discounts(n_gained.max(initial=0)))))
+    return np.asarray(sums[n_gained])
+
+
+@dataclass(frozen=True)
+class MAP(Cut):
+    """Mean over the HS of average precision: the sum of the precision at each positive among the first k, divided.
+
+    `by=k` divides by min(number of positives, k), as FC-CONAN's figures do, so that a perfect ranking has 1; `by=all`
+    divides by the number of positives, as trec_eval's map_cut and ranx do. Buckley and Voorhees 2000,
+    https://doi.org/10.1145/345508.345543.
+    """
+
+    word: ClassVar[str] = "MAP"
+    by: Literal["k", "all"] = "k"
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """Average precision of each HS."""
+        import numpy as np
+
+        hits = judged.hits(self.k)
+        precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
+        return over((precision * hits).sum(axis=1), self.divisor(judged.n_positive))
+
+    def divisor(self, n_positive: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What the sum of precisions is divided by."""
+        import numpy as np
+
+        return n_positive if self.by == "all" else np.minimum(n_positive, self.k)
+
+
+@dataclass(frozen=True)
+class Precision(Cut):
+    """The positives among the first k ranks, over k, also where the ranking has fewer ranks."""
+
+    word: ClassVar[str] = "Precision"
+    rises: ClassVar[bool] = True
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """From 0 to 1 for each HS."""
+        import numpy as np
+
+        return np.asarray(judged.hits(self.k).sum(axis=1) / self.k)
+
+
+@dataclass(frozen=True)
+class Recall(Cut):
+    """The positives among the first k ranks, over all positives of the pool."""
+
+    word: ClassVar[str] = "Recall"
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """From 0 to 1 for each HS."""
+        return over(judged.hits(self.k).sum(axis=1), judged.n_positive)
+
+
+@dataclass(frozen=True)
+class F1(Cut):
+    """The harmonic mean of Precision and Recall at k: twice the hits, over k and the number of positives.
+
+    Van Rijsbergen 1979, Information Retrieval, chapter 7, with equal weights.
+    """
+
+    word: ClassVar[str] = "F1"
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """From 0 to 1 for each HS."""
+        import numpy as np
+
+        return np.asarray(2 * judged.hits(self.k).sum(axis=1) / (self.k + judged.n_positive))
+
+
+@dataclass(frozen=True)
+class Accuracy(Cut):
+    """The share of the pool that is put on the right side: positives among the first k, all others below.
+
+    This is accuracy as in classification; what sentence-transformers calls accuracy@k is HitRatio@k here. Unlike the
+    other measures it is not 0 where an HS has no positives, and high where the pool is large.
+    """
+
+    word: ClassVar[str] = "Accuracy"
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """From 0 to 1 for each HS."""
+        top = judged.labels[:, : self.k]
+        hits, named = (top == POSITIVE).sum(axis=1), (top != ABSENT).sum(axis=1)
+        below = judged.n_pool - judged.n_positive - (named - hits)
+        return over(hits + below, judged.n_pool)
+
+
+@dataclass(frozen=True)
+class Bpref(Measure):
+    """How seldom a judged negative stands above a positive, whatever is unjudged.
+
+    The mean over all positives, those not ranked counting 0, of 1 - min(n, R) / min(R, N), where n judged negatives
+    stand above the positive, R is the number of positives and N that of negatives; as trec_eval computes it. Buckley
+    and Voorhees 2004, https://doi.org/10.1145/1008992.1009000. It reads the whole ranking and never the unjudged pairs,
+    so there is one figure and no bounds.
+    """
+
+    word: ClassVar[str] = "bpref"
+    bounded: ClassVar[bool] = False
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """From 0 to 1 for each HS."""
+        import numpy as np
+
+        n_positive = judged.n_positive[:, None]
+        above = np.minimum(np.cumsum(judged.labels == NEGATIVE, axis=1), n_positive)
+        worst = np.maximum(np.minimum(judged.n_positive, judged.n_negative), 1)[:, None]
+        return over((judged.hits() * (1 - above / worst)).sum(axis=1), judged.n_positive)
+
+
+@dataclass(frozen=True)
+class RBP(Measure):
+    """Rank-biased precision: (1 - p) times the sum of p^(rank - 1) over the positives, over the whole ranking.
+
+    Moffat and Zobel 2008, https://doi.org/10.1145/1416950.1416952. Its residual, the weight of the unjudged ranks, is
+    the distance between the lowest and the highest value; nothing is taken to stand below the last rank of a ranking.
+    """
+
+    word: ClassVar[str] = "RBP"
+    rises: ClassVar[bool] = True
+    p: float = 0.8
+
+    def __post_init__(self) -> None:
+        if not 0 < self.p < 1:
+            raise InputError(f"p is {self.p}; expected a number between 0 and 1")
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """From 0 to 1 for each HS."""
+        import numpy as np
+
+        hits = judged.hits()
+        return np.asarray(hits @ self.weights(hits.shape[1]))
+
+    def weights(self, depth: int) -> NDArray[np.float64]:
+        """What a positive at each of the first `depth` ranks is worth."""
+        import numpy as np
+
+        return np.asarray((1 - self.p) * self.p ** np.arange(depth), float)
+
+
+@dataclass(frozen=True)
+class JudgedAt(Cut):
+    """The share of the first k ranks (of the pool, where it is smaller) whose pair is judged in the tier."""
+
+    word: ClassVar[str] = "judged"
+    bounded: ClassVar[bool] = False
+
+    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+        """From 0 to 1 for each HS."""
+        import numpy as np
+
+        n_judged = (judged.labels[:, : self.k] > UNJUDGED).sum(axis=1)
+        return over(n_judged, np.minimum(judged.n_pool, self.k))
+
+
+MEASURES: dict[str, type[Measure]] = {
+    measure.word: measure
+    for measure in (HitRatio, MRR, NDCG, MAP, Precision, Recall, F1, Accuracy, Bpref, RBP, JudgedAt)
+}
+DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
+AVERAGED = ("HitRatio", "MRR", "NDCG", "MAP")  # what FC-CONAN's Table 4 averages over
+
+
+def parse_measure(text: str, k: int = 10) -> Measure:
+    """Read a measure's name, such as `NDCG@10`, `MAP(by=all)@5` or `RBP(p=0.8)`; without `@` it is cut at `k`.
+
+    Raises:
+        InputError: there is no such measure or option, a value cannot be used, a cut where the measure has none.
+    """
+    found = _CUT.fullmatch(text)
+    name, cut = (found[1], int(found[2])) if found else (text, None)
+    measure: Measure = read_named(name, MEASURES, "measure")
+    if isinstance(measure, Cut):
+        try:
+            return replace(measure, k=k if cut is None else cut)
+        except InputError as error:
+            raise InputError(f"measure `{text}`: {error}") from None
+    if cut is not None:
+        raise InputError(f"measure `{text}`: `{measure.word}` reads the whole ranking and has no cut; drop `@{cut}`")
+    return measure

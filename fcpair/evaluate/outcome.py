@@ -1,0 +1,167 @@
+"""What an evaluation found: plain records, which tables, figures, JSON and the report are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TierFacts:
+    """What a tier's figures rest on; all but `hs` and `cells` are counted within the pool.
+
+    `hs` x `pool` = `cells`, of which `judged` are judged in the tier and `positive` of them appropriate; `outside` more
+    pairs of the tier have a CN that is not in the pool. `without_positives` HS have no appropriate CN.
+    """
+
+    tier: str
+    rule: str
+    hs: int
+    pool: int
+    cells: int
+    judged: int
+    positive: int
+    outside: int
+    without_positives: int
+
+
+@dataclass(frozen=True)
+class SystemFacts:
+    """A system: its full name, the short one that tables use, what a reader must know of its ranking, its model."""
+
+    name: str
+    short: str
+    notes: tuple[str, ...] = ()
+    model: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Score:
+    """A measure of a system on a tier: means over `n` HS, from 0 to 1.
+
+    `score` counts unjudged pairs as not appropriate, and `low` to `high` is its interval at 95 %; `left_out`, `right`,
+    `lowest` and `highest` are as in `fcpair.evaluate.bounds.Readings`, None where the measure has one reading only.
+    `expected`: the exact expectation of a random order, which has no interval and no bounds. `undefined` says why a
+    figure that is None could not be computed.
+    """
+
+    tier: str
+    system: str
+    measure: str
+    n: int
+    score: float | None
+    low: float | None = None
+    high: float | None = None
+    left_out: float | None = None
+    right: float | None = None
+    lowest: float | None = None
+    highest: float | None = None
+    expected: bool = False
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A measure of a system over the tiers, as in FC-CONAN's Table 4; `measure` is `average` for the last row.
+
+    Mean, minimum and maximum are rounded to 4 decimals, `cv`, the population coefficient of variation in percent, to 1;
+    the average of these rounded figures is rounded to 4 and 3 decimals. `cv` is None where the mean is 0.
+    """
+
+    system: str
+    measure: str
+    n_tiers: int
+    mean: float | None
+    minimum: float | None
+    maximum: float | None
+    cv: float | None
+    expected: bool = False
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A paired randomisation test between two systems on a tier, over `n` HS.
+
+    `difference` is `one` minus `other`; `p_holm` is corrected over all pairs of systems for this tier and measure.
+    """
+
+    tier: str
+    measure: str
+    one: str
+    other: str
+    n: int
+    difference: float
+    p: float
+    p_holm: float
+
+
+@dataclass(frozen=True)
+class Concordance:
+    """Kendall's tau-b between the rankings of `n_systems` systems on two tiers, -1 to 1; None where undefined."""
+
+    measure: str
+    one: str
+    other: str
+    n_systems: int
+    tau: float | None
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Everything that an evaluation found; the order of tiers, systems and measures is that of the figures."""
+
+    pool: str
+    no_positives: str
+    resamples: int
+    seed: int
+    measures: tuple[str, ...]
+    tiers: tuple[TierFacts, ...]
+    systems: tuple[SystemFacts, ...]
+    scores: tuple[Score, ...]
+    spreads: tuple[Spread, ...]
+    comparisons: tuple[Comparison, ...]
+    concordances: tuple[Concordance, ...]
+
+    def as_data(self) -> dict[str, Any]:
+        """The outcome as JSON has it."""
+        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Outcome:
+        """The outcome that `as_data` gave."""
+        return cls(**{name: _record(name, value) for name, value in data.items()})
+
+
+_RECORDS: dict[str, type] = {
+    "tiers": TierFacts,
+    "systems": SystemFacts,
+    "scores": Score,
+    "spreads": Spread,
+    "comparisons": Comparison,
+    "concordances": Concordance,
+}
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, tuple):
+        return value
+    return [one if isinstance(one, str) else {**asdict(one), **_listed(one)} for one in value]
+
+
+def _listed(record: Any) -> dict[str, Any]:
+    """Tuples as lists, so that the data are the same before and after they were JSON."""
+    return {name: list(value) for name, value in asdict(record).items() if isinstance(value, tuple)}
+
+
+def _record(name: str, value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    cls = _RECORDS.get(name, str)
+    return tuple(cls(**_tupled(one)) if isinstance(one, Mapping) else one for one in value)
+
+
+def _tupled(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}

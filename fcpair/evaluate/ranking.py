@@ -1,0 +1,97 @@
+"""What a system is given and what it gives back: a task, and a ranking of the pool for every HS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fcpair.encode import Progress
+from fcpair.evaluate.names import Named
+from fcpair.retrieve import DECIMALS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NOTHING = -1
+POOLS = {
+    "judged": "the CNs of Bronze",
+    "positive": "the CNs that Bronze labels appropriate for at least one HS",
+    "all": "every CN of the grid",
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """The HS and the pool: texts, and the ids that a TREC run has for them."""
+
+    hs: tuple[str, ...]
+    cn: tuple[str, ...]
+    hs_ids: tuple[int, ...]
+    cn_ids: tuple[int, ...]
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The CNs of the pool in a system's order, best first, one row per HS.
+
+    `order` has the shape `(n_hs, depth)` and holds positions in the pool; NOTHING (-1) where the system names nothing
+    that is in the pool, which keeps its rank. `scores`, of the same shape, never rise along a row. `notes` says what a
+    reader must know of it; `model` is what a run keeps of the model.
+    """
+
+    order: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    notes: tuple[str, ...] = ()
+    model: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a system asks of a service: requests, those already answered from the cache, and tokens of the others.
+
+    `tokens` is an estimate: a token is taken to be four characters of what is sent.
+    """
+
+    requests: int = 0
+    cached: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.requests + other.requests, self.cached + other.cached, self.tokens + other.tokens)
+
+
+@dataclass(frozen=True)
+class System(Named):
+    """A way to rank the pool for an HS."""
+
+    def rank(self, task: Task) -> Ranking:
+        """Rank the pool for every HS."""
+        raise NotImplementedError
+
+    def cost(self, task: Task) -> Cost:
+        """What `rank` asks of a service; nothing, for systems that run on this machine."""
+        return Cost()
+
+
+def by_rank(order: NDArray[np.int64], notes: tuple[str, ...] = (), model: dict[str, str] | None = None) -> Ranking:
+    """A ranking by a system that has no scores of its own: the score of rank r is -r."""
+    import numpy as np
+
+    return Ranking(order, np.broadcast_to(-np.arange(1.0, order.shape[1] + 1), order.shape), notes, model)
+
+
+def ordered(scores: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The order and the sorted scores of a ranking by `scores`, shape `(n_hs, n_cn)`; ties by candidate order."""
+    import numpy as np
+
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return order, np.take_along_axis(scores, order, axis=1)
+
+
+def cosines(one: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The cosine of every row of `one` with every row of `other` (unit vectors), rounded to six decimals."""
+    import numpy as np
+
+    return np.round(one.astype(np.float64) @ other.astype(np.float64).T, DECIMALS)

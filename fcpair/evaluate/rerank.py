@@ -1,0 +1,151 @@
+"""Systems that order the top of another system's ranking anew: an LLM over a service, a cross-encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fcpair.cross import score
+from fcpair.errors import InputError
+from fcpair.evaluate.llm import Llm
+from fcpair.evaluate.naming import Choice, Request, choose, cost_of, examples, notes_on, request
+from fcpair.evaluate.question import model_record, tokens
+from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, System, Task, by_rank
+from fcpair.evaluate.systems import Sbert
+from fcpair.models import CROSS_ENCODERS, DEFAULT_MODEL, resolve
+
+TOP = 25
+
+
+@dataclass(frozen=True)
+class Rerank(System):
+    """The first `top` ranks of another system, ordered by an LLM that reads the HS and their CNs.
+
+    The LLM is asked to order all the CNs that it is given, as `Llm` describes, in the first system's order; how many it
+    names of a pool (its `n`) is left out. What it names comes first, with NOTHING where it names something else or an
+    id again; then the CNs of the top that it did not name, in the first system's order; then the rest of the first
+    system's ranking. Where the first system has NOTHING at a rank of the top, it comes behind the CNs of the top.
+    """
+
+    word: ClassVar[str] = "rerank"
+    first: System
+    top: int = TOP
+    by: Llm = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        _check_top(self.top)
+        if not isinstance(self.by, Llm):
+            raise InputError(f"by is {self.by}; expected llm:MODEL, or write cross:NAME(first=...,top=...) instead")
+        if self.by.n != Llm.n:
+            raise InputError(f"by has n={self.by.n}; leave it out, the LLM orders all of the top")
+
+    def rank(self, task: Task) -> Ranking:
+        """Rank the pool; the score of rank r is -r.
+
+        Raises:
+            ServiceError: the service gives no usable answer; one that names none of the CNs that it was given is none.
+        """
+        first = self.first.rank(task)
+        tops = _tops(first, self.top)
+        choices = choose(self._requests(task, tops), task.progress)
+        rows = [
+            [*choice.at, *(at for at in top if at not in choice.at), *_behind(row, self.top)]
+            for choice, top, row in zip(choices, tops, first.order.tolist(), strict=True)
+        ]
+        by_hs = {hs: choice for hs, choice in zip(task.hs_ids, choices, strict=True) if choice.at}
+        notes = (*notes_on(by_hs, "among those given to the LLM"), *_left_out(task, choices, tops))
+        return _after(first, rows, notes, model_record(self.by.of, (choice.model for choice in choices)))
+
+    def cost(self, task: Task) -> Cost:
+        """What is asked for the HS whose answers are not kept yet, together with what the first system asks.
+
+        Where the first system has to ask a service itself, its top is not known yet, and the first CNs of the pool
+        stand in for it.
+        """
+        first = self.first.cost(task)
+        if first.cached < first.requests:
+            stand_ins = self._requests(task, [range(min(self.top, len(task.cn)))] * len(task.hs))
+            return first + Cost(len(stand_ins), 0, tokens(one.question for one in stand_ins if one))
+        return first + cost_of(self._requests(task, _tops(self.first.rank(task), self.top)))
+
+    def _requests(self, task: Task, tops: Sequence[Sequence[int]]) -> list[Request | None]:
+        return [request(self.by.of, task, hs, top, len(top)) if top else None for hs, top in enumerate(tops)]
+
+
+@dataclass(frozen=True)
+class Cross(System):
+    """The first `top` ranks of another system, ordered by the scores of a cross-encoder (sentence-transformers).
+
+    The CNs of the top come first, by their scores for the HS, ties by candidate order; then the rest of the first
+    system's ranking. Where the first system has NOTHING at a rank of the top, it comes behind the CNs of the top.
+    Nogueira and Cho 2019, https://doi.org/10.48550/arXiv.1901.04085.
+    """
+
+    word: ClassVar[str] = "cross"
+    of: str
+    first: System = Sbert(DEFAULT_MODEL)
+    top: int = TOP
+
+    def __post_init__(self) -> None:
+        _check_top(self.top)
+
+    def rank(self, task: Task) -> Ranking:
+        """Rank the pool; the score of rank r is -r, as scores of the model and of the first system do not compare.
+
+        Raises:
+            ModelError: the model cannot be had, or is no cross-encoder.
+        """
+        model = resolve(self.of, CROSS_ENCODERS)
+        first = self.first.rank(task)
+        tops = [sorted(top) for top in _tops(first, self.top)]
+        pairs = [(task.hs[hs], task.cn[at]) for hs, top in enumerate(tops) for at in top]
+        scores = iter(score(pairs, model, task.progress).tolist())
+        scored = [{at: next(scores) for at in top} for top in tops]
+        rows = [
+            [*sorted(by_cn, key=by_cn.__getitem__, reverse=True), *_behind(row, self.top)]
+            for by_cn, row in zip(scored, first.order.tolist(), strict=True)
+        ]
+        return _after(first, rows, (), model.record())
+
+    def cost(self, task: Task) -> Cost:
+        """What the first system asks of a service."""
+        return self.first.cost(task)
+
+
+def _check_top(top: int) -> None:
+    if top < 1:
+        raise InputError(f"top is {top}; expected a whole number, 1 or more")
+
+
+def _tops(first: Ranking, top: int) -> list[list[int]]:
+    """The CNs at the first `top` ranks of each HS, best first."""
+    return [[at for at in row if at != NOTHING] for row in first.order[:, :top].tolist()]
+
+
+def _behind(row: list[int], top: int) -> list[int]:
+    """What comes behind the CNs of the top: NOTHING as often as the top has it, and the ranks below."""
+    return [NOTHING] * row[:top].count(NOTHING) + row[top:]
+
+
+def _left_out(task: Task, choices: Sequence[Choice], tops: Sequence[Sequence[int]]) -> Iterator[str]:
+    found = {
+        hs: str(n)
+        for hs, choice, top in zip(task.hs_ids, choices, tops, strict=True)
+        if (n := len(set(top) - set(choice.at)))
+    }
+    if found:
+        n, n_given = sum(map(int, found.values())), sum(map(len, tops))
+        follow = "they follow in the order of the first system"
+        yield f"CNs given to the LLM that it did not name: {n} of {n_given} ({examples(found)}); {follow}"
+
+
+def _after(first: Ranking, rows: list[list[int]], notes: tuple[str, ...], model: dict[str, str]) -> Ranking:
+    """The ranking of rows that may differ in length, with what is to be known of the first system's."""
+    import numpy as np
+
+    order = np.full((len(rows), max(map(len, rows))), NOTHING, np.int64)
+    for at, row in enumerate(rows):
+        order[at, : len(row)] = row
+    model |= {f"first.{key}": value for key, value in (first.model or {}).items()}
+    return by_rank(order, (*(f"first: {note}" for note in first.notes), *notes), model)

@@ -1,0 +1,138 @@
+"""The systems by their names, and those that need nothing but texts: random, tfidf, bm25, sbert."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from fcpair.corpus import CN, identity, read_side
+from fcpair.encode import encode
+from fcpair.errors import InputError
+from fcpair.evaluate.ranking import Ranking, System, Task, cosines, ordered
+from fcpair.models import resolve
+from fcpair.retrieve import DECIMALS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_WORDS = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Random(System):
+    """A random order of the pool for each HS, by seed."""
+
+    word: ClassVar[str] = "random"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise InputError(f"seed is {self.seed}; expected a whole number, 0 or more")
+
+    def rank(self, task: Task) -> Ranking:
+        """Rank the pool by numbers drawn for each HS and CN."""
+        import numpy as np
+
+        drawn = np.random.default_rng(self.seed).random((len(task.hs), len(task.cn)))
+        return Ranking(*ordered(drawn))
+
+
+@dataclass(frozen=True)
+class Tfidf(System):
+    """Cosine of TF-IDF vectors (scikit-learn's TfidfVectorizer as it comes).
+
+    Vocabulary and document frequencies are fitted on the pool, on the pool and the HS, or on the CNs of a file, where
+    a repeated text counts as often as it stands there.
+    """
+
+    word: ClassVar[str] = "tfidf"
+    fit: Literal["pool", "pool+hs"] | Path = "pool"
+
+    def rank(self, task: Task) -> Ranking:
+        """Rank the pool by the cosine of each HS and CN."""
+        import numpy as np
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        fitted = TfidfVectorizer().fit(self._texts(task))
+        cosine = (fitted.transform(task.hs) @ fitted.transform(task.cn).T).toarray()
+        return Ranking(*ordered(np.round(cosine, DECIMALS)))
+
+    def _texts(self, task: Task) -> list[str]:
+        if isinstance(self.fit, Path):
+            return list(read_side(self.fit, CN)[CN])
+        return [*task.cn, *task.hs] if self.fit == "pool+hs" else list(task.cn)
+
+
+@dataclass(frozen=True)
+class Bm25(System):
+    """BM25 as Lucene computes it (bm25s; Robertson and Zaragoza 2009, https://doi.org/10.1561/1500000019).
+
+    The inverse document frequency is ln(1 + (N - n + 0.5) / (n + 0.5)), never negative (Kamphuis et al. 2020,
+    https://doi.org/10.1007/978-3-030-45442-5_4). `tokens` are what white space separates, or runs of letters, digits
+    and underscores. Document frequencies and the mean length come from the pool, or from the CNs of a file, where a
+    repeated text counts as often as it stands there, together with those texts of the pool that the file lacks.
+    """
+
+    word: ClassVar[str] = "bm25"
+    k1: float = 1.5
+    b: float = 0.75
+    tokens: Literal["words", "space"] = "words"
+    lower: bool = True
+    fit: Literal["pool"] | Path = "pool"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.k1 < float("inf"):
+            raise InputError(f"k1 is {self.k1}; expected a number, 0 or more")
+        if not 0 <= self.b <= 1:
+            raise InputError(f"b is {self.b}; expected a number from 0 to 1")
+
+    def rank(self, task: Task) -> Ranking:
+        """Rank the pool by the BM25 score of each CN, with the HS as the query."""
+        import numpy as np
+        from bm25s import BM25
+
+        texts, rows = self._corpus(task)
+        tokens = [self._tokens(text) for text in texts]
+        if not any(tokens):
+            raise InputError(f"{self}: no text has a token")
+        index = BM25(k1=self.k1, b=self.b, method="lucene", dtype="float64")
+        index.index(tokens, show_progress=False)
+        scores = np.zeros((len(task.hs), len(task.cn)))
+        for row, text in enumerate(task.hs):
+            known = [token for token in self._tokens(text) if token in index.vocab_dict]
+            if known:
+                scores[row] = index.get_scores(known)[rows]
+        return Ranking(*ordered(np.round(scores, DECIMALS)))
+
+    def _corpus(self, task: Task) -> tuple[list[str], NDArray[np.int64]]:
+        """The texts that the statistics come from, and where each text of the pool stands among them."""
+        import numpy as np
+
+        there = list(read_side(self.fit, CN)[CN]) if isinstance(self.fit, Path) else []
+        at = {identity(text): row for row, text in enumerate(there)}
+        new = [text for text in task.cn if identity(text) not in at]
+        at |= {identity(text): row for row, text in enumerate(new, len(there))}
+        return [*there, *new], np.array([at[identity(text)] for text in task.cn])
+
+    def _tokens(self, text: str) -> list[str]:
+        text = text.lower() if self.lower else text
+        return text.split() if self.tokens == "space" else _WORDS.findall(text)
+
+
+@dataclass(frozen=True)
+class Sbert(System):
+    """Cosine of a sentence-transformers model's embeddings (Reimers and Gurevych 2019,
+    https://doi.org/10.18653/v1/D19-1410).
+    """
+
+    word: ClassVar[str] = "sbert"
+    of: str
+
+    def rank(self, task: Task) -> Ranking:
+        """Rank the pool by the cosine of each HS and CN; raises ModelError when the model cannot be had."""
+        model = resolve(self.of)
+        vectors = encode([*task.hs, *task.cn], model, task.progress)
+        return Ranking(*ordered(cosines(vectors[: len(task.hs)], vectors[len(task.hs) :])), model=model.record())

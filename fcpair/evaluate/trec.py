@@ -1,0 +1,159 @@
+"""TREC runs: rankings that were made elsewhere, and rankings of ours for other tools."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from fcpair.errors import Finding, InputError, reject
+from fcpair.evaluate.ranking import NOTHING, Ranking, System, Task
+from fcpair.tabular import replacing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("hs_id", "Q0", "cn_id", "rank", "score", "tag")
+_NOTHING = re.compile("nothing-[0-9]+")  # the id at a rank for which a system named nothing of the pool
+
+
+@dataclass(frozen=True)
+class Run(System):
+    """A TREC run made elsewhere: lines of `hs_id Q0 cn_id rank score tag`, with the ids of the study.
+
+    The order is that of the scores, ties broken by candidate order. A CN that the run does not name has no rank; an id
+    such as `nothing-3` keeps a rank for which a system named nothing of the pool, as `write_run` writes it.
+    """
+
+    word: ClassVar[str] = "run"
+    of: Path
+
+    def rank(self, task: Task) -> Ranking:
+        """Read the run.
+
+        Raises:
+            InputError: no such file, and all findings at once: a line that is no run line, an id that is not in the
+                study or the pool, an HS without a line, a CN or a rank that stands twice for an HS, a score that is
+                not a finite number, ranks against the scores.
+        """
+        lines = _read(self.of)
+        reject(self.of, [*_unknown(self.of, lines, task), *_repeated(self.of, lines), *_against(self.of, lines)])
+        return _ranking(lines, task)
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """The lines of a run: `line`, `hs_id`, `cn_id`, `rank`, `score`."""
+    import pandas as pd
+
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8; expected a TREC run") from None
+    rows: list[tuple[int, int, int, int, float]] = []
+    findings: list[Finding] = []
+    for line, content in enumerate(text.split("\n"), 1):
+        cells = content.split()
+        if not cells:
+            continue
+        if wrong := _wrong(cells):
+            findings.append(Finding(str(path), line, wrong))
+        else:
+            rows.append((line, int(cells[0]), _cn(cells[2], len(rows)), int(cells[3]), float(cells[4])))
+    reject(path, findings)
+    if not rows:
+        raise InputError(f"{path}: the run is empty; expected lines of `{' '.join(COLUMNS)}`")
+    return pd.DataFrame(rows, columns=["line", "hs_id", "cn_id", "rank", "score"])
+
+
+def _cn(cell: str, row: int) -> int:
+    """The id of a CN; a number below 0, another for each row, where nothing stands."""
+    return -1 - row if _NOTHING.fullmatch(cell) else int(cell)
+
+
+def _wrong(cells: list[str]) -> str | None:
+    """What is wrong with the cells of a line; None when nothing is."""
+    if len(cells) != len(COLUMNS):
+        return f"{len(cells)} columns; expected {len(COLUMNS)}: {' '.join(COLUMNS)}"
+    for at in (0, 2, 3):
+        if at == 2 and _NOTHING.fullmatch(cells[at]):
+            continue
+        if not (cells[at].isascii() and cells[at].isdigit() and len(cells[at]) <= 18):
+            return f"{COLUMNS[at]} is `{cells[at]}`; expected a whole number"
+    return None if _is_finite(cells[4]) else f"score is `{cells[4]}`; expected a finite number"
+
+
+def _is_finite(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return False
+
+
+def _unknown(path: Path, lines: pd.DataFrame, task: Task) -> list[Finding]:
+    found = []
+    for column, known, where in (("hs_id", task.hs_ids, "an HS of the study"), ("cn_id", task.cn_ids, "in the pool")):
+        wrong = lines[~lines[column].isin(known) & (lines[column] >= 0)].drop_duplicates(column)
+        said = zip(wrong["line"], wrong[column], strict=True)
+        found += [Finding(str(path), int(line), f"{column} {given} is not {where}") for line, given in said]
+    missing = sorted(set(task.hs_ids) - set(lines["hs_id"].tolist()))
+    return [*found, *(Finding(str(path), None, f"HS {hs} has no line in the run") for hs in missing)]
+
+
+def _repeated(path: Path, lines: pd.DataFrame) -> list[Finding]:
+    found = []
+    for column in ("cn_id", "rank"):
+        again = lines[lines.duplicated(["hs_id", column])]
+        said = zip(again["line"], again[column], again["hs_id"], strict=True)
+        found += [Finding(str(path), int(at), f"{column} {given} stands twice for HS {hs}") for at, given, hs in said]
+    return found
+
+
+def _against(path: Path, lines: pd.DataFrame) -> list[Finding]:
+    """Ranks that go one way and scores that go the other, once for each HS."""
+    sorted_ = lines.sort_values(["hs_id", "rank"], kind="stable")
+    rises = (sorted_["hs_id"] == sorted_["hs_id"].shift()) & (sorted_["score"] > sorted_["score"].shift())
+    first = sorted_[rises].drop_duplicates("hs_id")
+    said = zip(first["line"], first["rank"], first["hs_id"], strict=True)
+    return [
+        Finding(str(path), int(line), f"rank {rank} of HS {hs} has a higher score than the rank above it")
+        for line, rank, hs in said
+    ]
+
+
+def _ranking(lines: pd.DataFrame, task: Task) -> Ranking:
+    import numpy as np
+    import pandas as pd
+
+    placed = lines.assign(
+        row=pd.Index(task.hs_ids).get_indexer(pd.Index(lines["hs_id"])),
+        cn=pd.Index(task.cn_ids).get_indexer(pd.Index(lines["cn_id"])),
+    ).sort_values(["row", "score", "cn"], ascending=[True, False, True])
+    at = placed.groupby("row").cumcount().to_numpy()
+    order = np.full((len(task.hs), int(at.max()) + 1), NOTHING, np.int64)
+    scores = np.full(order.shape, -np.inf)
+    order[placed["row"], at], scores[placed["row"], at] = placed["cn"], placed["score"]
+    return Ranking(order, scores)
+
+
+def write_run(path: Path, ranking: Ranking, task: Task, tag: str) -> None:
+    """Write a ranking as a TREC run, whole or not at all, with scores that are read back to the last bit.
+
+    A rank for which the system named nothing of the pool gets an id such as `nothing-3`, which every tool counts as
+    not relevant; below the last CN that it named such ranks are left out.
+    """
+    import numpy as np
+
+    named = ranking.order != NOTHING
+    rows, ranks = np.nonzero(np.cumsum(named[:, ::-1], axis=1)[:, ::-1] > 0)
+    ids = np.where(named[rows, ranks], np.array(task.cn_ids)[ranking.order[rows, ranks]], NOTHING)
+    columns = (np.array(task.hs_ids)[rows].tolist(), ids.tolist(), (ranks + 1).tolist(), ranking.scores[rows, ranks])
+    lines = (
+        f"{hs} Q0 {f'nothing-{rank}' if cn == NOTHING else cn} {rank} {float(score)!r} {tag}\n"
+        for hs, cn, rank, score in zip(*columns, strict=True)
+    )
+    with replacing(path) as temporary:
+        temporary.write_text("".join(lines), "utf-8", newline="\n")

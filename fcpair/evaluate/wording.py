@@ -1,0 +1,59 @@
+"""The words on the figures of an evaluation: what they rest on, and names in lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from fcpair.evaluate.outcome import Outcome, Score, TierFacts
+
+_PARTS = re.compile(r"[^ ,:;(/_-]*(?: +|[,:;(/_-]+ *|$)")
+
+
+def plain(name: str) -> str:
+    """The name with a sign in place of everything that cannot be printed, such as a line feed."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in name)
+
+
+def wrapped(text: str, signs: int) -> list[str]:
+    """The text in lines of at most `signs` signs, broken behind spaces and the punctuation of names where it can."""
+    lines = [""]
+    for part in _PARTS.findall(text):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > signs:
+            lines.append("")
+        while len(lines[-1]) + len(part.rstrip()) > signs:
+            lines[-1], part = part[:signs], part[signs:]  # noqa: PLW2901
+            lines.append("")
+        lines[-1] += part
+    return [line.rstrip() for line in lines if line.strip()] or [""]
+
+
+def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
+    """What the figure of a measure rests on, in sentences; `scores` are those of the measure."""
+    yield f"Pool {plain(PurePath(outcome.pool).name)}: {outcome.tiers[0].pool:,} CNs."
+    if any(score.lowest is not None for score in scores):
+        yield "Bars: unjudged pairs count as not appropriate."
+    elif any(score.score is not None for score in scores):
+        yield "Unjudged pairs are read in one way only, so there is no lowest and no highest score."
+    if without := _of_tiers(outcome.tiers, "without_positives"):
+        kept = "counted too" if outcome.no_positives == "zero" else "left out"
+        yield f"HS without an appropriate CN in the pool, {kept}: {without}."
+    if outside := _of_tiers(outcome.tiers, "outside"):
+        yield f"Judged pairs outside of the pool, left out: {outside}."
+    for why, tiers in _undefined(scores).items():
+        yield f"Undefined on {', '.join(tier.capitalize() for tier in tiers)}: {why}."
+
+
+def _of_tiers(tiers: Sequence[TierFacts], count: str) -> str:
+    """A count of each tier that has any."""
+    counts = {one.tier: getattr(one, count) for one in tiers}
+    return ", ".join(f"{tier.capitalize()}\u00a0{n:,}" for tier, n in counts.items() if n)
+
+
+def _undefined(scores: Sequence[Score]) -> dict[str, list[str]]:
+    """Why something is undefined, and on which tiers."""
+    found: dict[str, list[str]] = {}
+    for why, tier in dict.fromkeys((score.undefined, score.tier) for score in scores if score.undefined):
+        found.setdefault(why or "", []).append(tier)
+    return found

