@@ -9,10 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import grid, retrieval, startup, tiers
+from benchmarks import evaluation, grid, retrieval, startup, tiers
 from benchmarks.measure import Figure, machine
 
-BENCHMARKS: dict[str, ModuleType] = {"grid": grid, "retrieval": retrieval, "tiers": tiers, "startup": startup}
+BENCHMARKS: dict[str, ModuleType] = {
+    "grid": grid,
+    "retrieval": retrieval,
+    "tiers": tiers,
+    "evaluation": evaluation,
+    "startup": startup,
+}
 HEAD = ("benchmark", "what", "measured", "demanded", "met")
 
 

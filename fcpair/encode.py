@@ -74,7 +74,7 @@ def _load(model: Model) -> Any:
 
     try:
         return SentenceTransformer(model.folder, local_files_only=True).eval()
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # the libraries raise many kinds; each only means: not a model
         raise ModelError(f"{model.name} cannot be loaded as a sentence-transformers model: {error}") from error
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tiny_cross import save_tiny
 
 from fcpair import encode as encoding
 from fcpair.cache import cache_folder
@@ -93,6 +94,14 @@ def test_a_folder_that_is_no_model_says_so(tmp_path: Path) -> None:
     found = resolve(str(tmp_path))
     with pytest.raises(ModelError, match="cannot be loaded as a sentence-transformers model"):
         encode(["a"], found)
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_model_with_broken_weights_says_so(tmp_path: Path) -> None:
+    save_tiny(tmp_path, head=False)
+    (tmp_path / "model.safetensors").write_bytes(b"broken")
+    with pytest.raises(ModelError, match="cannot be loaded as a sentence-transformers model"):
+        encode(["a"], resolve(str(tmp_path)))
 
 
 @pytest.mark.usefixtures("warm")

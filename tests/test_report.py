@@ -12,24 +12,41 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from evaluate.outcomes import TIERS, TWO, outcome
 
 from fcpair import Study
 from fcpair.agree import AgreementOptions
 from fcpair.corpus import digest
 from fcpair.errors import InputError
+from fcpair.evaluate.evaluation import NO_HS
+from fcpair.evaluate.outcome import Outcome
+from fcpair.evaluate.systems import Sbert
+from fcpair.evaluate.trec import Run
 from fcpair.params import Adjudicate, Assign, Partition, Setup, Simulate, Validate
 from fcpair.published import COLUMNS
 from fcpair.records import Role, RunRecord, Tier
 from fcpair.report import cells, figures, paint, words
-from fcpair.report.data import DISCARDED, HOLE, IN_CORPUS, IN_GRID, OTHER, POSITIVE, UNDECIDED, GridMap
+from fcpair.report.data import (
+    DISCARDED,
+    HOLE,
+    IN_CORPUS,
+    IN_GRID,
+    OTHER,
+    POSITIVE,
+    UNDECIDED,
+    EvaluationFigures,
+    GridMap,
+)
+from fcpair.report.evaluation import evaluation_tables, without_folders
 from fcpair.report.rows import log_lines
 from fcpair.steps import report
-from fcpair.store import grids, texts
+from fcpair.store import grids, runs, texts
 
 QUICK = AgreementOptions(resamples=20)
 MAJORITY = Partition("majority")
 VOID = {"meta", "img", "source", "br"}
 SECTIONS = ("study", "grid", "agreement", "decisions", "tiers", "releases", "people", "log", "undefined")
+EVALUATED = (*SECTIONS[:6], "evaluation", *SECTIONS[6:])
 DATA = os.environ.get("FCPAIR_DATA")
 
 
@@ -116,11 +133,11 @@ class Page(HTMLParser):
         return [attrs for tag, attrs in self.seen if tag in tags]
 
 
-def check(html: str) -> Page:
+def check(html: str, sections: tuple[str, ...] = SECTIONS) -> Page:
     """What must hold of every report."""
     page = Page(html)
     ids = [attrs["id"] for _, attrs in page.seen if "id" in attrs]
-    assert tuple(ids) == SECTIONS
+    assert tuple(ids) == sections
     for _, attrs in page.seen:
         assert not any(name.startswith("on") for name in attrs)
         for name in ("src", "srcset", "href", "data", "action"):
@@ -300,6 +317,162 @@ def test_a_decision_that_was_taken_back_waits_again(tmp_path: Path) -> None:
     assert grid is not None
     assert grid.decision[0].tolist() == [DISCARDED, UNDECIDED, POSITIVE]
     assert "discarded 1" in check(page_of(study)).text
+
+
+def evaluated(study: Study, found: Outcome) -> str:
+    """The report of a study in which `fcpair evaluate` found this."""
+    with study._store.write() as tx:
+        runs.add_run(tx, "evaluate", {"systems": [one.name for one in found.systems]}, {}, "0", None, found.as_data())
+    return page_of(study)
+
+
+def test_without_an_evaluation_the_report_has_no_section_about_one(tmp_path: Path) -> None:
+    html = page_of(published(tmp_path, SMALL))
+    assert "evaluat" not in check(html).text.lower()
+    assert "#evaluation" not in html
+
+
+def test_the_newest_evaluation_stands_in_the_report(tmp_path: Path) -> None:
+    study = published(tmp_path, SMALL)
+    evaluated(study, outcome(TWO[:1]))
+    found = outcome(pool="positive")
+    html = evaluated(study, found)
+    page = check(html, EVALUATED)
+    assert html.index('href="#releases"') < html.index('href="#evaluation"') < html.index('href="#people"')
+    assert "Pool positive Measures NDCG@5, judged@5" in page.text
+    tier = found.tiers[0]
+    rests_on = f"Diamond the rule of diamond 9 20 {tier.judged} {words.share(tier.judged, 180)} {tier.positive} 0 0"
+    assert rests_on in page.text
+    assert "tfidf tfidf(fit=pool) – –" in page.text
+    assert "later run" not in page.text
+
+
+def test_each_measure_of_an_evaluation_has_a_picture_for_light_and_for_dark_pages(tmp_path: Path) -> None:
+    page = check(evaluated(published(tmp_path, SMALL), outcome()), EVALUATED)
+    pictures = [one for one in page.all("img") if " of random, tfidf on " in (one["alt"] or "")]
+    assert [str(one["alt"]).split()[0] for one in pictures] == ["NDCG@5", "judged@5"]
+    tables = evaluation_tables(EvaluationFigures(outcome(), run("evaluate"), 0))
+    assert all(image.light != image.dark for _, image in tables.pictures)
+    assert [one["src"] for one in pictures] == [image.light for _, image in tables.pictures]
+
+
+def test_scores_stand_with_interval_readings_and_bounds(tmp_path: Path) -> None:
+    found = outcome()
+    text = check(evaluated(published(tmp_path, SMALL), found), EVALUATED).text
+    score = next(one for one in found.scores if (one.tier, one.system, one.measure) == ("gold", "tfidf", "NDCG@5"))
+    assert f"Scores on Gold Means over HS, from 0 to 1; {found.tiers[1].judged} of 180 pairs judged." in text
+    row = (
+        f"tfidf NDCG@5 9 {score.score:.4f} {score.low:.3f} to {score.high:.3f} "
+        f"{score.left_out:.4f} {score.right:.4f} {score.lowest:.3f} to {score.highest:.3f}"
+    )
+    assert row in text
+    exact = next(one for one in found.scores if one.expected and (one.tier, one.measure) == ("gold", "NDCG@5"))
+    assert f"random, expectation NDCG@5 9 {exact.score:.4f} – {exact.left_out:.4f}" in text
+    judged = next(one for one in found.scores if (one.tier, one.system, one.measure) == ("gold", "tfidf", "judged@5"))
+    assert f"judged@5 9 {judged.score:.4f} {judged.low:.3f} to {judged.high:.3f} – – –" in text
+
+
+def test_spread_and_concordance_over_tiers_stand_in_it(tmp_path: Path) -> None:
+    found = outcome(measures=("HitRatio", "MRR", "NDCG", "MAP"))
+    text = check(evaluated(published(tmp_path, SMALL), found), EVALUATED).text
+    average = next(row for row in found.spreads if (row.system, row.measure) == ("tfidf", "average"))
+    assert f"average 4 {average.mean:.4f} {average.minimum:.4f} {average.maximum:.4f} {average.cv:.3f}" in text
+    taus = [one.tau for one in found.concordances if (one.one, one.other) == ("diamond", "bronze")]
+    assert f"Diamond, Bronze {' '.join(words.decimal(tau, 2) for tau in taus)}" in text
+
+
+def test_only_significant_differences_are_listed_and_all_are_counted(tmp_path: Path) -> None:
+    found = outcome((*TWO, Sbert("a"), Sbert("b")), TIERS[2:], n_hs=20, resamples=1000)
+    text = check(evaluated(published(tmp_path, SMALL), found), EVALUATED).text
+    significant = [test for test in found.comparisons if test.p_holm < 0.05]
+    assert 0 < len(significant) < len(found.comparisons)
+    assert f"{len(significant)} of {len(found.comparisons)} differences between two systems have p < 0.05" in text
+    for test in significant:
+        assert f"{test.one} {test.other} 20 {test.difference:+.4f} {test.p_holm:.4f}" in text
+
+
+def test_one_system_on_one_tier_has_nothing_to_compare(tmp_path: Path) -> None:
+    text = check(evaluated(published(tmp_path, SMALL), outcome(TWO[:1], ("gold",))), EVALUATED).text
+    for said in ("Spread of the score", "Kendall's tau", "Differences between systems"):
+        assert said not in text
+
+
+def test_an_evaluation_says_that_later_runs_changed_what_it_rests_on(tmp_path: Path) -> None:
+    study = published(tmp_path, SMALL)
+    evaluated(study, outcome())
+    study.release(Tier.BRONZE, tmp_path / "bronze.csv")
+    assert "later run" not in check(page_of(study), EVALUATED).text
+    study.decide(0, None, by="eva")
+    assert "These figures were made before 1 later run that" in check(page_of(study), EVALUATED).text
+    study.take_back(1, by="eva")
+    text = check(page_of(study), EVALUATED).text
+    assert "These figures were made before 2 later runs that may have changed labels" in text
+    assert "Run fcpair evaluate to make them anew." in text
+    assert "later run" not in check(evaluated(study, outcome()), EVALUATED).text
+
+
+def test_undefined_scores_say_why_in_place_and_once_in_the_list(tmp_path: Path) -> None:
+    found = outcome(without=("diamond",), no_positives="leave_out")
+    text = check(evaluated(published(tmp_path, SMALL), found), EVALUATED).text
+    assert f"random NDCG@5 0 undefined, because {NO_HS}" in text
+    assert text.count(f"scores on Diamond 0 HS {NO_HS}") == 1
+    assert f"spread over tiers, NDCG@5: random, tfidf 4 tiers {NO_HS}" in text
+    assert f"NDCG@5 4 undefined, because {NO_HS}" in text
+    assert f"Kendall's tau of Diamond and Gold, NDCG@5 2 systems {NO_HS}" in text
+
+
+def test_a_mean_of_0_has_no_coefficient_of_variation_in_the_report(tmp_path: Path) -> None:
+    found = outcome(TWO[1:], without=("diamond", "gold", "silver", "bronze"))
+    text = check(evaluated(published(tmp_path, SMALL), found), EVALUATED).text
+    why = "the mean is 0, so there is no coefficient of variation"
+    assert f"NDCG@5 4 0.0000 0.0000 0.0000 undefined, because {why}" in text
+    assert f"coefficient of variation over tiers, NDCG@5: tfidf 4 tiers {why}" in text
+
+
+def test_scores_over_one_hs_have_no_interval_and_say_so(tmp_path: Path) -> None:
+    text = check(evaluated(published(tmp_path, SMALL), outcome(n_hs=1)), EVALUATED).text
+    assert re.search(r"tfidf NDCG@5 1 \d\.\d{4} undefined, because one HS gives no interval \d\.\d{4}", text)
+    assert "intervals of scores on Diamond 1 HS one HS gives no interval" in text
+
+
+def test_names_of_systems_are_escaped_and_lose_their_folders(tmp_path: Path) -> None:
+    systems = (Run(Path("<b>$x$.trec")), Run(Path("/home/me/one/a.trec")), Run(Path("/home/me/two/a.trec")))
+    found = outcome((*systems, Sbert("/home/me/models/<i>")), pool="/home/me/pool.csv")
+    html = evaluated(published(tmp_path, SMALL), found)
+    text = check(html, EVALUATED).text
+    assert "<b>" not in html
+    assert "run:<b>$x$.trec" in text
+    assert "sbert:<i>" in text
+    assert "run:a.trec (2)" in text
+    assert "Pool pool.csv" in text
+    assert "/home/me" not in html
+
+
+def test_systems_from_two_folders_are_told_apart() -> None:
+    found = without_folders(outcome((Run(Path("/one/a.trec")), Run(Path("/two/a.trec")), Run(Path("b.trec")))))
+    names = ["run:a.trec (1)", "run:a.trec (2)", "run:b.trec"]
+    assert [system.short for system in found.systems] == names
+    assert list(dict.fromkeys(score.system for score in found.scores)) == names
+    assert (found.comparisons[0].one, found.comparisons[0].other) == (names[0], names[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("run:/home/me/a.trec", "run:a.trec"),
+        ('run:"/home/me/a, b/c.trec"', 'run:"c.trec"'),
+        ('run:"C:\\\\data\\\\a.trec"', 'run:"a.trec"'),
+        ("tfidf(fit=/data/texts.csv)", "tfidf(fit=texts.csv)"),
+        ("rerank(first=run:/x/a.trec,then=cross:/y/z,depth=20)", "rerank(first=run:a.trec,then=cross:z,depth=20)"),
+        ("sbert:a-house/a-model", "sbert:a-house/a-model"),
+        ("bm25(k1=1.2)", "bm25(k1=1.2)"),
+        ("embed:https://a.org/v1/m", "embed:https://a.org/v1/m"),
+        ("C:\\data\\a.csv", "a.csv"),
+        ("/data/a.csv", "a.csv"),
+    ],
+)
+def test_folders_go_from_a_system_s_name(name: str, shown: str) -> None:
+    assert words.file_name(name) == shown
 
 
 def a_map(n_hs: int, n_cn: int) -> GridMap:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from fcpair.cli.options import format_option, own_params, with_study
 from fcpair.cli.output import Cell, Table, emit, progress, say, shown
+from fcpair.evaluate.outcome import ALPHA, by_system
 from fcpair.evaluate.summary import AVERAGE
 from fcpair.params import Evaluate, Partition
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fcpair.evaluate.ranking import Cost
     from fcpair.study import Study
 
-ALPHA = 0.05
-Row = TypeVar("Row", "Score", "Spread")
 SCORE_COLUMNS = ("system, measure", "score", "interval", "left out", "right", "bounds")
 SPREAD_COLUMNS = ("system, measure", "mean", "min", "max", "CV %")
 KEY = (
@@ -102,17 +100,11 @@ def _rests_on(tier: TierFacts, outcome: Outcome) -> str:
 
 
 def _score_rows(scores: list[Score]) -> Iterator[list[Cell]]:
-    for name, own in _by_system(scores):
+    for name, own in by_system(scores):
         yield [name, *[""] * (len(SCORE_COLUMNS) - 1)]
         for score in own:
             interval, bounds = _range(score.low, score.high), _range(score.lowest, score.highest)
             yield [f"  {score.measure}", *_four(score.score), interval, *_four(score.left_out, score.right), bounds]
-
-
-def _by_system(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """The rows of each system under its name; those of an expectation under a name that says so."""
-    for (system, expected), own in groupby(rows, lambda row: (row.system, row.expected)):
-        yield f"{system}{', expectation' * expected}", list(own)
 
 
 def _four(*values: float | None) -> list[str]:
@@ -135,7 +127,7 @@ def _notes(scores: list[Score], outcome: Outcome) -> list[str]:
 
 def _spread_table(outcome: Outcome) -> Table:
     rows: list[list[Cell]] = []
-    for name, own in _by_system(outcome.spreads):
+    for name, own in by_system(outcome.spreads):
         rows.append([name, *[""] * (len(SPREAD_COLUMNS) - 1)])
         rows += [[f"  {row.measure}", *_four(row.mean, row.minimum, row.maximum), _variation(row)] for row in own]
     title = f"Over {len(outcome.tiers)} tiers: mean, minimum, maximum, population coefficient of variation"
@@ -153,12 +145,12 @@ def _comparison_table(outcome: Outcome) -> Table:
     found = {(test.one, test.other, test.measure, test.tier): test for test in outcome.comparisons}
     tiers, measures = ([*dict.fromkeys(key[at] for key in found)] for at in (3, 2))
     for one, other in dict.fromkeys((key[0], key[1]) for key in found):
-        if any(test.p_holm < ALPHA for key, test in found.items() if key[:2] == (one, other)):
+        if any(test.significant for key, test in found.items() if key[:2] == (one, other)):
             rows.append([f"{one} less {other}", *[""] * len(tiers)])
             rows += [
                 [f"  {name}", *(_difference(found[one, other, name, tier]) for tier in tiers)] for name in measures
             ]
-    n_found = sum(test.p_holm < ALPHA for test in outcome.comparisons)
+    n_found = sum(test.significant for test in outcome.comparisons)
     title = f"Differences between two systems; * p < {ALPHA}: {n_found:,} of {len(outcome.comparisons):,} tests"
     notes = [
         "paired randomisation tests, corrected after Holm for each tier and measure.",
@@ -168,7 +160,7 @@ def _comparison_table(outcome: Outcome) -> Table:
 
 
 def _difference(test: Comparison) -> str:
-    return f"{test.difference:+.4f}{'*' if test.p_holm < ALPHA else ' '}"
+    return f"{test.difference:+.4f}{'*' if test.significant else ' '}"
 
 
 def _concordance_table(outcome: Outcome) -> Table:

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+BLOCK_CELLS = 1_000_000  # ranked at once: 8 MB of scores, and as much again to sort them
+
 
 def measure_arrays(
     scores: NDArray[np.float64], labels: NDArray[np.int8], measures: Sequence[Measure]
 ) -> NDArray[np.float64]:
-    """Measure a ranking that is given by scores, every HS at once.
+    """Measure a ranking that is given by scores, many HS at once.
 
     Args:
         scores: of each HS (row) and CN of the pool (column), the higher the better, shape `(n_hs, n_cn)`; ties are
@@ -40,7 +42,17 @@ def measure_arrays(
         raise InputError(f"{int(np.isnan(scores).sum())} scores are NaN; expected a number for every HS and CN")
     if labels.dtype.kind not in "biu" or labels.min() < UNJUDGED or labels.max() > POSITIVE:
         raise InputError(f"labels must be {POSITIVE}, {NEGATIVE} or {UNJUDGED}")
-    depths = [measure.depth or scores.shape[1] for measure in measures]
-    order = top(scores.astype(np.float64, copy=False), min(max(depths, default=1), scores.shape[1]))
-    judged = judge(order, labels.astype(np.int8, copy=False))
+    depth = min(max((measure.depth or scores.shape[1] for measure in measures), default=1), scores.shape[1])
+    rows = max(1, BLOCK_CELLS // scores.shape[1])
+    blocks = ((scores[start : start + rows], labels[start : start + rows]) for start in range(0, len(scores), rows))
+    return np.concatenate([_measured(*block, measures, depth) for block in blocks])
+
+
+def _measured(
+    scores: NDArray[np.float64], labels: NDArray[np.int8], measures: Sequence[Measure], depth: int
+) -> NDArray[np.float64]:
+    """The measures of the first `depth` ranks, shape `(n_hs, n_measures)`."""
+    import numpy as np
+
+    judged = judge(top(scores.astype(np.float64, copy=False), depth), labels.astype(np.int8, copy=False))
     return np.array([measure(judged) for measure in measures]).reshape(len(measures), len(scores)).T

@@ -202,7 +202,7 @@ def _band_fill(inks: Inks) -> dict[str, Any]:
 
 def _draw_interval(axes: Axes, ends: tuple[float, float], middle: float, inks: Inks) -> None:
     """A whisker with a rim of the page's colour, so that it is seen on dark, light and hatched bars."""
-    for colour, wider, zorder in ((inks.page, 1.4, 3), (inks.ink, 0, 3.1)):
+    for colour, wider, zorder in ((inks.page, 1.2, 3), (inks.ink, 0, 3.1)):
         axes.plot(ends, [middle, middle], **_whisker(colour, wider), zorder=zorder)
 
 
@@ -211,7 +211,7 @@ def _whisker(colour: str, wider: float = 0) -> dict[str, Any]:
         "color": colour,
         "linewidth": 1.0 + wider,
         "marker": "|",
-        "markersize": 5.5 + wider,
+        "markersize": 5 + wider,
         "markeredgewidth": 1.0 + wider,
         "solid_capstyle": "butt",
         "clip_on": False,
@@ -260,8 +260,8 @@ def _marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, A
 def _write(figure: Figure, height: float, measure: str, notes: Sequence[str], inks: Inks) -> None:
     title: dict[str, Any] = {"fontsize": 13, "fontweight": "bold", "va": "top", "color": inks.ink}
     figure.text(MARGIN / WIDTH, 1 - MARGIN / height, measure, **title)
-    for at, line in enumerate(reversed(notes)):
-        figure.text(MARGIN / WIDTH, (MARGIN + LINE * at) / height, line, fontsize=SMALL - 0.5, color=inks.ink)
+    for below, line in zip(reversed(range(len(notes))), notes, strict=True):
+        figure.text(MARGIN / WIDTH, (MARGIN + LINE * below) / height, line, fontsize=SMALL - 0.5, color=inks.ink)
 
 
 def _legends(figure: Figure, height: float, tiers: dict[str, Artist], marks: dict[str, Artist], inks: Inks) -> None:

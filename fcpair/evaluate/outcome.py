@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from itertools import groupby
+from typing import Any, TypeVar
+
+ALPHA = 0.05  # below it a corrected p-value counts as significant
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,11 @@ class Comparison:
     p: float
     p_holm: float
 
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected p-value is below 0.05."""
+        return self.p_holm < ALPHA
+
 
 @dataclass(frozen=True)
 class Concordance:
@@ -133,6 +141,15 @@ class Outcome:
     def from_data(cls, data: Mapping[str, Any]) -> Outcome:
         """The outcome that `as_data` gave."""
         return cls(**{name: _record(name, value) for name, value in data.items()})
+
+
+Row = TypeVar("Row", Score, Spread)
+
+
+def by_system(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """The rows of each system under its name; those of a random order's expectation under one that says so."""
+    together = groupby(rows, key=lambda row: f"{row.system}{', expectation' * row.expected}")
+    return [(name, list(own)) for name, own in together]
 
 
 _RECORDS: dict[str, type] = {

@@ -75,7 +75,6 @@ class Service:
             ServiceError: no address is set, it cannot be reached, it refuses, or no answer could be used; says what
                 was asked, what came back, and what to do.
         """
-        import httpx2
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
         url = f"{self._address()}/{question.endpoint}"
@@ -86,7 +85,7 @@ class Service:
             retry=retry_if_exception_type(BrokenAnswer),
             reraise=True,
         )
-        with httpx2.Client(headers=self._headers(), timeout=self.timeout_s) as client:
+        with self._client() as client:
             try:
                 found: T = retrying(self._attempt, client, url, question, read)
             except BrokenAnswer as broken:
@@ -110,6 +109,18 @@ class Service:
                 "give the key in OPENAI_API_KEY"
             )
         return self.base_url.rstrip("/")
+
+    def _client(self) -> Client:
+        from httpx2 import Client, InvalidURL
+
+        headers = self._headers()
+        try:
+            return Client(headers=headers, timeout=self.timeout_s)
+        except (ImportError, InvalidURL, OSError, ValueError) as error:
+            raise ServiceError(
+                f"no connection can be prepared ({type(error).__name__}); check the proxy (HTTP_PROXY, HTTPS_PROXY, "
+                "ALL_PROXY) and the certificates (SSL_CERT_FILE) that the environment names"
+            ) from None
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}

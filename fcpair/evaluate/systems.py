@@ -56,7 +56,10 @@ class Tfidf(System):
         import numpy as np
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        fitted = TfidfVectorizer().fit(self._texts(task))
+        texts, vectorizer = self._texts(task), TfidfVectorizer()
+        if not any(map(vectorizer.build_analyzer(), texts)):
+            raise InputError(f"{self}: no text has a token")
+        fitted = vectorizer.fit(texts)
         cosine = (fitted.transform(task.hs) @ fitted.transform(task.cn).T).toarray()
         return Ranking(*ordered(np.round(cosine, DECIMALS)))
 

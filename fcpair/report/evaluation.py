@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import TypeVar
 
 from fcpair.evaluate.chart import Inks
 from fcpair.evaluate.figures import png
-from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, Spread, TierFacts
+from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, Spread, TierFacts, by_system
 from fcpair.evaluate.wording import plain
 from fcpair.report import figures, words
 from fcpair.report.data import EvaluationFigures
 from fcpair.report.paint import hexadecimal
-
-ALPHA = 0.05
-
-Row = TypeVar("Row", Score, Spread)
 
 
 @dataclass(frozen=True)
@@ -44,10 +38,10 @@ def evaluation_tables(found: EvaluationFigures) -> EvaluationTables:
         outcome=outcome,
         pictures=tuple((measure, _picture(outcome, measure)) for measure in outcome.measures),
         scores=tuple(
-            (tier, _by_system([score for score in outcome.scores if score.tier == tier.tier])) for tier in outcome.tiers
+            (tier, by_system([score for score in outcome.scores if score.tier == tier.tier])) for tier in outcome.tiers
         ),
-        spreads=_by_system(outcome.spreads),
-        differences=tuple(test for test in outcome.comparisons if test.p_holm < ALPHA),
+        spreads=by_system(outcome.spreads),
+        differences=tuple(test for test in outcome.comparisons if test.significant),
         compared=tuple(dict.fromkeys(one.measure for one in outcome.concordances)),
         taus=_taus(outcome),
     )
@@ -57,12 +51,6 @@ def _picture(outcome: Outcome, measure: str) -> figures.Image:
     return figures.in_both(
         lambda theme: png(outcome, measure, Inks(page=hexadecimal(theme.page), ink=hexadecimal(theme.ink)))
     )
-
-
-def _by_system(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    """The rows of each system together; those of a random order's expectation stand apart."""
-    together = groupby(rows, key=lambda row: f"{row.system}{', exact expectation' * row.expected}")
-    return [(name, list(own)) for name, own in together]
 
 
 def _taus(outcome: Outcome) -> list[tuple[str, list[Concordance]]]:

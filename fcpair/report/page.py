@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fcpair.evaluate.outcome import ALPHA
 from fcpair.report import cells, figures, words
 from fcpair.report.data import IN_GRID, GridMap, ReportData
-from fcpair.report.evaluation import ALPHA, evaluation_tables
+from fcpair.report.evaluation import evaluation_tables
 from fcpair.report.rows import kappa_map, log_lines, tier_tables
 from fcpair.report.undefined import gaps
 

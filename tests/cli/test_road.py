@@ -248,7 +248,16 @@ def test_the_example_recipe_walks_to_the_end(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     stages = [line.split(":")[0] for line in result.stdout.splitlines()]
     assert stages[:5] == ["import", "select", "retrieve", "pair", "assign"]
-    assert stages[5:] == ["simulate", "adjudicate", "validate", "simulate", "agreement", "partition", "next"]
+    assert stages[5:] == [
+        "simulate",
+        "adjudicate",
+        "validate",
+        "simulate",
+        "agreement",
+        "partition",
+        "evaluate",
+        "next",
+    ]
     assert "SIMULATED" in result.stderr
     sizes = [tiers(fcpair("partition", "--format", "json", study=study))[tier]["pairs"] for tier in TIERS]
     assert sizes == sorted(sizes)

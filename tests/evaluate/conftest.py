@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluate.served import Served
+from evaluate.served import KEY, Served
 from fcpair.evaluate import service
-
-KEY = "sk-never-to-be-seen"
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
 
+KEY = "sk-never-to-be-seen"
 MODEL = "tiny-2"
 
 

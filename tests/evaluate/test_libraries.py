@@ -106,9 +106,7 @@ def by_hs(values: dict[str, float]) -> Values:
     return np.array([values[hs] for hs in sorted(values)])
 
 
-def in_ir_measures(
-    name: str, qrels: Qrels, run: Run, provider: ir_measures.Provider | None = None
-) -> dict[str, float]:
+def in_ir_measures(name: str, qrels: Qrels, run: Run, provider: ir_measures.Provider | None = None) -> dict[str, float]:
     calc = (provider or ir_measures).iter_calc
     return {one.query_id: one.value for one in calc([ir_measures.parse_measure(name)], qrels, run)}
 

@@ -1,4 +1,4 @@
-"""Asking a service: what is sent, what is tried again and how often, what an error says, and that the key is nowhere."""
+"""Asking a service: what is sent, what is tried again and how often, what an error says, and where the key is not."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from evaluate.conftest import KEY
-from evaluate.served import Reply, Served
+from evaluate.served import KEY, Reply, Served
 from fcpair.errors import FcpairError, ServiceError
 from fcpair.evaluate import service
 from fcpair.evaluate.question import BrokenAnswer, Question, about
@@ -195,7 +194,9 @@ def test_it_is_an_error_that_the_command_line_knows() -> None:
 def test_without_an_address_it_says_what_to_set(
     served: Served, monkeypatch: pytest.MonkeyPatch, url: str | None
 ) -> None:
-    monkeypatch.delenv("OPENAI_BASE_URL") if url is None else monkeypatch.setenv("OPENAI_BASE_URL", url)
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    if url is not None:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
     message = error()
     assert "set OPENAI_BASE_URL" in message
     assert "http://localhost:11434/v1" in message
@@ -225,6 +226,15 @@ def test_a_key_in_the_address_is_refused_and_not_shown(
 def test_a_time_limit_that_is_none_is_refused(served: Served, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
     monkeypatch.setenv("FCPAIR_TIMEOUT_S", given)
     assert f"FCPAIR_TIMEOUT_S is `{given}`" in error()
+
+
+@pytest.mark.parametrize(("name", "value"), [("ALL_PROXY", "nonsense://host"), ("SSL_CERT_FILE", "/no/such/file")])
+def test_a_connection_that_cannot_be_prepared_says_what_to_check(
+    served: Served, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert name in error()
+    assert served.asked == []
 
 
 # -- the key

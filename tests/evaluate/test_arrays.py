@@ -1,0 +1,123 @@
+"""Measures straight from arrays, against the long way by a full ranking, and the largest values of each row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+import fcpair.evaluate.arrays
+from fcpair.errors import InputError
+from fcpair.evaluate.arrays import measure_arrays
+from fcpair.evaluate.judged import judge
+from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.measures import MAP, MEASURES, MRR, NDCG, Accuracy, HitRatio, JudgedAt, Precision
+from fcpair.evaluate.ranking import ordered
+from fcpair.retrieve import top
+
+EVERY: list[Measure] = [cls() for cls in MEASURES.values()]
+CUT: list[Measure] = [HitRatio(2), MRR(3), NDCG(4), MAP(1, "all"), Accuracy(3), JudgedAt(2)]
+shapes = st.tuples(st.integers(1, 5), st.integers(1, 14))
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Scores of which many tie, and labels."""
+    shape = draw(shapes)
+    scores = draw(arrays(np.float64, shape, elements=st.sampled_from([-np.inf, -1.5, 0.0, 0.25, 3.0])))
+    return scores, draw(arrays(np.int8, shape, elements=st.integers(-1, 1)))
+
+
+@given(worlds(), st.sampled_from([EVERY, CUT]))
+def test_figures_are_those_of_the_full_ranking(
+    world: tuple[NDArray[np.float64], NDArray[np.int8]], measures: list[Measure]
+) -> None:
+    scores, labels = world
+    judged = judge(ordered(scores)[0], labels)
+    expected = np.stack([measure(judged) for measure in measures], axis=1)
+    assert measure_arrays(scores, labels, measures) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("cells", [1, 40, 99])
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
+    rng = np.random.default_rng(1)
+    scores, labels = rng.integers(0, 5, (13, 10)).astype(float), rng.integers(-1, 2, (13, 10)).astype(np.int8)
+    whole = measure_arrays(scores, labels, EVERY)
+    monkeypatch.setattr(fcpair.evaluate.arrays, "BLOCK_CELLS", cells)
+    assert measure_arrays(scores, labels, EVERY) == pytest.approx(whole, abs=1e-12)
+
+
+def test_one_row_per_hs_and_one_column_per_measure() -> None:
+    """The first HS has its positive at rank 2, the second at rank 1."""
+    found = measure_arrays(np.array([[3.0, 2], [3, 2]]), np.array([[0, 1], [1, 0]], np.int8), [MRR(1), MRR(2), NDCG(1)])
+    assert found.tolist() == [[0, 0.5, 0], [1, 1, 1]]
+
+
+def test_ties_are_broken_by_the_order_of_the_columns() -> None:
+    labels = np.array([[0, 1, 0, 1]], np.int8)
+    assert measure_arrays(np.zeros((1, 4)), labels, [MRR(4), Precision(2)]).tolist() == [[0.5, 0.5]]
+
+
+def test_a_cut_beyond_the_pool_reads_the_pool() -> None:
+    assert measure_arrays(np.array([[2.0, 1]]), np.array([[0, 1]], np.int8), [MRR(10)]).tolist() == [[0.5]]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float32, np.uint8, np.bool_])
+def test_scores_may_be_of_any_kind_of_number(kind: type[np.generic]) -> None:
+    scores = np.array([[0, 1, 0]]).astype(kind)
+    found = measure_arrays(scores, np.array([[0, 1, 0]], np.int8), [MRR(3)])
+    assert found.tolist() == [[1]]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.bool_])
+def test_labels_may_be_of_any_kind_of_whole_number(kind: type[np.generic]) -> None:
+    labels = np.array([[0, 1, 0]]).astype(kind)
+    found = measure_arrays(np.array([[1.0, 2, 3]]), labels, [MRR(3), NDCG(1)])
+    assert found.tolist() == [[0.5, 0]]
+
+
+def test_no_measures_give_no_columns() -> None:
+    assert measure_arrays(np.ones((3, 2)), np.ones((3, 2), np.int8), []).shape == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "message"),
+    [
+        (np.ones((2, 3)), np.ones((3, 2)), r"the shapes \(2, 3\) and \(3, 2\); expected the same two"),
+        (np.ones(3), np.ones(3), r"the shapes \(3,\) and \(3,\)"),
+        (np.ones((0, 3)), np.ones((0, 3)), r"the shapes \(0, 3\)"),
+        (np.ones((3, 0)), np.ones((3, 0)), r"the shapes \(3, 0\)"),
+        (np.array([[1.0, np.nan]]), np.ones((1, 2)), "1 scores are NaN"),
+        (np.ones((1, 2)), np.array([[1, 2]]), "labels must be 1, 0 or -1"),
+        (np.ones((1, 2)), np.array([[-2, 1]]), "labels must be 1, 0 or -1"),
+    ],
+)
+def test_arrays_that_cannot_be_measured_are_refused(
+    scores: NDArray[np.float64], labels: NDArray[np.float64], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        measure_arrays(scores, labels.astype(np.int8), [MRR(3)])
+
+
+def test_labels_between_the_classes_are_refused() -> None:
+    with pytest.raises(InputError, match="labels must be 1, 0 or -1"):
+        measure_arrays(np.ones((1, 2)), np.array([[0.5, 1]]), [MRR(3)])
+
+
+# -- the largest values
+
+
+@given(worlds(), st.integers(0, 14))
+def test_the_top_is_the_head_of_a_stable_sort(world: tuple[NDArray[np.float64], NDArray[np.int8]], places: int) -> None:
+    scores, _ = world
+    places = min(places, scores.shape[1])
+    expected = np.argsort(-scores, axis=1, kind="stable")[:, :places]
+    assert top(scores, places).tolist() == expected.tolist()
+
+
+def test_the_top_takes_the_first_of_equal_values_also_where_the_last_place_is_shared() -> None:
+    scores = np.array([[1.0, 5, 1, 1, 5], [2, 2, 2, 2, 2]])
+    assert top(scores, 3).tolist() == [[1, 4, 0], [0, 1, 2]]
