@@ -71,8 +71,11 @@ def _print_costs(costs: list[tuple[str, Cost]], form: str) -> None:
         {"system": name, "requests": cost.requests, "cached": cost.cached, "tokens": cost.tokens}
         for name, cost in costs
     ]
-    note = "requests: all that are needed, of which `cached` are answered already; tokens: about, to be sent by others."
-    table = Table("What a service would be asked", list(rows[0]), [list(row.values()) for row in rows], [note])
+    notes = [
+        "requests: all that are needed; cached: those of them that are answered already.",
+        "tokens: to be read by the model, of the others; an estimate, four characters each.",
+    ]
+    table = Table("What a service would be asked", list(rows[0]), [list(row.values()) for row in rows], notes)
     emit(form, data=rows, tables=[table], rows=rows)
 
 

@@ -61,16 +61,16 @@ def highest(measure: Measure, judged: Judged) -> NDArray[np.float64]:
 def lowest(measure: Measure, judged: Judged) -> NDArray[np.float64]:
     """The least value that labels of the unjudged pairs could give, shape `(n_hs,)`.
 
-    It is reached when every unjudged pair below the cut is positive, and of those above the cut some of the lowest; the
-    score itself is tried too, since an HS without any positive has 0.
+    It is reached when every unjudged pair below the cut is positive, which never helps, and of those above the cut some
+    of the lowest: again as many readings are tried as there are unjudged ranks above the cut, plus none.
     """
     import numpy as np
 
     unjudged = judged.labels[:, : measure.depth] == UNJUDGED
     nth_from_below = np.cumsum(unjudged[:, ::-1], axis=1)[:, ::-1]
     below = judged.n_unjudged - unjudged.sum(axis=1)
-    tried = [_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in _counts(unjudged)]
-    return np.asarray(np.min(np.stack([measure(judged), *tried]), axis=0))
+    tried = (_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in _counts(unjudged))
+    return np.asarray(np.min(np.stack(list(tried)), axis=0))
 
 
 def _counts(unjudged: NDArray[np.bool_]) -> range:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("hs_id", "Q0", "cn_id", "rank", "score", "tag")
+SHOWN = 10  # HS that a message names
 _NOTHING = re.compile("nothing-[0-9]+")  # the id at a rank for which a system named nothing of the pool
 
 
@@ -100,7 +101,10 @@ def _unknown(path: Path, lines: pd.DataFrame, task: Task) -> list[Finding]:
         said = zip(wrong["line"], wrong[column], strict=True)
         found += [Finding(str(path), int(line), f"{column} {given} is not {where}") for line, given in said]
     missing = sorted(set(task.hs_ids) - set(lines["hs_id"].tolist()))
-    return [*found, *(Finding(str(path), None, f"HS {hs} has no line in the run") for hs in missing)]
+    if missing:
+        shown = ", ".join(map(str, missing[:SHOWN])) + (", ..." if len(missing) > SHOWN else "")
+        found.append(Finding(str(path), None, f"{len(missing)} of {len(task.hs_ids)} HS have no line: {shown}"))
+    return found
 
 
 def _repeated(path: Path, lines: pd.DataFrame) -> list[Finding]:

@@ -40,6 +40,11 @@ def test_condensed_lists_equal_a_loop(row: tuple[str, str]) -> None:
     assert counts(found) == counts(expected)
 
 
+def test_long_condensed_lists_keep_their_order() -> None:
+    labels = "+-?-?++-.?" * 10
+    assert left_out(ranked(labels)).labels.tolist() == codes([("+--++-." * 10).ljust(100, ".")]).tolist()
+
+
 @given(rankings())
 def test_a_reading_leaves_what_it_was_given_alone(row: tuple[str, str]) -> None:
     judged = ranked(*row)

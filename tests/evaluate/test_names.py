@@ -176,6 +176,7 @@ def test_files_are_taken_to_be_relative_to_a_folder_also_inside() -> None:
         ('tfidf(fit="a\\d")', 'cannot be read; expected "...", with a backslash before each quote'),
         ('tfidf(fit="a" b)', 'cannot be read; expected "...", with a backslash before each quote'),
         ("tfidf(fit=a)b)", "the brackets or quotes do not match"),
+        ("tfidf(fit=a)(b)", "the brackets or quotes do not match"),
         ("tfidf(fit=(a)", "the brackets or quotes do not match"),
         ("random(seed=1.5)", "`seed` is `1.5`; expected a whole number"),
         ("random(seed=-1)", "seed is -1; expected a whole number, 0 or more"),

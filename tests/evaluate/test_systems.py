@@ -31,7 +31,7 @@ CN = (
     "pizza pizza pizza",
     "A cat is not lazy: cats wait",
     "The tomato is a fruit, and people put it on pizza",
-    "nothing shared here",
+    "no word in common",
 )
 SYSTEMS = [Random(), Tfidf(), Tfidf("pool+hs"), Bm25(), Bm25(tokens="space", lower=False), Sbert("all-MiniLM-L6-v2")]
 
@@ -70,6 +70,12 @@ def test_ties_are_broken_by_candidate_order(system: System) -> None:
         expected = sorted(zip(-scores, order, strict=True))
         assert order.tolist() == [position for _, position in expected]
     assert by_cn(ranking) == pytest.approx(np.tile(by_cn(ranking)[:, : len(CN)], 3))
+
+
+@pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)
+def test_scores_that_differ_less_than_the_sixth_decimal_tie(system: System) -> None:
+    scores = system.rank(task()).scores
+    assert scores.tolist() == np.round(scores, 6).tolist()
 
 
 @pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)

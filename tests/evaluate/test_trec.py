@@ -60,7 +60,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, line: str, said: st
 
 
 def test_a_missing_query_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="HS 20 has no line in the run"):
+    with pytest.raises(InputError, match="1 of 2 HS have no line: 20"):
         ranked(tmp_path, "10 Q0 7 1 0.9 me\n")
 
 
