@@ -154,10 +154,16 @@ class Evaluate(_Seeded):
     """Which systems are evaluated, on what, and by which measures."""
 
     stage: ClassVar[str] = "evaluate"
-    systems: tuple[str, ...] = _param((), "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2")
+    systems: tuple[str, ...] = _param(
+        (), "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2; several times"
+    )
     pool: str = _param("judged", "what is ranked: judged, positive or all CNs, or a file that lists CNs")
-    tiers: tuple[str, ...] = _param(tuple(tier.label for tier in reversed(Tier)), "a tier to evaluate on")
-    measures: tuple[str, ...] = _param(DEFAULT_MEASURES, "a measure, such as NDCG@5, MAP(by=all) or RBP(p=0.9)")
+    tiers: tuple[str, ...] = _param(
+        tuple(tier.label for tier in reversed(Tier)), "a tier to evaluate on; several times"
+    )
+    measures: tuple[str, ...] = _param(
+        DEFAULT_MEASURES, "a measure, such as NDCG@5, MAP(by=all) or RBP(p=0.9); several times"
+    )
     k: int = _param(10, "how many ranks are read by measures that name no cut of their own")
     no_positives: NoPositives = _param("zero", "what becomes of an HS without an appropriate CN in the pool")
     resamples: int = _param(10_000, "how often intervals and tests resample")
