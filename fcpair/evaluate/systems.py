@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_STREAM = 5  # so that an order has nothing to do with what else was drawn from the same seed, such as simulated labels
 _WORDS = re.compile(r"\w+")
 
 
@@ -36,7 +37,7 @@ class Random(System):
         """Rank the pool by numbers drawn for each HS and CN."""
         import numpy as np
 
-        drawn = np.random.default_rng(self.seed).random((len(task.hs), len(task.cn)))
+        drawn = np.random.default_rng([self.seed, _STREAM]).random((len(task.hs), len(task.cn)))
         return Ranking(*ordered(drawn))
 
 

@@ -18,6 +18,8 @@ from sklearn.metrics.pairwise import cosine_similarity
 from fcpair.errors import InputError, ModelError
 from fcpair.evaluate.ranking import Cost, Ranking, System, Task
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
+from fcpair.label import APPROPRIATENESS
+from fcpair.simulate import truths
 
 Scores = NDArray[np.float64]
 HS = (
@@ -90,6 +92,14 @@ def test_they_ask_nothing_of_a_service(system: System) -> None:
 
 
 # -- random
+
+
+def test_a_random_order_has_nothing_to_do_with_labels_simulated_from_the_same_seed() -> None:
+    n_hs, n_cn = 40, 100
+    positive = truths(n_hs * n_cn, APPROPRIATENESS, 0.3, seed=13).reshape(n_hs, n_cn) == 2
+    order = Random(seed=13).rank(task(("hs",) * n_hs, ("cn",) * n_cn)).order
+    top = np.take_along_axis(positive, order[:, :50], axis=1)
+    assert top.mean() == pytest.approx(positive.mean(), abs=0.04)  # 4 standard errors; one stream for both gives 0
 
 
 def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
