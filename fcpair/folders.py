@@ -35,6 +35,16 @@ def new_folder(path: str | Path) -> Iterator[Path]:
         raise
 
 
+def ready_folder(path: Path) -> None:
+    """Make a folder, with those around it, where it is not there; raise InputError unless files can be put in it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise InputError(f"{path}: nothing can be written there ({error.strerror}); name another folder") from None
+
+
 def check_new_folder(path: str | Path) -> None:
     """Raise InputError unless a new folder can be made at `path`; an empty one may be there."""
     path = Path(path)

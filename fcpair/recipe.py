@@ -111,12 +111,16 @@ def _section(path: Path, name: str, values: Any) -> Any:
     try:
         made = cls(**read)
         return _in_folder(place, made, path.parent) if isinstance(made, Evaluate) else made
+    except RecipeError:
+        raise
     except InputError as error:
         raise RecipeError(f"{place}: {error}") from None
 
 
 def _in_folder(place: str, options: Evaluate, folder: Path) -> Evaluate:
     """The same with the files that systems and pool name taken to be relative to the recipe's folder."""
+    if not options.systems:
+        raise RecipeError(f'{place}: `systems` is missing; name at least one, as in ["tfidf"]')
     systems = tuple(str(parse_system(system).within(folder)) for system in options.systems)
     pool = options.pool if options.pool in POOLS else str(folder / _expand(f"{place} pool", options.pool))
     return replace(options, systems=systems, pool=pool)

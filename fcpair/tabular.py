@@ -13,7 +13,8 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 LINE = "line"
+NO_TEXT = re.compile("[\x00\ud800-\udfff]")  # a NUL, half a surrogate pair, a byte that was no UTF-8
 _GUARDED = re.compile("^'*[=+\\-@\t\r\n＝＋－＠]")
-_NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 _UNGUARD = re.compile("^'(?='*[=+\\-@\t\r\n＝＋－＠])")
 
 
@@ -56,8 +57,7 @@ def read_table(path: str | Path, columns: Sequence[str] = (), *, verbatim: bool 
     import pandas as pd
 
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
+    check_file(path)
     header, rows, lines = _READERS.get(path.suffix.lower(), _read_csv)(path)
     require(path, header, columns)
     if LINE in header:
@@ -70,6 +70,14 @@ def read_table(path: str | Path, columns: Sequence[str] = (), *, verbatim: bool 
             frame[name] = [unguard(cell) for cell in frame[name]]
     frame[LINE] = lines
     return frame
+
+
+def check_file(path: Path) -> None:
+    """Raise InputError unless `path` is a file."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; name a file")
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
 
 
 def require(path: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
@@ -150,7 +158,7 @@ def _read_jsonl(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
         if not isinstance(record, dict):
             findings.append(Finding(str(path), line, f"expected an object, found {type(record).__name__}"))
             continue
-        if any(_NO_TEXT.search(cell) for cell in record.values() if isinstance(cell, str)):
+        if any(NO_TEXT.search(cell) for cell in record.values() if isinstance(cell, str)):
             findings.append(Finding(str(path), line, "a NUL character or half a surrogate pair, which no text holds"))
             continue
         header.update(dict.fromkeys(record))
@@ -257,3 +265,10 @@ class replacing:  # noqa: N801 - reads as a verb: `with replacing(path) as tempo
             self._temporary.replace(self.path)
         else:
             self._temporary.unlink(missing_ok=True)
+
+
+def write_all(files: Mapping[Path, bytes]) -> None:
+    """Write files in the place of those that are there: all of them whole, or none."""
+    with ExitStack() as open_ones:
+        for path, content in files.items():
+            open_ones.enter_context(replacing(path)).write_bytes(content)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.folders import new_folder
+from fcpair.folders import new_folder, ready_folder
 
 
 def fill(path: Path) -> None:
@@ -57,3 +57,15 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
 def test_the_folder_around_it_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no folder .*none; make it first"):
         fill(tmp_path / "none" / "out")
+
+
+def test_a_folder_is_made_ready_with_those_around_it(tmp_path: Path) -> None:
+    for _ in range(2):
+        ready_folder(tmp_path / "a" / "b")
+    assert [str(one.relative_to(tmp_path)) for one in sorted(tmp_path.rglob("*"))] == ["a", "a/b"]
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("mine")
+    with pytest.raises(InputError, match=r"nothing can be written there \(Not a directory\); name another folder"):
+        ready_folder(tmp_path / "a" / "b")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.tabular import LINE, SUFFIXES, guard, read_table, replacing, unguard, write_table
+from fcpair.tabular import LINE, SUFFIXES, guard, read_table, replacing, unguard, write_all, write_table
 
 TEXTS = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
 FORMULA_LIKE = st.text("'=+-@\t\r\n＝＋－＠a", max_size=6)
@@ -180,7 +180,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    assert "there is no such file" in str(refused(tmp_path))
+    assert "is a folder; name a file" in str(refused(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
@@ -297,6 +297,15 @@ def test_a_written_file_has_the_permissions_of_any_other(tmp_path: Path) -> None
     write_table(pd.DataFrame({"a": ["x"]}), tmp_path / "t.csv")
     other = written(tmp_path, "x", "other.csv")
     assert stat.S_IMODE((tmp_path / "t.csv").stat().st_mode) == stat.S_IMODE(other.stat().st_mode)
+
+
+def test_files_are_written_all_or_none(tmp_path: Path) -> None:
+    write_all({tmp_path / "a": b"old", tmp_path / "b": b"old"})
+    (tmp_path / "c").mkdir()
+    with pytest.raises(InputError, match="c: is a folder; name a file"):
+        write_all({tmp_path / "a": b"new", tmp_path / "b": b"new", tmp_path / "c": b"new"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
+    assert [(tmp_path / name).read_bytes() for name in "ab"] == [b"old", b"old"]
 
 
 def test_no_folder_to_write_in(tmp_path: Path) -> None:

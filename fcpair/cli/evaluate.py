@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SCORE_COLUMNS = ("system, measure", "score", "interval", "left out", "right", "bounds")
 SPREAD_COLUMNS = ("system, measure", "mean", "min", "max", "CV %")
+ROOM, BETWEEN = 58, 3  # characters for all columns but the first on a terminal of 80, and between two of them
 KEY = (
     "score: unjudged pairs count as not appropriate.",
     "interval: of the score, 95 %, bootstrap over HS ({resamples:,} resamples).",
@@ -55,12 +56,11 @@ def evaluate(
     if dry_run:
         _print_costs(study.evaluation_costs(options, rules), form)
         return
-    with progress("ranking") as report:
+    with progress("evaluating", at_once=True) as report:
         outcome = study.evaluate(options, rules, runs=runs, figures=figures, progress=report)
-    simulated = study.status()["simulated"]
-    data = {**outcome.as_data(), "diamond": rules.diamond, "simulated": simulated}
+    data = {**outcome.as_data(), "diamond": rules.diamond}
     rows = [asdict(score) for score in outcome.scores]
-    emit(form, data=data, tables=list(_tables(outcome)), rows=rows, simulated=simulated)
+    emit(form, data=data, tables=list(_tables(outcome)), rows=rows, simulated=outcome.simulated)
     for system in outcome.systems:
         for note in system.notes:
             say(f"{system.short}: {note}")
@@ -88,7 +88,7 @@ def _tables(outcome: Outcome) -> Iterator[Table]:
     if outcome.comparisons:
         yield _comparison_table(outcome)
     if len(outcome.systems) > 1 and len(outcome.tiers) > 1:
-        yield _concordance_table(outcome)
+        yield from _concordance_tables(outcome)
 
 
 def _rests_on(tier: TierFacts, outcome: Outcome) -> str:
@@ -166,16 +166,29 @@ def _difference(test: Comparison) -> str:
     return f"{test.difference:+.4f}{'*' if test.significant else ' '}"
 
 
-def _concordance_table(outcome: Outcome) -> Table:
+def _concordance_tables(outcome: Outcome) -> Iterator[Table]:
+    """As many tables as it takes to keep the names of the measures in one line each."""
     measures = list(dict.fromkeys(one.measure for one in outcome.concordances))
     cells = {(one.one, one.other, one.measure): one for one in outcome.concordances}
     pairs = list(dict.fromkeys((one.one, one.other) for one in outcome.concordances))
-    rows: list[list[Cell]] = [
-        [f"{one}, {other}", *(_two(cells[one, other, measure].tau) for measure in measures)] for one, other in pairs
-    ]
-    why = dict.fromkeys(one.undefined for one in outcome.concordances if one.undefined)
     title = f"Kendall's tau between the rankings of {len(outcome.systems)} systems on two tiers"
-    return Table(title, ("tiers", *measures), rows, [f"undefined, because {reason}." for reason in why])
+    for shown_now in _side_by_side(measures):
+        rows: list[list[Cell]] = [
+            [f"{one}, {other}", *(_two(cells[one, other, name].tau) for name in shown_now)] for one, other in pairs
+        ]
+        why = dict.fromkeys(one.undefined for one in outcome.concordances if one.measure in shown_now and one.undefined)
+        yield Table(title, ("tiers", *shown_now), rows, [f"undefined, because {reason}." for reason in why])
+
+
+def _side_by_side(names: list[str]) -> Iterator[list[str]]:
+    """The names in groups that fit beside each other, at least one in each."""
+    group: list[str] = []
+    for name in names:
+        if group and sum(len(one) + BETWEEN for one in [*group, name]) > ROOM:
+            yield group
+            group = []
+        group.append(name)
+    yield group
 
 
 def _two(value: float | None) -> str:

@@ -119,22 +119,33 @@ def working(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error; the block calls what it gets with the done and the total."""
+def progress(what: str, *, at_once: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on a terminal; the block calls what it gets with the done and the total.
+
+    It is shown from the first call to the last, or, `at_once`, as long as the block runs.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    if not console.is_interactive:
+        yield lambda so_far, total: None
+        return
+    bar = Progress(*columns, console=console, transient=True)
     task = bar.add_task(what, total=None)
 
     def advance(so_far: int, total: int) -> None:
         bar.start()  # only now: where there is nothing to do, nothing is shown
         bar.update(task, completed=so_far, total=total)
-        if so_far == total:
+        if so_far == total and at_once:
+            bar.reset(task, total=None)
+        elif so_far == total:
             bar.stop()
 
     try:
+        if at_once:
+            bar.start()
         yield advance
     finally:
         bar.stop()

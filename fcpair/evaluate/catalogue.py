@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fcpair.errors import InputError
 from fcpair.evaluate.embed import Embed
 from fcpair.evaluate.llm import Llm
 from fcpair.evaluate.names import read_named
@@ -10,6 +11,7 @@ from fcpair.evaluate.rerank import Cross, Rerank
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
 from fcpair.evaluate.trec import Run
 
+SHOWN = 60  # characters of a name that is far too long
 SYSTEMS: dict[str, type[System]] = {
     system.word: system for system in (Random, Tfidf, Bm25, Sbert, Cross, Embed, Llm, Rerank, Run)
 }
@@ -19,7 +21,12 @@ def parse_system(text: str) -> System:
     """Read a system's name, such as `bm25(k1=1.2)` or `sbert:all-MiniLM-L6-v2`.
 
     Raises:
-        InputError: there is no such system or option, or a value is of the wrong kind.
+        InputError: there is no such system or option, a value is of the wrong kind, or systems stand in one another by
+            the hundred.
     """
-    system: System = read_named(text, SYSTEMS, "system")
+    try:
+        system: System = read_named(text, SYSTEMS, "system")
+        str(system)  # as deep as its reading, and needed by all who have it
+    except RecursionError:
+        raise InputError(f"system `{text[:SHOWN]}...`: too many systems stand in one another") from None
     return system

@@ -13,7 +13,7 @@ from fcpair.errors import InputError
 from fcpair.evaluate.chart import PAPER, Inks, draw
 from fcpair.evaluate.outcome import Outcome
 from fcpair.evaluate.wording import fine_print, plain
-from fcpair.tabular import replacing
+from fcpair.tabular import write_all
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def write_figures(outcome: Outcome, folder: Path) -> list[Path]:
-    """Write `NDCG@10.svg` and `NDCG@10.png`, and so on for each measure, each whole or not at all.
+    """Write `NDCG@10.svg` and `NDCG@10.png`, and so on for each measure: all of them whole, or none.
 
     `folder` is made where it is not there; files of these names in it are replaced.
 
@@ -36,15 +36,19 @@ def write_figures(outcome: Outcome, folder: Path) -> list[Path]:
         InputError: `folder` is a file, or there is no folder around it.
     """
     check_folder(folder)
-    pictures: dict[str, bytes] = {}
-    for measure, name in zip(outcome.measures, file_names(outcome.measures), strict=True):
-        pictures[f"{name}.svg"] = svg(outcome, measure)
-        pictures[f"{name}.png"] = png(outcome, measure)
+    files = {folder / name: content for name, content in pictures(outcome).items()}
     folder.mkdir(exist_ok=True)
-    for name, content in pictures.items():
-        with replacing(folder / name) as temporary:
-            temporary.write_bytes(content)
-    return [folder / name for name in pictures]
+    write_all(files)
+    return list(files)
+
+
+def pictures(outcome: Outcome) -> dict[str, bytes]:
+    """The figure of each measure as SVG and as PNG, by the name of its file."""
+    found: dict[str, bytes] = {}
+    for measure, name in zip(outcome.measures, file_names(outcome.measures), strict=True):
+        found[f"{name}.svg"] = svg(outcome, measure)
+        found[f"{name}.png"] = png(outcome, measure)
+    return found
 
 
 def check_folder(folder: Path) -> None:

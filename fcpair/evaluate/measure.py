@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+LARGEST_CUT = 10**18 - 1  # deeper than any pool, and a number that fits in every array
+
+
 @dataclass(frozen=True)
 class Measure(Named):
     """A figure for each HS. It is called with a Judged and gives values of shape `(n_hs,)`.
@@ -45,6 +48,8 @@ class Cut(Measure):
     def __post_init__(self) -> None:
         if self.k < 1:
             raise InputError(f"k is {self.k}; at least 1 rank is needed")
+        if self.k > LARGEST_CUT:
+            raise InputError(f"k is {self.k}; expected at most {LARGEST_CUT:,}")
 
     def __str__(self) -> str:
         return f"{self.short}@{self.k}"

@@ -1,7 +1,8 @@
 """Values whose printed name can be read back: `bm25(k1=1.5,b=0.75)`, `sbert:all-MiniLM-L6-v2`, `NDCG@10`.
 
 A name is `word`, `word:of`, `word(option=value,...)` or both; a value that holds one of `,()="` stands in double
-quotes, with a backslash before a quote or a backslash.
+quotes, with a backslash before a quote or a backslash. Behind the colon `=` may stand without them, as in the names of
+runs that an evaluation wrote.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from fcpair.errors import InputError
+from fcpair.tabular import NO_TEXT
 
 Self = TypeVar("Self", bound="Named")
-_HEAD = re.compile(r'\s*([A-Za-z0-9]+)\s*(?::\s*("(?:[^"\\]|\\.)*"|[^,()="]+?))?\s*(?:\((.*)\))?\s*', re.DOTALL)
+_HEAD = re.compile(r'\s*([A-Za-z0-9]+)\s*(?::\s*("(?:[^"\\]|\\.)*"|[^,()"]+?))?\s*(?:\((.*)\))?\s*', re.DOTALL)
 _WORD = re.compile("[a-z+]+")  # a file that is called so would be read as one of the words that an option knows
 _NEEDS_QUOTES = re.compile(r'[,()="\\]|^\s|\s$|^$')
 
@@ -198,7 +200,7 @@ def _converted(place: str, name: str, text: str, kind: Any, read: Callable[[str]
 
 
 def _filled(text: str) -> str:
-    if not text:
+    if not text or NO_TEXT.search(text):
         raise ValueError(text)
     return text
 

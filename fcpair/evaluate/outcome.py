@@ -119,7 +119,10 @@ class Concordance:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything that an evaluation found; the order of tiers, systems and measures is that of the figures."""
+    """Everything that an evaluation found; the order of tiers, systems and measures is that of the figures.
+
+    `simulated` is what a reader must know where answers were made up.
+    """
 
     pool: str
     no_positives: str
@@ -132,6 +135,7 @@ class Outcome:
     spreads: tuple[Spread, ...]
     comparisons: tuple[Comparison, ...]
     concordances: tuple[Concordance, ...]
+    simulated: str | None = None
 
     def as_data(self) -> dict[str, Any]:
         """The outcome as JSON has it."""

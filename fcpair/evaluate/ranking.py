@@ -23,13 +23,17 @@ POOLS = {
 
 @dataclass(frozen=True)
 class Task:
-    """The HS and the pool: texts, and the ids that a TREC run has for them."""
+    """The HS and the pool: texts, and the ids that a TREC run has for them.
+
+    `other_hs_ids` are the HS of the study that are not ranked for; a run may have them.
+    """
 
     hs: tuple[str, ...]
     cn: tuple[str, ...]
     hs_ids: tuple[int, ...]
     cn_ids: tuple[int, ...]
     progress: Progress | None = None
+    other_hs_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.evaluate.ranking import NOTHING, Ranking, System, Task
-from fcpair.tabular import replacing
+from fcpair.tabular import check_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,8 @@ class Run(System):
     """A TREC run made elsewhere: lines of `hs_id Q0 cn_id rank score tag`, with the ids of the study.
 
     The order is that of the scores, ties broken by candidate order. A CN that the run does not name has no rank; an id
-    such as `nothing-3` keeps a rank for which a system named nothing of the pool, as `write_run` writes it.
+    such as `nothing-3` keeps a rank for which a system named nothing of the pool, as `run_text` writes it. Lines for HS
+    of the study that are not evaluated are passed over.
     """
 
     word: ClassVar[str] = "run"
@@ -40,6 +41,7 @@ class Run(System):
                 not a finite number, ranks against the scores.
         """
         lines = _read(self.of)
+        lines = lines[~lines["hs_id"].isin(task.other_hs_ids)]
         reject(self.of, [*_unknown(self.of, lines, task), *_repeated(self.of, lines), *_against(self.of, lines)])
         return _ranking(lines, task)
 
@@ -48,8 +50,7 @@ def _read(path: Path) -> pd.DataFrame:
     """The lines of a run: `line`, `hs_id`, `cn_id`, `rank`, `score`."""
     import pandas as pd
 
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
+    check_file(path)
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError:
@@ -143,8 +144,8 @@ def _ranking(lines: pd.DataFrame, task: Task) -> Ranking:
     return Ranking(order, scores)
 
 
-def write_run(path: Path, ranking: Ranking, task: Task, tag: str) -> None:
-    """Write a ranking as a TREC run, whole or not at all, with scores that are read back to the last bit.
+def run_text(ranking: Ranking, task: Task, tag: str) -> str:
+    """A ranking as a TREC run, with scores that are read back to the last bit.
 
     A rank for which the system named nothing of the pool gets an id such as `nothing-3`, which every tool counts as
     not relevant; below the last CN that it named such ranks are left out.
@@ -155,9 +156,7 @@ def write_run(path: Path, ranking: Ranking, task: Task, tag: str) -> None:
     rows, ranks = np.nonzero(np.cumsum(named[:, ::-1], axis=1)[:, ::-1] > 0)
     ids = np.where(named[rows, ranks], np.array(task.cn_ids)[ranking.order[rows, ranks]], NOTHING)
     columns = (np.array(task.hs_ids)[rows].tolist(), ids.tolist(), (ranks + 1).tolist(), ranking.scores[rows, ranks])
-    lines = (
+    return "".join(
         f"{hs} Q0 {f'nothing-{rank}' if cn == NOTHING else cn} {rank} {float(score)!r} {tag}\n"
         for hs, cn, rank, score in zip(*columns, strict=True)
     )
-    with replacing(path) as temporary:
-        temporary.write_text("".join(lines), "utf-8", newline="\n")

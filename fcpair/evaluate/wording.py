@@ -31,6 +31,8 @@ def wrapped(text: str, signs: int) -> list[str]:
 
 def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
     """What the figure of a measure rests on, in sentences; `scores` are those of the measure."""
+    if outcome.simulated:
+        yield f"{outcome.simulated}."
     yield f"Pool {plain(PurePath(outcome.pool).name)}: {outcome.tiers[0].pool:,} CNs."
     if any(score.lowest is not None for score in scores):
         yield "Bars: unjudged pairs count as not appropriate."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,18 +11,21 @@ from fcpair.encode import Progress
 from fcpair.errors import InputError
 from fcpair.evaluate.catalogue import parse_system
 from fcpair.evaluate.evaluation import Options, TierLabels, evaluate, short_names
-from fcpair.evaluate.figures import write_figures
+from fcpair.evaluate.figures import pictures
 from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
 from fcpair.evaluate.ranking import POOLS, Cost, Ranking, System, Task
-from fcpair.evaluate.trec import write_run
+from fcpair.evaluate.trec import run_text
+from fcpair.folders import ready_folder
 from fcpair.params import Evaluate, Partition, as_params
 from fcpair.records import RunRecord, Tier
 from fcpair.steps.grade import Tiers, tiers_of
 from fcpair.steps.ground import need_labels, note_run, own
+from fcpair.steps.overview import simulated_note
 from fcpair.steps.pool import pool_ids
-from fcpair.store import Store, grids
+from fcpair.store import Store, decisions, grids
+from fcpair.tabular import write_all
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,10 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Ground:
-    """What is evaluated on: the task of the systems, and the labels of each tier."""
+    """What is evaluated on: the task of the systems, the labels of each tier, and what to say of simulated ones."""
 
     task: Task
     tiers: tuple[TierLabels, ...]
+    simulated: str | None
 
 
 def run_evaluation(
@@ -83,18 +87,22 @@ def _evaluated(
     systems, ground = _systems(options), _ground(store, options, rules)
     for folder in (runs, figures):
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)  # now, and not after hours of ranking
+            ready_folder(folder)  # now, and not after hours of ranking
     rankings = [system.rank(replace(ground.task, progress=progress)) for system in systems]
     measures = [parse_measure(measure, options.k) for measure in options.measures]
     how = Options(options.no_positives, options.resamples, options.seed)
     outcome = evaluate(systems, rankings, ground.tiers, measures, how, options.pool)
+    outcome = replace(outcome, simulated=ground.simulated)
+    files: dict[Path, bytes] = {}
     if runs is not None:
-        _write_runs(runs, systems, rankings, ground.task)
+        files |= {runs / name: content for name, content in _runs(systems, rankings, ground.task)}
     if figures is not None:
-        write_figures(outcome, figures)
+        files |= {figures / name: content for name, content in pictures(outcome).items()}
     counts = {"systems": len(systems), "hs": len(ground.task.hs), "pool": len(ground.task.cn)}
     with store.write() as tx:
-        return outcome, note_run(tx, options.stage, {**as_params(options), **noted}, counts, outcome=outcome.as_data())
+        run = note_run(tx, options.stage, {**as_params(options), **noted}, counts, outcome=outcome.as_data())
+        write_all(files)  # here, so that nothing is noted without its files, and no file is there without the note
+    return outcome, run
 
 
 def _systems(options: Evaluate) -> list[System]:
@@ -110,13 +118,15 @@ def _ground(store: Store, options: Evaluate, rules: Partition) -> _Ground:
         pool = pool_ids(tx, tiers, options.pool)
         body = grids.pair_texts(tx).set_index("text_id")["body"]
         chosen = grids.selected(tx)
+        simulated = simulated_note(decisions.origins(tx))
     wanted = [tier for tier in reversed(Tier) if tier.label in options.tiers]
     pairs = tiers.pairs[tiers.pairs["tier"] >= min(wanted)]
     there = set(pairs["hs_id"].tolist())
     hs = [one for one in chosen if one in there]
     labels = tuple(_tier_labels(tier, tiers, hs, pool, options.pool) for tier in wanted)
-    task = Task(tuple(body.loc[hs]), tuple(body.loc[pool]), tuple(hs), tuple(pool))
-    return _Ground(task, labels)
+    others = tuple(one for one in chosen if one not in there)
+    task = Task(tuple(body.loc[hs]), tuple(body.loc[pool]), tuple(hs), tuple(pool), other_hs_ids=others)
+    return _Ground(task, labels, simulated)
 
 
 def _tier_labels(tier: Tier, tiers: Tiers, hs: Sequence[int], pool: Sequence[int], pool_name: str) -> TierLabels:
@@ -150,10 +160,10 @@ def _check_pool(tier: Tier, pool: str, pairs: pd.DataFrame, lost: NDArray[np.boo
         raise InputError(f"no pair of {tier.label} has its CN in the pool {pool}")
 
 
-def _write_runs(folder: Path, systems: Sequence[System], rankings: Sequence[Ranking], task: Task) -> None:
-    """One TREC run for each system, named after it."""
+def _runs(systems: Sequence[System], rankings: Sequence[Ranking], task: Task) -> Iterator[tuple[str, bytes]]:
+    """A TREC run for each system, with the name of its file, which is made from the system's."""
     for tag, ranking in zip(_tags(short_names(systems)), rankings, strict=True):
-        write_run(folder / f"{tag}.trec", ranking, task, tag)
+        yield f"{tag}.trec", run_text(ranking, task, tag).encode("utf-8")
 
 
 def _tags(names: Sequence[str]) -> list[str]:

@@ -11,10 +11,11 @@ from fcpair.records import Tier
 from fcpair.steps.grade import Tiers
 from fcpair.steps.listed import listed
 from fcpair.store import Tx, grids
+from fcpair.tabular import NO_TEXT
 
 
 def pool_ids(tx: Tx, tiers: Tiers, pool: str) -> list[int]:
-    """The ids of the CNs in the pool, in candidate order; those of a file in the order of the file.
+    """The ids of the CNs in the pool, in candidate order.
 
     Args:
         tx: of the study.
@@ -25,23 +26,28 @@ def pool_ids(tx: Tx, tiers: Tiers, pool: str) -> list[int]:
         InputError: an empty pool, no such file, a text that is not in the study, a CN that is not in the grid.
     """
     there = grids.drawn_candidates(tx)
-    if pool not in POOLS:
-        return _from_file(tx, pool, set(there))
+    wanted = _named(tiers, pool, there) if pool in POOLS else _from_file(tx, pool, set(there))
+    return [cn for cn in there if cn in wanted]
+
+
+def _named(tiers: Tiers, pool: str, there: list[int]) -> set[int]:
     bronze = tiers.pairs[tiers.pairs["tier"] >= Tier.BRONZE]
     if pool == "positive":
         bronze = bronze[bronze["final"].isin(tiers.scheme.positive)]
     wanted = set(there) if pool == "all" else set(bronze["cn_id"].tolist())
     if not wanted:
         raise InputError(f"the pool `{pool}` ({POOLS[pool]}) is empty; `fcpair partition` shows every tier")
-    return [cn for cn in there if cn in wanted]
+    return wanted
 
 
-def _from_file(tx: Tx, pool: str, grid: set[int]) -> list[int]:
+def _from_file(tx: Tx, pool: str, grid: set[int]) -> set[int]:
     path = Path(pool)
     if not path.is_file():
         raise InputError(f"--pool {pool}: expected {', '.join(POOLS)}, or a file that lists CNs")
+    if NO_TEXT.search(pool):
+        raise InputError(f"--pool {pool}: the name is not UTF-8 and cannot be noted; rename the file")
     ids = listed(tx, CN, path)
     outside = sum(cn not in grid for cn in ids)
     if outside:
         raise InputError(f"{path}: {outside} of {len(ids)} CNs are in the corpus but not in the grid of the study")
-    return ids
+    return set(ids)

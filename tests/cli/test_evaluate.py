@@ -35,6 +35,19 @@ def test_the_tables_fit_a_terminal(fcpair: Fcpair, at: At, monkeypatch: pytest.M
     assert "  NDCG@3        " in printed  # on one line, beside its figures
 
 
+def test_the_names_of_many_measures_stay_in_one_line(fcpair: Fcpair, at: At) -> None:
+    at("checked")
+    names = ("HitRatio", "MRR", "NDCG", "MAP", "MAP(by=all)", "RBP", "Accuracy", "F1")
+    measures = [word for name in names for word in ("--measure", name)]
+    printed = fcpair("evaluate", "--system", "tfidf", "--system", "bm25", *measures, *FAST).stdout
+    heads = [line for line in printed.splitlines() if line.split()[:1] == ["tiers"]]
+    assert [head.split()[1:] for head in heads] == [
+        ["HitRatio@3", "MRR@3", "NDCG@3", "MAP@3", "MAP(by=all)@3"],
+        ["RBP(p=0.8)", "Accuracy@3", "F1@3"],
+    ]
+    assert max(map(len, heads)) <= 80
+
+
 def test_what_the_figures_rest_on_is_printed(fcpair: Fcpair, at: At) -> None:
     at("checked")
     printed = " ".join(fcpair("evaluate", "--system", "tfidf", "--tier", "bronze", *FAST).stdout.split())
@@ -52,6 +65,14 @@ def test_json_holds_everything(fcpair: Fcpair, at: At) -> None:
     ]
     assert {"score", "low", "high", "left_out", "right", "lowest", "highest", "n"} <= set(data["scores"][0])
     assert (data["diamond"], data["simulated"], len(data["comparisons"])) == ("unanimous", None, 16)
+
+
+def test_json_and_figures_say_that_answers_were_made_up(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+    at("checking")
+    fcpair("simulate", "--seed", "1", "--skips", "0")
+    words = ("--system", "tfidf", "--tier", "bronze", *FAST, "--figures", tmp_path, "--format", "json")
+    assert "SIMULATED" in json.loads(fcpair("evaluate", *words).stdout)["simulated"]
+    assert "SIMULATED" in (tmp_path / "NDCG@3.svg").read_text("utf-8")
 
 
 def test_csv_has_a_row_for_each_tier_system_and_measure(fcpair: Fcpair, at: At) -> None:

@@ -9,15 +9,18 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import rich.console
 from click.testing import CliRunner
 from steps.small import dump, labels_of, open_work, write_corpus, write_csv
 
 from cli.conftest import Fcpair
 from fcpair.cli import main
+from fcpair.cli.output import progress
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -148,6 +151,26 @@ def test_results_stand_on_stdout_and_progress_on_stderr_only(at: At, study: Path
     assert run.stdout.startswith("retrieve: source cns 13")
     assert len(run.stdout.splitlines()) == 1
     assert "retrieve" not in run.stderr
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_progress_is_for_terminals_only(at_once: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("counting", at_once=at_once) as report:
+        report(1, 2)
+        report(2, 2)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("at_once", "shown"), [(False, False), (True, True)])
+def test_progress_at_once_is_shown_before_anything_is_reported(
+    at_once: bool, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = io.StringIO()
+    terminal = partial(rich.console.Console, file=printed, force_terminal=True, force_interactive=True)
+    monkeypatch.setattr(rich.console, "Console", lambda **_: terminal())
+    with progress("counting", at_once=at_once):
+        pass
+    assert ("counting" in printed.getvalue()) == shown
 
 
 def test_that_people_are_simulated_is_said_beside_every_result(at: At, fcpair: Fcpair, tmp_path: Path) -> None:

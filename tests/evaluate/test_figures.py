@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,13 @@ def test_a_bar_is_as_long_as_its_score_systems_in_their_order_and_best_tier_firs
     assert [score.tier for score in scores_of(found)] == [*TIERS, *TIERS]
     tops = [bar.get_y() for bar in bars(drawn(found))]
     assert tops == sorted(tops)
+
+
+def test_a_figure_says_that_answers_were_made_up() -> None:
+    found = replace(outcome(), simulated="5 of 9 judgements are SIMULATED")
+    assert "5 of 9 judgements are SIMULATED." in words_of(drawn(found))
+    assert "SIMULATED" in figures.description(found, found.measures[0])
+    assert "SIMULATED" not in words_of(drawn(outcome()))
 
 
 def test_a_band_runs_from_the_lowest_to_the_highest_score() -> None:

@@ -204,6 +204,24 @@ def test_a_name_that_is_no_system_is_refused(text: str, message: str) -> None:
     assert message in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "text", ["run:b\udcffd.trec", "bm25(fit=b\udcffd.csv)", 'sbert:"a\\ud800"', 'sbert:"a\\u0000"']
+)
+def test_a_name_that_cannot_be_written_down_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="expected a text"):
+        parse_system(text)
+
+
+@pytest.mark.parametrize("text", ["run:runs/bm25_k1=2.0.trec", "cross:c(first=run:bm25_k1=2.0.trec,top=3)"])
+def test_the_file_of_a_run_needs_no_quotes_for_an_equals_sign(text: str) -> None:
+    assert "bm25_k1=2.0.trec" in str(parse_system(text))
+
+
+def test_systems_that_stand_in_one_another_without_end_are_refused() -> None:
+    with pytest.raises(InputError, match=r"^system `cross:c.first=.*\.\.\.`: too many systems stand in one another$"):
+        parse_system("cross:c(first=" * 2_000 + "bm25" + ")" * 2_000)
+
+
 @pytest.mark.parametrize("text", ["bm25(k1=high)", "bm25(k1=-1)", "bm25(k2=1)", "tfidf(fit=(a)", 'tfidf(fit="a\\d")'])
 def test_a_refusal_shows_the_whole_name(text: str) -> None:
     with pytest.raises(InputError) as refused:

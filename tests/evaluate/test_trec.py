@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from fcpair.errors import InputError
 from fcpair.evaluate.ranking import NOTHING, Ranking, Task, ordered
-from fcpair.evaluate.trec import Run, write_run
+from fcpair.evaluate.trec import Run, run_text
 
 TASK = Task(("first", "second"), ("p", "q", "r"), (10, 20), (7, 8, 9))
 
@@ -82,10 +83,21 @@ def test_a_run_that_is_not_there_is_refused(tmp_path: Path) -> None:
         Run(tmp_path / "none.trec").rank(TASK)
 
 
-def test_a_run_has_a_line_for_each_rank(tmp_path: Path) -> None:
+def test_a_folder_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a folder; name a file"):
+        Run(tmp_path).rank(TASK)
+
+
+def test_lines_for_an_hs_that_is_not_evaluated_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "mine.trec"
+    path.write_text("10 Q0 9 1 0.5 me\n20 Q0 8 1 1 me\n30 Q0 7 1 1 me\n", "utf-8")
+    assert Run(path).rank(replace(TASK, other_hs_ids=(30,))).order.tolist() == [[2], [1]]
+
+
+def test_a_run_has_a_line_for_each_rank() -> None:
     order, scores = ordered(np.array([[0.25, 1.5, 0.25], [3.0, 2.0, 1.0]]))
-    write_run(tmp_path / "ours.trec", Ranking(order, scores), TASK, "tfidf")
-    assert (tmp_path / "ours.trec").read_text("utf-8").splitlines()[:3] == [
+    written = run_text(Ranking(order, scores), TASK, "tfidf")
+    assert written.splitlines()[:3] == [
         "10 Q0 8 1 1.5 tfidf",
         "10 Q0 7 2 0.25 tfidf",
         "10 Q0 9 3 0.25 tfidf",
@@ -95,15 +107,14 @@ def test_a_run_has_a_line_for_each_rank(tmp_path: Path) -> None:
 def test_a_rank_at_which_nothing_stands_is_kept(tmp_path: Path) -> None:
     order = np.array([[1, NOTHING, 0, NOTHING], [NOTHING, 2, NOTHING, NOTHING]])
     scores = -np.arange(1.0, 5.0) * np.ones((2, 1))
-    write_run(tmp_path / "ours.trec", Ranking(order, scores), TASK, "llm")
-    assert "10 Q0 nothing-2 2 -2.0 llm\n10 Q0 7 3" in (tmp_path / "ours.trec").read_text("utf-8")
-    assert Run(tmp_path / "ours.trec").rank(TASK).order.tolist() == [[1, NOTHING, 0], [NOTHING, 2, NOTHING]]
+    written = run_text(Ranking(order, scores), TASK, "llm")
+    assert "10 Q0 nothing-2 2 -2.0 llm\n10 Q0 7 3" in written
+    assert ranked(tmp_path, written).order.tolist() == [[1, NOTHING, 0], [NOTHING, 2, NOTHING]]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(arrays(float, (2, 3), elements=st.floats(-1e6, 1e6)))
 def test_a_run_that_was_written_is_read_back_the_same(tmp_path: Path, scores: np.ndarray) -> None:
     ranking = Ranking(*ordered(scores))
-    write_run(tmp_path / "ours.trec", ranking, TASK, "ours")
-    back = Run(tmp_path / "ours.trec").rank(TASK)
+    back = ranked(tmp_path, run_text(ranking, TASK, "ours"))
     assert (back.order.tolist(), back.scores.tolist()) == (ranking.order.tolist(), ranking.scores.tolist())

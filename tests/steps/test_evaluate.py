@@ -12,9 +12,10 @@ from fcpair.errors import InputError, StageError
 from fcpair.evaluate.outcome import Outcome
 from fcpair.params import Adjudicate, Evaluate, Partition, Setup
 from fcpair.recipe import Recipe, load_recipe
+from fcpair.records import Round
 from fcpair.store import runs
 from fcpair.study import Study
-from steps.small import CNS, assert_refused, dump, write_csv
+from steps.small import CNS, assert_refused, check, dump, open_work, write_csv
 
 At = Callable[[str], Study]
 
@@ -50,6 +51,14 @@ def test_the_pool_all_has_every_candidate_and_positive_those_with_a_positive_lab
 def test_a_file_is_a_pool(at: At, tmp_path: Path) -> None:
     pool = write_csv(tmp_path / "pool.csv", [{"cn": cn} for cn in CNS[12:18]])
     assert at("checked").evaluate(options(pool=str(pool))).tiers[0].pool == 6
+
+
+def test_the_order_of_a_file_does_not_change_the_figures(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    there = write_csv(tmp_path / "there.csv", [{"cn": cn} for cn in CNS[12:18]])
+    back = write_csv(tmp_path / "back.csv", [{"cn": cn} for cn in reversed(CNS[12:18])])
+    found = [study.evaluate(options(pool=str(pool), systems=("random",))).scores for pool in (there, back)]
+    assert found[0] == found[1]
 
 
 def test_a_pool_that_lacks_an_appropriate_cn_is_refused(at: At, tmp_path: Path) -> None:
@@ -104,6 +113,7 @@ def test_no_system_is_refused(at: At) -> None:
         ({"measures": ("NDCG", "NDCG@3")}, "measure `NDCG@3` is given twice"),
         ({"measures": ()}, "no measure is given"),
         ({"k": 0}, "k is 0"),
+        ({"k": 10**20}, "expected at most 999,999,999,999,999,999"),
         ({"resamples": 5}, "at least 100"),
         ({"seed": -1}, "seed is -1"),
     ],
@@ -136,6 +146,29 @@ def test_a_system_that_fails_leaves_the_study_and_the_folders_as_they_were(at: A
         study.evaluate(given, runs=tmp_path / "runs", figures=tmp_path / "figures")
     assert dump(study) == before
     assert [list((tmp_path / name).iterdir()) for name in ("runs", "figures")] == [[], []]
+
+
+@pytest.mark.parametrize("name", ["figures/NDCG@3.svg", "runs/tfidf.trec"])
+def test_a_file_that_cannot_be_written_leaves_the_study_and_the_folders_as_they_were(
+    at: At, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).mkdir(parents=True)
+    study = at("checked")
+    call = lambda: study.evaluate(options(pool="all"), runs=tmp_path / "runs", figures=tmp_path / "figures")  # noqa: E731
+    assert_refused(study, call, InputError, "is a folder; name a file")
+    there = [str(path.relative_to(tmp_path)) for part in ("runs", "figures") for path in (tmp_path / part).iterdir()]
+    assert there == [name]
+
+
+def test_a_run_over_all_tiers_can_be_evaluated_on_one_that_has_fewer_hs(at: At, tmp_path: Path) -> None:
+    study = at("checking")
+    todo = open_work(study, Round.VALIDATE)
+    of_the_first_hs = range(1, 7)
+    verdicts = [(who, pair, "disagree" if pair in of_the_first_hs else "agree") for who, pair in todo]
+    check(study, tmp_path, verdicts)
+    study.evaluate(options(systems=("bm25",), pool="all", tiers=("bronze", "silver")), runs=tmp_path)
+    found = study.evaluate(options(systems=(f"run:{tmp_path / 'bm25.trec'}",), pool="all", tiers=("silver",)))
+    assert found.tiers[0].hs == 3
 
 
 def test_runs_that_were_written_score_the_same_when_they_are_read(at: At, tmp_path: Path) -> None:
@@ -188,6 +221,8 @@ def test_a_recipe_names_files_beside_itself(tmp_path: Path) -> None:
     [
         ('systems = "tfidf"', "must be a list of names"),
         ('systems = ["tfidff"]', "did you mean `tfidf`"),
+        ("k = 3", r"\[evaluate\]: `systems` is missing; name at least one"),
+        ('systems = ["tfidf"]\npool = "$NO_SUCH_VARIABLE/p.csv"', r"^[^\[]*\[evaluate\] pool is .* is not set$"),
         ('system = ["tfidf"]', "unknown key `system`; did you mean `systems`"),
         ('systems = ["tfidf(fit=$NO_SUCH_VARIABLE/t.csv)"]', "environment variable is not set"),
     ],

@@ -146,7 +146,7 @@ def test_a_pool_from_a_file_limits_the_cns(at: At, tmp_path: Path) -> None:
     study = at("checked")
     pool = write_csv(tmp_path / "pool.csv", [{"cn": CNS[14]}, {"cn": CNS[12]}])
     study.export.beir(tmp_path / "beir", Tier.BRONZE, pool=str(pool))
-    assert [row["text"] for row in lines(tmp_path / "beir" / "corpus.jsonl")] == [CNS[14], CNS[12]]
+    assert [row["text"] for row in lines(tmp_path / "beir" / "corpus.jsonl")] == [CNS[12], CNS[14]]
     table = study.tier(Tier.BRONZE)
     said = (tmp_path / "beir" / "qrels" / "test.tsv").read_text("utf-8").splitlines()
     assert len(said) == 1 + int(table["cn"].isin([CNS[14], CNS[12]]).sum())
