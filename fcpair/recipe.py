@@ -110,7 +110,7 @@ def _section(path: Path, name: str, values: Any) -> Any:
         raise RecipeError(f"{place}: `{missing[0]}` is missing")
     try:
         made = cls(**read)
-        return _in_folder(place, made, path.parent) if isinstance(made, Evaluate) else made
+        return _in_folder(place, made, path.parent.absolute()) if isinstance(made, Evaluate) else made
     except RecipeError:
         raise
     except InputError as error:
@@ -118,7 +118,7 @@ def _section(path: Path, name: str, values: Any) -> Any:
 
 
 def _in_folder(place: str, options: Evaluate, folder: Path) -> Evaluate:
-    """The same with the files that systems and pool name taken to be relative to the recipe's folder."""
+    """The same with the files that systems and pool name taken to be in the recipe's folder, wherever one is."""
     if not options.systems:
         raise RecipeError(f'{place}: `systems` is missing; name at least one, as in ["tfidf"]')
     systems = tuple(str(parse_system(system).within(folder)) for system in options.systems)

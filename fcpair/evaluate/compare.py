@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEVEL = 0.95
+LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
 BLOCK_CELLS = 4_000_000
 SAME = 1e-12  # what two means may differ by and still be the same, floating point being what it is
 
@@ -28,7 +29,7 @@ def bootstrap(values: NDArray[np.float64], resamples: int, seed: int) -> tuple[N
         interval is undefined. Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13.
 
     Raises:
-        InputError: fewer than 100 resamples.
+        InputError: fewer than 100 resamples, or more than a million.
     """
     import numpy as np
 
@@ -43,9 +44,9 @@ def bootstrap(values: NDArray[np.float64], resamples: int, seed: int) -> tuple[N
 
 
 def check_resamples(resamples: int) -> None:
-    """Raise InputError unless so many resamples can carry an interval."""
-    if resamples < 100:
-        raise InputError(f"resamples is {resamples}; at least 100 are needed")
+    """Raise InputError unless so many resamples can carry an interval, and fit in memory."""
+    if not LEAST_RESAMPLES <= resamples <= MOST_RESAMPLES:
+        raise InputError(f"resamples is {resamples}; expected {LEAST_RESAMPLES} to {MOST_RESAMPLES:,}")
 
 
 def _blocks(n: int, width: int) -> list[int]:

@@ -34,11 +34,11 @@ class Random(System):
             raise InputError(f"seed is {self.seed}; expected a whole number, 0 or more")
 
     def rank(self, task: Task) -> Ranking:
-        """Rank the pool by numbers drawn for each HS and CN."""
+        """Rank the pool by numbers drawn for each CN; an HS has the same ones whatever other HS there are."""
         import numpy as np
 
-        drawn = np.random.default_rng([self.seed, _STREAM]).random((len(task.hs), len(task.cn)))
-        return Ranking(*ordered(drawn))
+        drawn = [np.random.default_rng([self.seed, _STREAM, hs]).random(len(task.cn)) for hs in task.hs_ids]
+        return Ranking(*ordered(np.stack(drawn)))
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Tfidf(System):
             raise InputError(f"{self}: no text has a token")
         fitted = vectorizer.fit(texts)
         cosine = (fitted.transform(task.hs) @ fitted.transform(task.cn).T).toarray()
-        return Ranking(*ordered(np.round(cosine, DECIMALS)))
+        return Ranking(*ordered(np.round(cosine, DECIMALS)), notes=_without_match(cosine))
 
     def _texts(self, task: Task) -> list[str]:
         if isinstance(self.fit, Path):
@@ -109,7 +109,7 @@ class Bm25(System):
             known = [token for token in self._tokens(text) if token in index.vocab_dict]
             if known:
                 scores[row] = index.get_scores(known)[rows]
-        return Ranking(*ordered(np.round(scores, DECIMALS)))
+        return Ranking(*ordered(np.round(scores, DECIMALS)), notes=_without_match(scores))
 
     def _corpus(self, task: Task) -> tuple[list[str], NDArray[np.int64]]:
         """The texts that the statistics come from, and where each text of the pool stands among them."""
@@ -124,6 +124,12 @@ class Bm25(System):
     def _tokens(self, text: str) -> list[str]:
         text = text.lower() if self.lower else text
         return text.split() if self.tokens == "space" else _WORDS.findall(text)
+
+
+def _without_match(scores: NDArray[np.float64]) -> tuple[str, ...]:
+    """A note where an HS scores 0 for every CN, so that nothing but candidate order ranks for it."""
+    n = int((~scores.any(axis=1)).sum())
+    return (f"{n} of {len(scores)} HS share no word with any CN: candidate order ranks for them",) if n else ()
 
 
 @dataclass(frozen=True)

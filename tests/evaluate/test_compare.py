@@ -82,11 +82,11 @@ def test_there_is_no_interval_for_fewer_than_two_hs(n_hs: int) -> None:
     assert np.isnan([low, high]).all()
 
 
-@pytest.mark.parametrize("resamples", [-1, 0, 99])
-def test_too_few_resamples_are_refused(resamples: int) -> None:
-    with pytest.raises(InputError, match=f"resamples is {resamples}; at least 100 are needed"):
+@pytest.mark.parametrize("resamples", [-1, 0, 99, 1_000_001])
+def test_too_few_and_too_many_resamples_are_refused(resamples: int) -> None:
+    with pytest.raises(InputError, match=f"resamples is {resamples}; expected 100 to 1,000,000"):
         bootstrap(FOUR, resamples, seed=0)
-    with pytest.raises(InputError, match="at least 100"):
+    with pytest.raises(InputError, match="expected 100 to"):
         check_resamples(resamples)
 
 

@@ -113,6 +113,11 @@ def test_each_hs_has_an_order_of_its_own() -> None:
     assert len({tuple(order) for order in orders}) == len(HS)
 
 
+def test_an_hs_has_the_same_order_whatever_other_hs_there_are() -> None:
+    both, alone = Task(HS[:2], CN, (7, 9), tuple(range(len(CN)))), Task(HS[1:2], CN, (9,), tuple(range(len(CN))))
+    assert Random(3).rank(both).order[1].tolist() == Random(3).rank(alone).order[0].tolist()
+
+
 def test_every_place_is_as_likely() -> None:
     """4,000 orders of four CNs: each CN is first in a quarter, within three standard errors."""
     first = Random(1).rank(task(("hs",) * 4_000, CN[:4])).order[:, 0]
@@ -121,6 +126,14 @@ def test_every_place_is_as_likely() -> None:
 
 
 # -- tfidf
+
+
+@pytest.mark.parametrize("system", [Tfidf(), Bm25()])
+def test_an_hs_that_shares_no_word_with_any_cn_is_told(system: System) -> None:
+    ranked = system.rank(task(("tea kettle", "unheard of"), ("a kettle", "more tea")))
+    assert ranked.notes == ("1 of 2 HS share no word with any CN: candidate order ranks for them",)
+    assert ranked.order[1].tolist() == [0, 1]
+    assert system.rank(task(("tea kettle",), ("a kettle", "more tea"))).notes == ()
 
 
 def cosines_by_scikit_learn(fitted_on: list[str]) -> Scores:

@@ -114,7 +114,7 @@ def test_no_system_is_refused(at: At) -> None:
         ({"measures": ()}, "no measure is given"),
         ({"k": 0}, "k is 0"),
         ({"k": 10**20}, "expected at most 999,999,999,999,999,999"),
-        ({"resamples": 5}, "at least 100"),
+        ({"resamples": 5}, "expected 100 to 1,000,000"),
         ({"seed": -1}, "seed is -1"),
     ],
 )
@@ -214,6 +214,14 @@ def test_a_recipe_names_files_beside_itself(tmp_path: Path) -> None:
     assert read.systems[0] == f"tfidf(fit={tmp_path / 'train.csv'})"
     assert str(tmp_path / "train.csv") in read.systems[1]
     assert (read.pool, read.no_positives) == (str(tmp_path / "p.csv"), "leave_out")
+
+
+def test_the_files_of_a_recipe_are_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "r.toml").write_text('[evaluate]\nsystems = ["run:mine.trec"]\npool = "p.csv"\n', "utf-8")
+    monkeypatch.chdir(tmp_path)
+    read = load_recipe("r.toml").evaluate
+    assert read is not None
+    assert (read.systems, read.pool) == ((f"run:{tmp_path / 'mine.trec'}",), str(tmp_path / "p.csv"))
 
 
 @pytest.mark.parametrize(
