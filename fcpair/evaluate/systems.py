@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_STREAM = 5  # so that an order has nothing to do with what else was drawn from the same seed, such as simulated labels
+# An order must have nothing to do with what else was drawn from the same seed, such as simulated labels.
+_STREAM = int.from_bytes(b"random")
 _WORDS = re.compile(r"\w+")
 
 
