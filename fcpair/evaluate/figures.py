@@ -6,14 +6,11 @@ import io
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fcpair.errors import InputError
 from fcpair.evaluate.chart import PAPER, Inks, draw
 from fcpair.evaluate.outcome import Outcome
 from fcpair.evaluate.wording import fine_print, plain
-from fcpair.tabular import write_all
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,21 +24,6 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def write_figures(outcome: Outcome, folder: Path) -> list[Path]:
-    """Write `NDCG@10.svg` and `NDCG@10.png`, and so on for each measure: all of them whole, or none.
-
-    `folder` is made where it is not there; files of these names in it are replaced.
-
-    Raises:
-        InputError: `folder` is a file, or there is no folder around it.
-    """
-    check_folder(folder)
-    files = {folder / name: content for name, content in pictures(outcome).items()}
-    folder.mkdir(exist_ok=True)
-    write_all(files)
-    return list(files)
-
-
 def pictures(outcome: Outcome) -> dict[str, bytes]:
     """The figure of each measure as SVG and as PNG, by the name of its file."""
     found: dict[str, bytes] = {}
@@ -49,14 +31,6 @@ def pictures(outcome: Outcome) -> dict[str, bytes]:
         found[f"{name}.svg"] = svg(outcome, measure)
         found[f"{name}.png"] = png(outcome, measure)
     return found
-
-
-def check_folder(folder: Path) -> None:
-    """Raise InputError unless figures can be written to `folder`: it is there, or can be made."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: is a file; name a folder")
-    if not folder.resolve().parent.is_dir():
-        raise InputError(f"{folder}: there is no folder {folder.parent}; make it first")
 
 
 def file_names(measures: Sequence[str]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -19,7 +18,6 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from evaluate.outcomes import TIERS, TWELVE, TWO, outcome
-from fcpair.errors import InputError
 from fcpair.evaluate import figures
 from fcpair.evaluate.chart import LOOKS, Inks, draw
 from fcpair.evaluate.evaluation import NO_HS
@@ -51,11 +49,10 @@ def words_of(figure: Figure) -> str:
     return " ".join(" ".join(texts).replace("\u00a0", " ").split())
 
 
-def test_each_measure_has_an_svg_and_a_png(tmp_path: Path) -> None:
-    written = figures.write_figures(outcome(measures=("NDCG", "MAP(by=all)")), tmp_path / "figures")
-    names = ["NDCG@5.svg", "NDCG@5.png", "MAP_by-all@5.svg", "MAP_by-all@5.png"]
-    assert written == [tmp_path / "figures" / name for name in names]
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(names)
+def test_each_measure_has_an_svg_and_a_png() -> None:
+    drawn = figures.pictures(outcome(measures=("NDCG", "MAP(by=all)")))
+    assert list(drawn) == ["NDCG@5.svg", "NDCG@5.png", "MAP_by-all@5.svg", "MAP_by-all@5.png"]
+    assert [content[:4] for content in drawn.values()] == [b"<?xm", b"\x89PNG"] * 2
 
 
 @pytest.mark.parametrize(
@@ -70,53 +67,12 @@ def test_file_names_can_be_used_everywhere_and_never_collide(measures: tuple[str
     assert figures.file_names(measures) == names
 
 
-def test_the_same_outcome_gives_the_same_bytes_whatever_the_user_has_set(tmp_path: Path) -> None:
-    one = figures.write_figures(outcome(), tmp_path / "one")
+def test_the_same_outcome_gives_the_same_bytes_whatever_the_user_has_set() -> None:
+    one = figures.pictures(outcome())
     with mpl.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.facecolor": "red"}):
-        two = figures.write_figures(Outcome.from_data(outcome().as_data()), tmp_path / "two")
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
-    assert all(mpl.__version__.encode() not in path.read_bytes() for path in one)
-
-
-def test_figures_of_an_older_evaluation_are_replaced(tmp_path: Path) -> None:
-    figures.write_figures(outcome(TWO[:1]), tmp_path)
-    old = (tmp_path / "NDCG@5.svg").read_bytes()
-    figures.write_figures(outcome(), tmp_path)
-    assert (tmp_path / "NDCG@5.svg").read_bytes() != old
-
-
-def test_nothing_is_written_when_a_figure_cannot_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any) -> bytes:
-        raise RuntimeError
-
-    monkeypatch.setattr(figures, "png", fail)
-    with pytest.raises(RuntimeError):
-        figures.write_figures(outcome(), tmp_path / "figures")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_figure_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def half(path: Path, content: bytes) -> int:
-        with path.open("wb") as file:
-            file.write(content[:10])
-        raise OSError("no space left")
-
-    monkeypatch.setattr(Path, "write_bytes", half)
-    with pytest.raises(OSError, match="no space"):
-        figures.write_figures(outcome(), tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "figures").write_text("mine")
-    with pytest.raises(InputError, match="is a file; name a folder"):
-        figures.write_figures(outcome(), tmp_path / "figures")
-    assert (tmp_path / "figures").read_text() == "mine"
-
-
-def test_a_folder_in_no_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"there is no folder .*nowhere; make it first"):
-        figures.write_figures(outcome(), tmp_path / "nowhere" / "figures")
+        two = figures.pictures(Outcome.from_data(outcome().as_data()))
+    assert one == two
+    assert all(mpl.__version__.encode() not in content for content in one.values())
 
 
 def test_a_bar_is_as_long_as_its_score_systems_in_their_order_and_best_tier_first() -> None:
