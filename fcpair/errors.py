@@ -76,6 +76,17 @@ class ServiceError(FcpairError, OSError):
         return str(self.args[0])
 
 
+class RefusedError(FcpairError, PermissionError):
+    """This person may not do this: it is not their work, they have not consented, or a limit is reached."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ConflictError(FcpairError, RuntimeError):
+    """The study has moved on since the person saw it: the work was taken back, the label has changed, ..."""
+
+
 def reject(file: str | Path, findings: list[Finding]) -> None:
     """Raise InputError with everything found in `file`, in line order; do nothing when there is nothing."""
     if findings:

@@ -108,6 +108,41 @@ class Assign(_Seeded):
 
 
 @dataclass(frozen=True)
+class Annotate:
+    """What the people who answer in the browser are told and asked, and when they are to rest. Texts are Markdown."""
+
+    stage: ClassVar[str] = "annotate"
+    about: str = _param("", "what the study is about, for those who take part")
+    warning: str = _param(
+        "The texts that you will read can be hateful, insulting or upsetting. You may pause, skip a pair or stop "
+        "altogether at any time, and you never have to give a reason.",
+        "the content warning at the first visit",
+    )
+    consent: str = _param(
+        "I have read this, I am an adult, and I take part of my own free will.", "the sentence that people agree to"
+    )
+    thanks: str = _param(
+        "Thank you. Every answer helps others to answer hate. Reading it leaves traces: do something pleasant now.",
+        "the words at the end, with a debriefing if there is one",
+    )
+    contact: str = _param("", "whom to turn to for support, such as a name with a telephone number")
+    demographics: tuple[str, ...] = _param((), "a question that may be left open, as `Age: 18-29 | 30 or more`")
+    opt_out: str | None = _param(None, "a metadata column of whose values people may spare themselves any")
+    pause_pairs: int = _param(50, "after how many pairs a pause is proposed")
+    pause_minutes: int = _param(20, "after how many minutes of work a pause is proposed")
+    daily_limit: int | None = _param(None, "how many pairs one person may read in a day; no limit if not given")
+    total_limit: int | None = _param(None, "how many pairs one person may read in all; no limit if not given")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "demographics", tuple(self.demographics))  # a run keeps them as a list
+        for name in ("pause_pairs", "pause_minutes", "daily_limit", "total_limit"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name} is {value}; expected 1 or more")
+        once("question", [question.partition(":")[0].strip() for question in self.demographics])
+
+
+@dataclass(frozen=True)
 class Simulate(_Seeded):
     """How simulated people answer. All but the leaning's label and the seed are probabilities from 0 to 1."""
 
@@ -183,8 +218,8 @@ class Evaluate(_Seeded):
 
 
 def once(what: str, names: Sequence[str]) -> None:
-    """Raise InputError when there is no name, or one that is given twice; there may be no system yet."""
-    if not names and what != "system":
+    """Raise InputError when a name is given twice, or there is no measure or tier."""
+    if not names and what in {"measure", "tier"}:
         raise InputError(f"no {what} is given")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(f"{what} `{twice[0]}` is given twice")

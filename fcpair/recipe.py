@@ -17,6 +17,7 @@ from fcpair.evaluate.ranking import POOLS
 from fcpair.label import parse_scheme
 from fcpair.params import (
     Adjudicate,
+    Annotate,
     Assign,
     Evaluate,
     Import,
@@ -42,6 +43,7 @@ class Recipe:
     retrieve: Retrieve | None = None
     pair: Pair | None = None
     assign: Assign | None = None
+    annotate: Annotate | None = None
     simulate: Simulate | None = None
     agreement: AgreementOptions = field(default_factory=AgreementOptions)
     adjudicate: Adjudicate | None = None
@@ -57,6 +59,7 @@ _SECTIONS: dict[str, tuple[str, type]] = {
     "retrieve": ("retrieve", Retrieve),
     "pair": ("pair", Pair),
     "assign": ("assign", Assign),
+    "annotate": ("annotate", Annotate),
     "simulate": ("simulate", Simulate),
     "agreement": ("agreement", AgreementOptions),
     "adjudicate": ("adjudicate", Adjudicate),

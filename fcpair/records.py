@@ -38,6 +38,7 @@ class Origin(StrEnum):
 
     IMPORTED = "imported"
     SIMULATED = "simulated"
+    ONLINE = "online"  # through the pages or the API of `fcpair serve`
 
 
 class Rule(StrEnum):
@@ -128,6 +129,84 @@ class Person:
     name: str
     role: Role
     retired: bool = False
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Somebody who has come by a token or a session; `key` changes with each invite, which ends older sessions."""
+
+    id: int
+    name: str
+    role: Role
+    key: str
+    consented: bool
+    blurred: bool
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One value of the metadata that people may opt out of, and how many open pairs of theirs have it."""
+
+    value: str
+    open: int
+    opted_out: bool
+
+
+@dataclass(frozen=True)
+class ShownText:
+    """A text as a person reads it; the language is None where it is not known."""
+
+    body: str
+    language: str | None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One pair that a person is asked about.
+
+    `label` is the adjudicated label that a validator checks, None for annotators and in a blind round; `decision_id`
+    says which decision that is. `answer` and `note` are the person's own, where they go back to an earlier answer.
+    """
+
+    assignment_id: int
+    pair_id: int
+    round: Round
+    hs: ShownText
+    cn: ShownText
+    label: str | None
+    decision_id: int | None
+    answer: str | None
+    note: str
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A person's answer on a task: the name of a choice or `skip`; `request_id` tells repeated requests."""
+
+    request_id: str
+    assignment_id: int
+    answer: str
+    note: str = ""
+    seconds: float | None = None
+    decision_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a person is, and how long the rest takes at their own pace.
+
+    `pace_s` (seconds a pair) and `left_s` are None exactly when `undefined` says why. `today` counts the pairs answered
+    since midnight where the server is; `limit` is a sentence when a limit of pairs is reached.
+    """
+
+    open: int
+    done: int
+    skipped: int
+    today: int
+    pace_s: float | None
+    left_s: float | None
+    undefined: str | None
+    limit: str | None
 
 
 @dataclass(frozen=True)

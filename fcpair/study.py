@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from fcpair.evaluate.ranking import Cost
 from fcpair.label import scheme_record
 from fcpair.params import (
     Adjudicate,
+    Annotate,
     Assign,
     Evaluate,
     Import,
@@ -33,6 +35,7 @@ from fcpair.steps import (
     deal,
     evaluate,
     grade,
+    guide,
     judge,
     overview,
     pretend,
@@ -42,9 +45,13 @@ from fcpair.steps import (
     staff,
     walk,
 )
+from fcpair.steps.access import Access
+from fcpair.steps.desk import Desk
+from fcpair.steps.docket import Docket
 from fcpair.steps.export import Exports
 from fcpair.steps.grade import Tiers
 from fcpair.steps.ground import Options, note, own, scheme_of
+from fcpair.steps.monitor import Monitor
 from fcpair.store import Store, Tx, grids, people, runs
 
 if TYPE_CHECKING:
@@ -81,6 +88,15 @@ class Study:
         """Open the study at `path`; raises StudyError when there is none that this fcpair can read."""
         return cls(Store.open(Path(path)))
 
+    @classmethod
+    def upgrade(cls, path: str | Path) -> Path | None:
+        """Bring a study that an older fcpair made up to date, and keep a copy of it as it was.
+
+        Returns the copy, None where there was nothing to do. Raises StudyError when the file cannot be upgraded; it is
+        as it was then.
+        """
+        return Store.upgrade(Path(path))
+
     @property
     def place(self) -> str:
         """The file of the study."""
@@ -97,6 +113,46 @@ class Study:
         """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
         with self._store.read() as tx:
             return runs.study_facts(tx)
+
+    def share(self) -> None:
+        """Let many read while one writes, as long as the study is served; `close` ends it."""
+        self._store.share()
+
+    def close(self) -> None:
+        """Let go of the file, and make it one file again after `share`."""
+        self._store.close()
+
+    @property
+    def access(self) -> Access:
+        """Who may come in, and on what terms: `invite`, `revoke`, `by_token`, `consent`, `opt_out`."""
+        return Access(self._store)
+
+    def desk(self, annotate: Annotate) -> Desk:
+        """The work of those who answer online: `tasks`, `submit`, `answers`, `progress`."""
+        return Desk(self._store, annotate)
+
+    @property
+    def docket(self) -> Docket:
+        """The work of those who adjudicate online: `next`, `decide`, `undo`, `decided`."""
+        return Docket(self._store)
+
+    @cached_property
+    def monitor(self) -> Monitor:
+        """What the lead sees while the study is on its way; it keeps what is slow to make."""
+        return Monitor(self._store)
+
+    @property
+    def guidelines(self) -> tuple[int, str]:
+        """The number and the Markdown of the guidelines that hold."""
+        return guide.current(self._store)
+
+    def guideline_versions(self) -> list[dict[str, Any]]:
+        """Every version of the guidelines; see `steps.guide.versions` for the keys."""
+        return guide.versions(self._store)
+
+    def edit_guidelines(self, body: str, *, by: str) -> RunRecord:
+        """Let a new version of the guidelines hold from now on; `by` is a person of the study."""
+        return guide.edit(self._store, body, by)
 
     def import_corpus(self, options: Import, *, redo: bool = False) -> RunRecord:
         """Read the corpus: the source pairs that the study starts from."""

@@ -108,7 +108,7 @@ def test_only_the_corpus_has_no_default(options: type) -> None:
 
 def test_every_stage_has_its_options_in_this_test() -> None:
     assert {options.__name__ for options in OPTIONS} >= {"Setup", "Import", "Assign", "AgreementOptions", "Partition"}
-    assert len(OPTIONS) == 12
+    assert len(OPTIONS) == 13
 
 
 def test_overlap_is_shares_by_number_of_labels(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ COMMANDS = {
     "retrieve": ("build:retrieve", "Bring candidate CNs in."),
     "pair": ("build:pair", "Cross the HS with the candidates."),
     "assign": ("work:assign", "Deal the pairs to annotators."),
-    "people": ("people:people", "People: add, list, role, retire, handover."),
+    "people": ("people:people", "People: add, list, invite, revoke, role, ..."),
     "labels": ("work:labels", "What was answered: sheets, import, export."),
     "simulate": ("work:simulate", "Let simulated people answer what is open."),
     "status": ("show:status", "Say how the study stands and what is next."),
@@ -36,6 +36,7 @@ COMMANDS = {
     "report": ("show:report", "Write a self-contained HTML report."),
     "log": ("show:log", "List every run of every stage."),
     "run": ("run:run", "Walk a recipe as far as it goes."),
+    "upgrade": ("build:upgrade", "Bring a study of an older fcpair up to date."),
 }
 
 

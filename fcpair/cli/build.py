@@ -1,4 +1,4 @@
-"""init, import, select, retrieve, pair."""
+"""init, upgrade, import, select, retrieve, pair."""
 
 from __future__ import annotations
 
@@ -31,6 +31,23 @@ def init(study: Path, options: dict[str, Any]) -> None:
 
     Study.create(study, Setup(**options))
     click.echo(f"{study}: a new study")
+
+
+@click.command()
+@study_option
+def upgrade(study: Path) -> None:
+    """Bring a study of an older fcpair up to date.
+
+    A copy of the study as it was stays beside it.
+
+    \b
+    Example:
+      fcpair upgrade --study study.db
+    """
+    from fcpair.study import Study
+
+    copy = Study.upgrade(study)
+    click.echo(f"{study}: {'up to date already' if copy is None else f'upgraded; as it was, it is {copy}'}")
 
 
 @click.command("import")

@@ -1,4 +1,4 @@
-"""people add, list, role, retire, handover."""
+"""people add, list, invite, revoke, role, retire, handover."""
 
 from __future__ import annotations
 
@@ -13,16 +13,25 @@ from fcpair.records import Role
 if TYPE_CHECKING:
     from fcpair.study import Study
 
+url_option = click.option(
+    "--url",
+    envvar="FCPAIR_URL",
+    default="http://127.0.0.1:8000",
+    show_default=True,
+    show_envvar=True,
+    help="Where people reach `fcpair serve`.",
+)
 role_choice = click.Choice([role.value for role in Role])
 
 
 @click.group()
 def people() -> None:
-    """People: add, list, role, retire, handover.
+    """People: add, list, invite, revoke, role, ...
 
     \b
     Example:
       fcpair people add ana ben --role annotator
+      fcpair people invite ana
       fcpair people list
     """
 
@@ -30,9 +39,10 @@ def people() -> None:
 @people.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--role", type=role_choice, default=Role.ANNOTATOR.value, show_default=True, help="What they do.")
+@url_option
 @with_study
-def add(study: Study, names: tuple[str, ...], role: str) -> None:
-    """Add people under pseudonyms.
+def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
+    """Add people under pseudonyms, and print the link that lets each of them in.
 
     \b
     Example:
@@ -40,6 +50,43 @@ def add(study: Study, names: tuple[str, ...], role: str) -> None:
     """
     added = study.add_people(list(names), Role(role))
     click.echo(f"added as {role}: {', '.join(one.name for one in added)}")
+    for one in added:
+        _invite(study, one.name, url)
+
+
+@people.command()
+@click.argument("name")
+@url_option
+@with_study
+def invite(study: Study, name: str, url: str) -> None:
+    """Print a new link that lets a person in; the one before ends.
+
+    A link is shown this once and works until `invite` makes another, or `revoke` ends it: send it to that
+    person alone.
+
+    \b
+    Example:
+      fcpair people invite ana --url https://labels.example.org
+    """
+    _invite(study, name, url)
+
+
+def _invite(study: Study, name: str, url: str) -> None:
+    click.echo(f"{name}: {url.rstrip('/')}/join#{study.access.invite(name)}")
+
+
+@people.command()
+@click.argument("name")
+@with_study
+def revoke(study: Study, name: str) -> None:
+    """End a person's link, and their session with it; their work stays theirs.
+
+    \b
+    Example:
+      fcpair people revoke ana
+    """
+    study.access.revoke(name)
+    click.echo(f"{name} cannot come in any more; `fcpair people invite {name}` makes a new link")
 
 
 @people.command("list")

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Assign
+from fcpair.params import Annotate, Assign
 from fcpair.records import Person, Role, Round, RunRecord, Status
-from fcpair.steps import staff
+from fcpair.steps import access, staff
 from fcpair.steps.ground import begin_building, note
 from fcpair.store import Store, grids, work
 from fcpair.tabular import write_table
@@ -43,6 +43,8 @@ def assign(store: Store, options: Assign, *, redo: bool = False) -> RunRecord:
             }
         )
         work.add_assignments(tx, assignments, Round.LABEL)
+        if access.withdraw_opted_out(tx, ids.tolist()):
+            staff.refill(tx, options.seed)
         loads = np.bincount(dealt.annotator, minlength=len(annotators))
         labels = {str(n): count for n, count in overlap_counts(len(pairs), options.overlap).items() if count}
         counts = {
@@ -53,6 +55,12 @@ def assign(store: Store, options: Assign, *, redo: bool = False) -> RunRecord:
             "pairs_by_labels": labels,
         }
         return note(tx, options, counts)
+
+
+def note_annotate(store: Store, options: Annotate) -> RunRecord:
+    """Make this what the people who answer in the browser are told and asked."""
+    with store.write() as tx:
+        return note(tx, options, {})
 
 
 def _groups(groups: tuple[tuple[str, ...], ...], annotators: list[Person]) -> list[tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from fcpair import adjudicate as adjudication
@@ -11,11 +12,11 @@ from fcpair.answers import read_answers
 from fcpair.errors import InputError, StageError
 from fcpair.label import NO_CODE, SKIP, outcome_words
 from fcpair.params import Adjudicate
-from fcpair.records import BY_HAND, Conflict, DryRun, Role, Round, Rule, RunRecord
+from fcpair.records import BY_HAND, Conflict, DryRun, Person, Role, Rule, RunRecord
 from fcpair.steps import staff
 from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
 from fcpair.steps.record import SUPERSEDE, locate
-from fcpair.store import Store, Tx, decisions, people
+from fcpair.store import Store, Tx, decisions, docket, people
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,63 +126,71 @@ def waiting_pairs(store: Store) -> list[int]:
 
 def waiting(tx: Tx) -> list[int]:
     """The pairs with labels that wait for a decision, by number."""
-    outcome = _with_standing(tx, _by_policy(tx, Adjudicate()))
-    return outcome["pair_id"][~outcome["decided"] & ~outcome["stands"]].tolist()
+    return sorted(one.pair_id for one in docket.disputed(tx, scheme_of(tx).definite) if one.by is None)
 
 
 def conflict(store: Store, pair_id: int) -> Conflict:
     """What an adjudicator sees of a pair: its texts, the labels and notes without names, in a shuffled order."""
-    import numpy as np
-
     with store.read() as tx:
-        names = {choice.code: choice.name for choice in scheme_of(tx)}
         hs, cn = texts_of(tx, pair_id)
-        answers = decisions.all_answers(tx, Round.LABEL, pair_id)
-    order = np.random.default_rng(pair_id).permutation(len(answers))
-    codes: list[int] = answers["code"].astype("Int64").fillna(NO_CODE).tolist()
-    notes = answers["note"].tolist()
-    shown = [(names.get(codes[i], SKIP), str(notes[i])) for i in order]
-    return Conflict(pair_id, hs["body"], cn["body"], tuple(shown))
+        return Conflict(pair_id, hs["body"], cn["body"], shown_answers(tx, pair_id))
+
+
+def shown_answers(tx: Tx, pair_id: int) -> tuple[tuple[str, str], ...]:
+    """The labels of a pair by name with their notes, in an order that is the same each time and tells nobody."""
+    names = {choice.code: choice.name for choice in scheme_of(tx)}
+    answers = docket.labels(tx, pair_id)
+    shuffled = Random(pair_id).sample(answers, len(answers))
+    return tuple((SKIP if code is None else names[code], note_) for code, note_ in shuffled)
 
 
 def decide_by_person(store: Store, pair_id: int, code: int | None, by: str, note_: str) -> RunRecord:
     """Record a person's decision on one pair; None discards it as irreconcilable."""
-    import pandas as pd
-
     with store.write() as tx:
-        if code is not None and code not in scheme_of(tx).definite:
-            raise InputError(f"{code} is no definite label; expected one of {scheme_of(tx).definite}")
-        texts_of(tx, pair_id)
-        row = {"pair_id": pair_id, "rule": Rule.PERSON.value, "code": code, "person_id": _adjudicator(tx, by)}
-        decided = pd.DataFrame([{**row, "note": note_}], dtype=object)
-        if staff.validates(tx, decided["pair_id"], decided["person_id"]).any():
-            raise InputError(f"`{by}` validates pair {pair_id}, so somebody else must decide it")
-        decisions.add_adjudications(tx, decided)
-        return note_run(tx, "adjudicate", {"pair": pair_id, "by": by}, {"person": 1})
+        return enter_decision(tx, pair_id, code, _adjudicator(tx, by), note_)[1]
 
 
-def _adjudicator(tx: Tx, name: str) -> int:
+def enter_decision(
+    tx: Tx, pair_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False
+) -> tuple[int, RunRecord]:
+    """Record an adjudicator's decision; returns its number, too.
+
+    Raises:
+        InputError: no definite label, or the adjudicator validates the pair.
+    """
+    if code is not None and code not in scheme_of(tx).definite:
+        raise InputError(f"{code} is no definite label; expected one of {scheme_of(tx).definite}")
+    texts_of(tx, pair_id)
+    if docket.validates(tx, pair_id, person.id):
+        raise InputError(f"`{person.name}` validates pair {pair_id}, so somebody else must decide it")
+    decision_id = docket.add_decision(tx, pair_id, Rule.PERSON, code, person.id, note_, flagged=flagged)
+    return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, {"person": 1})
+
+
+def _adjudicator(tx: Tx, name: str) -> Person:
     """The person who adjudicates; somebody new becomes an adjudicator."""
     known = {one.name: one for one in people.people(tx)}
     if name not in known:
         staff.check_pseudonym(name)
-        return people.add_people(tx, [name], Role.ADJUDICATOR)[0].id
+        return people.add_people(tx, [name], Role.ADJUDICATOR)[0]
     if known[name].role not in {Role.ADJUDICATOR, Role.LEAD}:
         raise InputError(f"`{name}` is {known[name].role}; adjudicators have that role, or lead")
-    return known[name].id
+    return known[name]
 
 
 def take_back(store: Store, pair_id: int, by: str) -> RunRecord:
     """Take the standing decision on a pair back, so that it waits again; it stays in the record."""
-    import pandas as pd
-
     with store.write() as tx:
         texts_of(tx, pair_id)
-        if decisions.decision_history(tx, pair_id)["rule"].tolist()[-1:] in ([], [Rule.REOPENED.value]):
+        if docket.standing(tx, pair_id) is None:
             raise StageError(f"no decision on pair {pair_id} stands, so there is none to take back")
-        row = {"pair_id": pair_id, "rule": Rule.REOPENED.value, "code": None, "person_id": _adjudicator(tx, by)}
-        decisions.add_adjudications(tx, pd.DataFrame([row], dtype=object))
-        return note_run(tx, "adjudicate", {"pair": pair_id, "by": by}, {"reopened": 1})
+        return enter_reopening(tx, pair_id, _adjudicator(tx, by))[1]
+
+
+def enter_reopening(tx: Tx, pair_id: int, person: Person) -> tuple[int, RunRecord]:
+    """Record that an adjudicator takes the standing decision on a pair back; returns the number of that, too."""
+    decision_id = docket.add_decision(tx, pair_id, Rule.REOPENED, None, person.id)
+    return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, {"reopened": 1})
 
 
 def import_outcomes(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:
@@ -193,7 +202,7 @@ def import_outcomes(store: Store, path: str | Path, *, supersede: bool) -> RunRe
         need_labels(tx, "adjudicate")
         incoming = read_answers(path, outcome_words(scheme_of(tx)), person="adjudicator", answer="label", named=False)
         locate(tx, incoming)
-        names = {name: _adjudicator(tx, name) for name in dict.fromkeys(incoming.rows["person"]) if name}
+        names = {name: _adjudicator(tx, name).id for name in dict.fromkeys(incoming.rows["person"]) if name}
         person_id = incoming.rows["person"].map(names).astype("Int64")
         checked = staff.validates(tx, incoming.rows["pair_id"], person_id.fillna(NO_CODE))
         pairs = zip(incoming.rows["pair_id"], incoming.rows["person"], strict=True)

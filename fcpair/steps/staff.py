@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.records import Person, Role, Round, RunRecord, Status
 from fcpair.steps.ground import note_run
-from fcpair.store import Store, Tx, decisions, people, work
+from fcpair.store import Store, Tx, decisions, people, topics, work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -178,16 +178,19 @@ def validates(tx: Tx, pair_id: pd.Series[int], person_id: pd.Series[int]) -> NDA
 
 
 def barred(tx: Tx, pair_id: NDArray[np.int64], candidates: list[Person]) -> NDArray[np.bool_]:
-    """Who has taken part in which pair already and may not get it again, shape `(n_slots, n_people)`."""
+    """Who may not get which pair, shape `(n_slots, n_people)`.
+
+    That is who has taken part in it already, and who has opted out of what it is about.
+    """
     import numpy as np
 
-    part = decisions.took_part(tx)
-    column = {one.id: at for at, one in enumerate(candidates)}
-    part = part[part["person_id"].isin(column)]
     pairs, row = np.unique(pair_id, return_inverse=True)
+    column = {one.id: at for at, one in enumerate(candidates)}
     matrix = np.zeros((len(pairs), len(candidates)), np.bool_)
-    there = np.isin(part["pair_id"], pairs)
-    matrix[
-        np.searchsorted(pairs, part["pair_id"].to_numpy()[there]), part["person_id"].map(column).to_numpy(int)[there]
-    ] = True
+    part = decisions.took_part(tx, pairs.tolist())
+    part = part[part["person_id"].isin(column)]
+    matrix[np.searchsorted(pairs, part["pair_id"]), part["person_id"].map(column).to_numpy(int)] = True
+    for person_id, opted_out in people.opt_outs(tx).items():
+        if person_id in column:
+            matrix[:, column[person_id]] |= np.isin(pairs, topics.pairs_about(tx, opted_out))
     return matrix[row]

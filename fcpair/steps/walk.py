@@ -49,6 +49,10 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
         ),
         (not built["pair"], ("pair", build.make_grid, recipe.pair)),
         (not built["assign"], ("assign", deal.assign, recipe.assign)),
+        (
+            recipe.annotate and not _is_own(store, recipe.annotate),
+            ("annotate", deal.note_annotate, recipe.annotate),
+        ),
         (labels["open"] and recipe.simulate, ("simulate", pretend.simulate, recipe.simulate)),
         (labels["open"], None),
         (not _has_adjudicated(store), ("adjudicate", judge.adjudicate, recipe.adjudicate)),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Select, Subquery, func, select
 
 from fcpair.records import Origin, Round
+from fcpair.store import dialect
 from fcpair.store.rows import frame, insert_rows, now, records
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, judgement, pair, person
@@ -181,10 +182,13 @@ def decision_history(tx: Tx, pair_id: int) -> pd.DataFrame:
     return frame(tx, query)
 
 
-def took_part(tx: Tx) -> pd.DataFrame:
-    """Who must not validate what: `pair_id`, `person_id` of all who labelled or adjudicated, or were given, a pair."""
-    given = select(assignment.c.pair_id, assignment.c.person_id)
-    decided = select(adjudication.c.pair_id, adjudication.c.person_id).where(adjudication.c.person_id.is_not(None))
+def took_part(tx: Tx, pair_ids: list[int]) -> pd.DataFrame:
+    """Who has to do with these pairs: `pair_id`, `person_id` of all who labelled, adjudicated or were given them."""
+    asked = dialect.listed(pair_ids)
+    given = select(assignment.c.pair_id, assignment.c.person_id).where(assignment.c.pair_id.in_(asked))
+    decided = select(adjudication.c.pair_id, adjudication.c.person_id).where(
+        adjudication.c.person_id.is_not(None), adjudication.c.pair_id.in_(asked)
+    )
     both = given.union(decided).subquery()
     return frame(tx, select(both.c.pair_id, both.c.person_id).order_by(both.c.pair_id, both.c.person_id))
 

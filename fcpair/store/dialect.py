@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, create_engine, event, func, select
+from sqlalchemy.exc import OperationalError
 
 SEALED = "pair_sealed"
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -55,6 +57,21 @@ def begin(conn: Connection, *, write: bool) -> None:
 def pause_foreign_keys(conn: Connection, *, paused: bool) -> None:
     """Switch reference checks, outside a transaction: one look-up per cell and side would dominate."""
     conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
+
+
+def share(conn: Connection, *, shared: bool) -> None:
+    """Have writers append to a log beside the file, so that readers never wait; or fold the log into the file again.
+
+    Folding needs the file alone: while another process has it open, the log stays, which is harmless.
+    """
+    with suppress(OperationalError):
+        conn.exec_driver_sql(f"PRAGMA journal_mode = {'WAL' if shared else 'DELETE'}")
+
+
+def copy(conn: Connection, path: Path) -> None:
+    """Write the database as it is now into a new file."""
+    with closing(sqlite3.connect(path)) as target:
+        conn.connection.driver_connection.backup(target)  # type: ignore[union-attr]
 
 
 def listed(values: list[int]) -> Select[tuple[Any]]:

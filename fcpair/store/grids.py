@@ -152,8 +152,8 @@ def pair_texts(tx: Tx) -> pd.DataFrame:
 
 
 def texts_of_pair(tx: Tx, pair_id: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The two texts of a pair, HS first: `text_id`, `body`, `meta`; None when the grid has no such pair."""
-    columns = (text.c.id.label("text_id"), text.c.body, text.c.meta)
+    """The two texts of a pair, HS first: `text_id`, `body`, `language`, `meta`; None when the grid has no such pair."""
+    columns = (text.c.id.label("text_id"), text.c.body, text.c.language, text.c.meta)
     sides = []
     for side in (pair.c.hs_id, pair.c.cn_id):
         row = tx.execute(select(*columns).join(pair, side == text.c.id).where(pair.c.id == pair_id)).first()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import insert, select, update
+from typing import Any
 
-from fcpair.records import Person, Role
+from sqlalchemy import bindparam, insert, select, update
+
+from fcpair.records import Person, Role, Visitor
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import person
@@ -27,10 +29,68 @@ def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Pe
 
 
 def retire(tx: Tx, person_id: int) -> None:
-    """Note that a person takes no further part; what they did stays."""
-    tx.execute(update(person).where(person.c.id == person_id).values(retired_at=now()))
+    """Note that a person takes no further part and cannot come in any more; what they did stays."""
+    tx.execute(update(person).where(person.c.id == person_id).values(retired_at=now(), token_hash=None))
 
 
 def set_role(tx: Tx, person_id: int, role: Role) -> None:
     """Give a person another role from now on."""
     tx.execute(update(person).where(person.c.id == person_id).values(role=role.value))
+
+
+def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
+    """Let a person in by the token with this hash from now on, and by no other; None shuts the door."""
+    tx.execute(update(person).where(person.c.id == person_id).values(token_hash=token_hash))
+
+
+def with_token(tx: Tx) -> set[int]:
+    """The ids of those who can be let in by a token."""
+    return set(tx.execute(select(person.c.id).where(person.c.token_hash.is_not(None))).scalars())
+
+
+_VISITOR = select(
+    person.c.id, person.c.name, person.c.role, person.c.token_hash, person.c.consented_at, person.c.blurred
+).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
+_BY_HASH = _VISITOR.where(person.c.token_hash == bindparam("hash"))
+_BY_ID = _VISITOR.where(person.c.id == bindparam("one"))
+
+
+def visitor_by_hash(tx: Tx, token_hash: str) -> Visitor | None:
+    """Who the token with this hash belongs to; None when it is nobody's, or its owner takes no further part."""
+    return _visitor(tx.execute(_BY_HASH, {"hash": token_hash}).first())
+
+
+def visitor_by_id(tx: Tx, person_id: int) -> Visitor | None:
+    """The person of this id, if they can be let in."""
+    return _visitor(tx.execute(_BY_ID, {"one": person_id}).first())
+
+
+def _visitor(row: Any) -> Visitor | None:
+    if row is None:
+        return None
+    consented = row.consented_at is not None
+    return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, bool(row.blurred))
+
+
+def note_consent(tx: Tx, person_id: int, demographics: dict[str, str]) -> None:
+    """Note that a person takes part of their own free will, and what they said about themselves."""
+    noted = {"consented_at": now(), "demographics": demographics}
+    tx.execute(update(person).where(person.c.id == person_id).values(**noted))
+
+
+def set_blurred(tx: Tx, person_id: int, blurred: bool) -> None:
+    """Remember whether a person wants the HS blurred until they ask for it."""
+    tx.execute(update(person).where(person.c.id == person_id).values(blurred=blurred))
+
+
+def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, dict[str, list[str]]]:
+    """What people have opted out of, by person: values by metadata column. Who opted out of nothing is left out."""
+    query = select(person.c.id, person.c.opted_out).order_by(person.c.id)
+    if person_id is not None:
+        query = query.where(person.c.id == person_id)
+    return {row.id: row.opted_out for row in tx.execute(query) if row.opted_out}
+
+
+def set_opt_outs(tx: Tx, person_id: int, opted_out: dict[str, list[str]]) -> None:
+    """Note what a person has opted out of: values by metadata column."""
+    tx.execute(update(person).where(person.c.id == person_id).values(opted_out=opted_out))

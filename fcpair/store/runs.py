@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from secrets import token_hex
 from typing import Any
 
 from sqlalchemy import insert, select
 
 from fcpair.records import RunRecord
+from fcpair.store import guidelines
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import release, run, study
@@ -14,16 +16,23 @@ from fcpair.store.tables import release, run, study
 OUTCOME = "outcome"
 
 
-def add_study(tx: Tx, title: str, guidelines: str, hs_name: str, cn_name: str) -> None:
-    """Note what the study is; there is one row."""
-    row = {"title": title, "guidelines": guidelines, "hs_name": hs_name, "cn_name": cn_name, "created_at": now()}
+def add_study(tx: Tx, title: str, guidelines_: str, hs_name: str, cn_name: str) -> None:
+    """Note what the study is, with a new secret to sign sessions with; there is one row."""
+    row = {"title": title, "hs_name": hs_name, "cn_name": cn_name, "created_at": now(), "secret": token_hex(32)}
     tx.execute(insert(study), [row])
+    guidelines.add_version(tx, guidelines_, None)
 
 
 def study_facts(tx: Tx) -> dict[str, str]:
     """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
     row = tx.execute(select(study)).one()._mapping
-    return {name: str(row[name]) for name in ("title", "guidelines", "hs_name", "cn_name", "created_at")}
+    facts = {name: str(row[name]) for name in ("title", "hs_name", "cn_name", "created_at")}
+    return {**facts, "guidelines": guidelines.current(tx)[1]}
+
+
+def secret(tx: Tx) -> str:
+    """What the study's sessions are signed with."""
+    return str(tx.execute(select(study.c.secret)).scalar_one())
 
 
 def add_run(
@@ -38,8 +47,8 @@ def add_run(
     """Note one call of a stage; `outcome` is all that it found, where that is more than counts."""
     kept = counts if outcome is None else {**counts, OUTCOME: outcome}
     row = {"stage": stage, "params": params, "counts": kept, "version": version, "model": model, "at": now()}
-    tx.execute(insert(run), [row])
-    return runs(tx)[-1]
+    added = tx.execute(insert(run).returning(*run.c), [row]).one()
+    return _record(added)
 
 
 def runs(tx: Tx, stage: str | None = None) -> list[RunRecord]:

@@ -12,7 +12,9 @@ from fcpair.errors import StudyError
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0001"  # the newest migration; a test holds it against the scripts, so that opening need not load Alembic
+# The migrations, oldest first; a test holds them against the scripts, so that opening need not load Alembic.
+OLDER = ("0001",)
+HEAD = "0002"
 
 
 def config(conn: Connection | None = None) -> Config:
@@ -32,13 +34,33 @@ def create(conn: Connection) -> None:
     command.upgrade(config(conn), "head")
 
 
+def upgrade(conn: Connection) -> None:
+    """Bring the tables of an older study up to date."""
+    create(conn)
+
+
 def check(conn: Connection, place: str) -> None:
     """Raise StudyError unless the database is a study with the tables of this fcpair."""
+    if found := outdated(conn, place):
+        raise StudyError(
+            f"{place} was made by an older fcpair (its schema is {found}, this one has {HEAD}); "
+            f"`fcpair upgrade --study {place}` brings it up to date, and keeps a copy"
+        )
+
+
+def outdated(conn: Connection, place: str) -> str | None:
+    """The revision of the tables where it is an older one than this fcpair's, None where it is this one's.
+
+    Raises StudyError for a database that is no study, or a newer fcpair's.
+    """
     if not {"alembic_version", "study"} <= set(inspect(conn).get_table_names()):
         raise StudyError(f"{place} is a database but no study; `fcpair init` makes a new study")
-    found = conn.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    found = str(conn.execute(text("SELECT version_num FROM alembic_version")).scalar())
+    if found in OLDER:
+        return found
     if found != HEAD:
         raise StudyError(
             f"{place} was made by a newer fcpair (its schema is {found}, this one knows {HEAD}); "
             "install that fcpair with `pip install --upgrade fcpair`"
         )
+    return None

@@ -44,16 +44,52 @@ class Store:
     @classmethod
     def open(cls, path: Path) -> Store:
         """Open the study at `path`; raises StudyError when there is none, or one of another fcpair."""
+        store = cls._at(path)
+        with store.read() as tx:
+            schema.check(tx, store.place)
+        return store
+
+    @classmethod
+    def _at(cls, path: Path) -> Store:
         if not path.is_file():
             raise StudyError(
                 f"there is no study at {path}; `fcpair init` makes one, `--study` or FCPAIR_STUDY names another"
             )
         if not dialect.is_database(path):
             raise StudyError(f"{path} is not a study; `fcpair init --study OTHER` makes a new one")
-        store = cls(dialect.engine_for(path), str(path))
+        return cls(dialect.engine_for(path), str(path))
+
+    @classmethod
+    def upgrade(cls, path: Path) -> Path | None:
+        """Bring the tables of the study at `path` up to date, in one transaction, after copying it.
+
+        Returns the copy; None, and no copy, where there is nothing to do.
+        """
+        store = cls._at(path)
         with store.read() as tx:
-            schema.check(tx, store.place)
-        return store
+            revision = schema.outdated(tx, store.place)
+        if revision is None:
+            return None
+        copy = path.with_name(f"{path.stem}-{revision}{path.suffix}")
+        if copy.exists():
+            raise StudyError(f"{copy} exists already, where a copy of the study is to go; move it away first")
+        with store.read() as tx:
+            dialect.copy(tx, copy)
+        with store.write(bulk=True) as tx:
+            schema.upgrade(tx)
+        store.close()
+        return copy
+
+    def share(self) -> None:
+        """Let readers and a writer work side by side, until `close`; for as long as the study is served."""
+        with self._engine.connect() as conn:
+            dialect.share(conn, shared=True)
+
+    def close(self) -> None:
+        """Let go of the file; it is one file again, unless another process has it open."""
+        with self._engine.connect() as conn:
+            dialect.share(conn, shared=False)
+        self._engine.dispose()
 
     @contextmanager
     def read(self) -> Iterator[Tx]:

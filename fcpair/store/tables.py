@@ -16,6 +16,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 metadata = MetaData(
@@ -33,10 +34,10 @@ study = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("title", Text, nullable=False),
-    Column("guidelines", Text, nullable=False),
     Column("hs_name", Text, nullable=False),
     Column("cn_name", Text, nullable=False),
     Column("created_at", String(32), nullable=False),
+    Column("secret", String(64), nullable=False),
 )
 
 run = Table(
@@ -127,6 +128,18 @@ person = Table(
     Column("token_hash", String(128), unique=True),
     Column("demographics", JSON),
     Column("retired_at", String(32)),
+    Column("consented_at", String(32)),
+    Column("blurred", Boolean, nullable=False, server_default=false()),
+    Column("opted_out", JSON),
+)
+
+guideline = Table(
+    "guideline",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("at", String(32), nullable=False),
+    Column("person_id", ForeignKey("person.id")),
 )
 
 assignment = Table(
@@ -156,6 +169,7 @@ judgement = Table(
     Column("seconds", Float),
     Column("note", Text, nullable=False),
     Column("at", String(32), nullable=False),
+    Column("guideline_id", ForeignKey("guideline.id")),
     CheckConstraint("skipped = (code IS NULL)", name="answer_or_skip"),
     Index(None, "assignment_id"),
 )
@@ -170,7 +184,19 @@ adjudication = Table(
     Column("person_id", ForeignKey("person.id")),
     Column("note", Text, nullable=False),
     Column("at", String(32), nullable=False),
+    Column("flagged", Boolean, nullable=False, server_default=false()),
     Index(None, "pair_id"),
+)
+
+# What a submit was answered, so that a request that comes twice is answered alike and stored once.
+receipt = Table(
+    "receipt",
+    metadata,
+    Column("person_id", ForeignKey("person.id"), primary_key=True),
+    Column("request_id", String(64), primary_key=True),
+    Column("digest", String(64), nullable=False),
+    Column("reply", JSON, nullable=False),
+    Column("at", String(32), nullable=False),
 )
 
 release = Table(

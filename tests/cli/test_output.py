@@ -305,7 +305,11 @@ def test_init_never_writes_over_a_study(at: At, fcpair: Fcpair) -> None:
 
 def test_people_come_change_and_go_on_the_command_line(at: At, fcpair: Fcpair) -> None:
     study = Study.open(at("dealt"))
-    assert fcpair("people", "add", "dora", "emil").stdout == "added as annotator: dora, emil\n"
+    added = fcpair("people", "add", "dora", "emil").stdout.splitlines()
+    assert added[0] == "added as annotator: dora, emil"
+    assert [line.partition("#")[0] for line in added[1:]] == [
+        f"{name}: http://127.0.0.1:8000/join" for name in ("dora", "emil")
+    ]
     assert "reassigned 14" in fcpair("people", "handover", "ana", "--to", "dora").stdout
     assert fcpair("people", "role", "ana", "validator").stdout == "ana is validator now\n"
     assert "withdrawn 14" in fcpair("people", "retire", "ben", "--seed", "3").stdout
@@ -315,6 +319,18 @@ def test_people_come_change_and_go_on_the_command_line(at: At, fcpair: Fcpair) -
         ("ben", "annotator", "True"),
     ]
     assert {who for who, _ in open_work(study)} == {"cleo", "dora", "emil"}
+
+
+def test_an_invite_link_holds_the_only_token_that_lets_its_owner_in(at: At, fcpair: Fcpair) -> None:
+    study = Study.open(at("dealt"))
+    links = [fcpair("people", "invite", "ana", "--url", "https://labels.example.org/").stdout for _ in range(2)]
+    assert all(link.startswith("ana: https://labels.example.org/join#") for link in links)
+    first, second = (study.access.by_token(link.strip().partition("#")[2]) for link in links)
+    assert first is None
+    assert second is not None
+    assert second.name == "ana"
+    assert "ana cannot come in any more" in fcpair("people", "revoke", "ana").stdout
+    assert study.access.invited() == set()
 
 
 def test_labels_are_exported_as_they_are(at: At, fcpair: Fcpair, tmp_path: Path) -> None:

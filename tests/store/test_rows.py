@@ -54,7 +54,7 @@ def rows_of(table: Table) -> st.SearchStrategy[dict[str, Any]]:
         if isinstance(column.type, JSON) and not column.nullable:
             values = st.dictionaries(TEXT, JSON_VALUES, max_size=3)
         columns[column.name] = values | st.none() if column.nullable else values
-        if column.primary_key:
+        if column.primary_key and isinstance(column.type, Integer):
             columns[column.name] = st.integers(10_000, 2**31 - 1)
     rows = st.fixed_dictionaries(columns)
     return rows.map(CHECKED[table.name]) if table.name in CHECKED else rows

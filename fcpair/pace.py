@@ -1,0 +1,112 @@
+"""How quickly a person answers, and how long the rest will take.
+
+Times are POSIX seconds, ascending. Everything here is plain Python: the pages on which people answer use it, and
+they load neither numpy nor pandas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+PAUSE_S = 600.0
+"""A gap between two answers that is longer than this, in seconds, is a pause: it tells no pace and ends a sitting."""
+
+LAST_INTERVALS = 50
+"""A pace is the mean of this many of the newest intervals, so that it follows a person who gets quicker or tires."""
+
+LEAST_INTERVALS = 5
+"""Fewer intervals than this tell no pace."""
+
+NO_PACE = f"fewer than {LEAST_INTERVALS} intervals of at most {PAUSE_S / 60:.0f} minutes between answers on the pages"
+"""Why a pace is undefined."""
+
+RATE_DAYS = 7
+"""The daily rhythm is counted over this many days."""
+
+NO_RATE = f"no answer on the pages in the last {RATE_DAYS} days"
+"""Why an end by the daily rhythm is undefined."""
+
+DAY_S = 86_400.0
+
+
+def pace_s(times: Sequence[float]) -> float | None:
+    """Seconds a pair: the mean of the newest `LAST_INTERVALS` intervals between consecutive answers, pauses left out.
+
+    None where fewer than `LEAST_INTERVALS` intervals are left; `NO_PACE` says so in words.
+    """
+    newest: list[float] = []
+    for index in range(len(times) - 1, 0, -1):
+        interval = times[index] - times[index - 1]
+        if interval <= PAUSE_S:
+            newest.append(interval)
+        if len(newest) == LAST_INTERVALS:
+            break
+    return math.fsum(newest) / len(newest) if len(newest) >= LEAST_INTERVALS else None
+
+
+def left_s(n_open: int, pace: float | None) -> float | None:
+    """Seconds of work that `n_open` pairs need at `pace` seconds a pair; 0 where none is open, None without a pace."""
+    if not n_open:
+        return 0.0
+    return None if pace is None else n_open * pace
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What lies before somebody who has `n_open` pairs.
+
+    `pace_s` is in seconds a pair; `left_s` is the work left at that pace, None where there is none (see `NO_PACE`).
+    `per_day` is the number of answers a day over the last `RATE_DAYS` days; `end_at` is when the last pair will be
+    answered if each day goes on like that, a POSIX time, None where no answer came in those days (see `NO_RATE`).
+    """
+
+    n_open: int
+    pace_s: float | None
+    left_s: float | None
+    per_day: float
+    end_at: float | None
+
+
+def outlook(n_open: int, times: Sequence[float], new: Sequence[float], now: float) -> Outlook:
+    """What lies before somebody who answered at `times`; `new` are those at which they answered a pair for the first
+    time, which alone bring the end nearer.
+    """
+    pace, daily = pace_s(times), per_day(new, now)
+    return Outlook(n_open, pace, left_s(n_open, pace), daily, end_at(n_open, daily, now))
+
+
+def end_at(n_open: int, daily: float, now: float) -> float | None:
+    """When `n_open` pairs will be answered at `daily` answers a day, a POSIX time; None where none is answered."""
+    if not n_open:
+        return now
+    return now + n_open / daily * DAY_S if daily else None
+
+
+def per_day(times: Sequence[float], now: float) -> float:
+    """Answers a day over the last `RATE_DAYS` days, or since the first answer where that is later.
+
+    Never over less than one day, so that the work of an hour is not taken for that of every hour of a day.
+    """
+    if not times:
+        return 0.0
+    since = now - RATE_DAYS * DAY_S
+    days = min(float(RATE_DAYS), max(1.0, (now - times[0]) / DAY_S))
+    return sum(at > since for at in times) / days
+
+
+def last_end(outlooks: Sequence[Outlook]) -> float | None:
+    """When the last of several people will be done, a POSIX time; None where nobody has anything to do, or where
+    somebody who has did nothing in the last days.
+    """
+    ends = [one.end_at for one in outlooks if one.n_open]
+    known = [end for end in ends if end is not None]
+    return max(known) if known and len(known) == len(ends) else None
+
+
+def longest_left(outlooks: Sequence[Outlook]) -> float | None:
+    """The seconds of work of whoever has most, each at their own pace; None as for `last_end`."""
+    work = [one.left_s for one in outlooks if one.n_open]
+    known = [left for left in work if left is not None]
+    return max(known) if known and len(known) == len(work) else None

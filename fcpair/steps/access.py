@@ -1,0 +1,124 @@
+"""Who may come in, and on what terms: invitations, consent, and what a person does not want to read."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+
+from fcpair.errors import InputError, StageError
+from fcpair.records import RunRecord, Topic, Visitor
+from fcpair.steps import staff
+from fcpair.steps.ground import note_run
+from fcpair.store import Store, Tx, people, runs, topics
+
+TOKEN_BYTES = 24
+
+
+class Access:
+    """Lets people in by their token, and remembers their terms. Tokens are kept as SHA-256 only."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @property
+    def secret(self) -> str:
+        """What the study's sessions are signed with."""
+        with self._store.read() as tx:
+            return runs.secret(tx)
+
+    def invite(self, name: str) -> str:
+        """A new token for a person, shown this once; the one before and its sessions end.
+
+        Raises:
+            UnknownIdError: there is nobody of that name.
+            StageError: the person takes no further part.
+        """
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        with self._store.write() as tx:
+            person = staff.find(tx, name)
+            if person.retired:
+                raise StageError(f"`{name}` has been retired, so cannot be invited")
+            people.set_token(tx, person.id, _hashed(token))
+            note_run(tx, "people", {"invite": name}, {"people": 1})
+        return token
+
+    def revoke(self, name: str) -> None:
+        """Shut the door: the person's token and sessions end. Their work stays as it is.
+
+        Raises:
+            UnknownIdError: there is nobody of that name.
+            StageError: the person has no token.
+        """
+        with self._store.write() as tx:
+            person = staff.find(tx, name)
+            if person.id not in people.with_token(tx):
+                raise StageError(f"`{name}` has no invite link that could be revoked")
+            people.set_token(tx, person.id, None)
+            note_run(tx, "people", {"revoke": name}, {"people": 1})
+
+    def invited(self) -> set[str]:
+        """The names of those who have a token."""
+        with self._store.read() as tx:
+            ids = people.with_token(tx)
+            return {one.name for one in people.people(tx) if one.id in ids}
+
+    def by_token(self, token: str) -> Visitor | None:
+        """Who a token lets in; None when it is unknown, replaced, revoked, or its owner is retired."""
+        hashed = _hashed(token)
+        with self._store.read() as tx:
+            visitor = people.visitor_by_hash(tx, hashed)
+        return visitor if visitor and hmac.compare_digest(visitor.key, hashed) else None
+
+    def by_id(self, person_id: int) -> Visitor | None:
+        """The person of a session; None when they can come in no more. The caller compares `key`."""
+        with self._store.read() as tx:
+            return people.visitor_by_id(tx, person_id)
+
+    def consent(self, person_id: int, demographics: dict[str, str]) -> None:
+        """Note that a person takes part of their own free will, and what they chose to say about themselves."""
+        with self._store.write() as tx:
+            people.note_consent(tx, person_id, demographics)
+
+    def set_blurred(self, person_id: int, blurred: bool) -> None:
+        """Remember whether a person wants the HS blurred until they ask for it."""
+        with self._store.write() as tx:
+            people.set_blurred(tx, person_id, blurred)
+
+    def topics(self, person_id: int, column: str) -> list[Topic]:
+        """What a person may opt out of: the values of a metadata column of the texts in the grid."""
+        with self._store.read() as tx:
+            left = set(people.opt_outs(tx, person_id).get(person_id, {}).get(column, ()))
+            open_ = topics.open_by_topic(tx, person_id, column)
+            return [Topic(value, open_.get(value, 0), value in left) for value in topics.topics(tx, column)]
+
+    def opt_out(self, person_id: int, column: str, values: Sequence[str], *, seed: int = 0) -> RunRecord:
+        """Spare a person the pairs whose texts have one of these values; open ones go to others.
+
+        `values` is everything that the person opts out of in this column; what is left away is opted in again, for
+        pairs that are dealt from now on.
+
+        Raises:
+            InputError: a value that no text of the grid has.
+        """
+        with self._store.write() as tx:
+            if unknown := sorted(set(values) - set(topics.topics(tx, column))):
+                raise InputError(f"no text of the study has `{unknown[0]}` as its `{column}`")
+            everything = people.opt_outs(tx, person_id).get(person_id, {})
+            everything = {name: kept for name, kept in {**everything, column: sorted(set(values))}.items() if kept}
+            people.set_opt_outs(tx, person_id, everything)
+            withdrawn = withdraw_opted_out(tx, [person_id])
+            name = next(one.name for one in people.people(tx) if one.id == person_id)
+            return note_run(tx, "people", {"opt_out": name}, {"withdrawn": withdrawn, **staff.refill(tx, seed)})
+
+
+def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:
+    """Take back what these people have open of what they opted out of; returns how much there was."""
+    opted_out = people.opt_outs(tx)
+    return sum(topics.withdraw_about(tx, one, opted_out[one]) for one in person_ids if one in opted_out)
+
+
+def _hashed(token: str) -> str:
+    """The token as it is kept. It is random and long, so that a plain hash suffices."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

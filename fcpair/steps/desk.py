@@ -1,0 +1,208 @@
+"""One person's work online: the next pair, the answer, going back, and how far they are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from fcpair.errors import ConflictError, InputError, RefusedError
+from fcpair.label import SKIP, VERDICTS
+from fcpair.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
+from fcpair.params import Annotate
+from fcpair.records import Origin, Progress, Round, Scheme, ShownText, Status, Submission, Task, Verdict, Visitor
+from fcpair.steps import check, staff
+from fcpair.steps.ground import scheme_of
+from fcpair.steps.receipt import once
+from fcpair.store import Store, Tx, desk, guidelines, people
+
+ROUND_OF = {role: round_ for round_, role in staff.ROLE_IN.items()}
+EVER = ""  # before every time
+
+
+class Desk:
+    """Hands out what a person has open and takes their answers, each in one transaction.
+
+    All methods raise RefusedError for somebody who is neither annotator nor validator, or has not consented yet.
+    """
+
+    def __init__(self, store: Store, annotate: Annotate) -> None:
+        self._store = store
+        self._annotate = annotate
+
+    @cached_property
+    def _scheme(self) -> Scheme:
+        with self._store.read() as tx:
+            return scheme_of(tx)
+
+    def choices(self, round_: Round) -> tuple[str, ...]:
+        """The names of the answers in a round, in the order of their keys; `skip` is always there besides."""
+        with self._store.read() as tx:
+            return tuple(choice.name for choice in self._choices(tx, round_))
+
+    def _choices(self, tx: Tx, round_: Round) -> Scheme:
+        if round_ is Round.LABEL or check.is_blind(tx):
+            return self._scheme
+        return Scheme(VERDICTS.choices[::-1])  # agree first: what most people answer has the first key
+
+    def tasks(self, person_id: int, n: int = 1) -> list[Task]:
+        """The next `n` pairs that a person has open; fewer at the end, and none when a limit is reached."""
+        with self._store.read() as tx:
+            visitor, round_ = self._enter(tx, person_id)
+            left = self._room(tx, visitor.id)
+            rows = desk.open_tasks(tx, visitor.id, round_, n if left is None else min(n, left))
+            return [self._task(row, self._shows_label(tx, round_), None) for row in rows]
+
+    def answers(self, person_id: int, before: int | None = None, n: int = 1) -> list[Task]:
+        """A person's own answered pairs, the latest first, each with its answer; `before` is an assignment of theirs.
+
+        Submitting one of them again changes the answer.
+        """
+        with self._store.read() as tx:
+            visitor, round_ = self._enter(tx, person_id)
+            rows = desk.answered_tasks(tx, visitor.id, round_, before, n)
+            choices, shows_label = self._choices(tx, round_), self._shows_label(tx, round_)
+            return [self._task(row, shows_label, _own_answer(row, choices, blind=not shows_label)) for row in rows]
+
+    def submit(self, person_id: int, submission: Submission) -> dict[str, int]:
+        """Record an answer; returns `judgement_id` and `assignment_id`, the same ones when a request is repeated.
+
+        A skipped pair goes back to be assigned to somebody else at once; changing the skip into an answer takes it
+        back, as long as the other person has not answered.
+
+        Raises:
+            InputError: no such answer in this round.
+            RefusedError: not this person's pair, or a limit of pairs is reached.
+            ConflictError: the pair was given to somebody else, its label has changed since it was shown, or the
+                request id was used for another answer.
+        """
+        with self._store.write() as tx:
+            visitor, round_ = self._enter(tx, person_id)
+            content = asdict(submission)
+            return once(
+                tx, visitor.id, submission.request_id, content, lambda: self._record(tx, visitor, round_, submission)
+            )
+
+    def progress(self, person_id: int) -> Progress:
+        """How far a person is, and how long the rest takes at their own pace."""
+        with self._store.read() as tx:
+            visitor, round_ = self._enter(tx, person_id)
+            counts = desk.status_counts(tx, visitor.id, round_)
+            times = desk.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
+            today = desk.pairs_read(tx, visitor.id, _midnight())
+            limit = self._limit(tx, visitor.id, today)
+        open_ = counts.get(Status.OPEN.value, 0)
+        pace = pace_s([datetime.fromisoformat(at).timestamp() for at in times])
+        done, skipped = counts.get(Status.DONE.value, 0), counts.get(Status.SKIPPED.value, 0)
+        why = NO_PACE if pace is None else None
+        return Progress(open_, done, skipped, today, pace, left_s(open_, pace) if pace else None, why, limit)
+
+    def _enter(self, tx: Tx, person_id: int) -> tuple[Visitor, Round]:
+        visitor = people.visitor_by_id(tx, person_id)
+        if visitor is None or visitor.role not in ROUND_OF:
+            raise RefusedError("only annotators and validators have pairs to answer")
+        if not visitor.consented:
+            raise RefusedError("please read what the study is about and agree to take part first")
+        return visitor, ROUND_OF[visitor.role]
+
+    def _shows_label(self, tx: Tx, round_: Round) -> bool:
+        return round_ is Round.VALIDATE and not check.is_blind(tx)
+
+    def _task(self, row: dict[str, Any], shows_label: bool, answer: str | None) -> Task:
+        return Task(
+            assignment_id=row["id"],
+            pair_id=row["pair_id"],
+            round=Round(row["round"]),
+            hs=ShownText(row["hs"], row["hs_language"] or None),
+            cn=ShownText(row["cn"], row["cn_language"] or None),
+            label=self._scheme[row["decided"]].name if shows_label else None,
+            decision_id=row["decision_id"] if row["round"] == Round.VALIDATE else None,
+            answer=answer,
+            note=row.get("note", ""),
+        )
+
+    def _record(self, tx: Tx, visitor: Visitor, round_: Round, given: Submission) -> dict[str, int]:
+        found = desk.find_assignment(tx, given.assignment_id)
+        if found is None or found.person_id != visitor.id or found.round != round_:
+            raise RefusedError(f"assignment {given.assignment_id} is not yours")
+        code = self._code(tx, round_, given.answer)
+        self._check_status(tx, visitor.id, Status(found.status), given.assignment_id)
+        row = {
+            "assignment_id": given.assignment_id,
+            "skipped": code is None,
+            "code": code,
+            "note": given.note,
+            "seconds": given.seconds,
+            "origin": Origin.ONLINE.value,
+            "guideline_id": guidelines.current_version(tx),
+        }
+        if round_ is Round.VALIDATE:
+            row |= _verdict(code, given, found.decision_id, found.decided, blind=check.is_blind(tx))
+        status = Status.SKIPPED if code is None else Status.DONE
+        judgement_id = desk.add_judgement(tx, row, status)
+        if code is None:
+            staff.refill(tx, seed=0)
+        return {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
+
+    def _code(self, tx: Tx, round_: Round, answer: str) -> int | None:
+        choices = self._choices(tx, round_)
+        codes = {choice.name: choice.code for choice in choices}
+        if answer != SKIP and answer not in codes:
+            raise InputError(f"`{answer}` is no answer here; expected one of {', '.join(codes)} or {SKIP}")
+        return codes.get(answer)
+
+    def _check_status(self, tx: Tx, person_id: int, status: Status, assignment_id: int) -> None:
+        if status is Status.WITHDRAWN:
+            raise ConflictError("this pair has been given to somebody else; your answer was not needed")
+        if status is Status.SKIPPED and not desk.take_back_replacement(tx, assignment_id):
+            raise ConflictError("somebody else has this pair now, since you skipped it")
+        if status is Status.OPEN and (limit := self._limit(tx, person_id)):
+            raise RefusedError(limit)
+
+    def _room(self, tx: Tx, person_id: int) -> int | None:
+        """How many more pairs a person may read now; None without a limit."""
+        daily, total = self._annotate.daily_limit, self._annotate.total_limit
+        room = []
+        if daily is not None:
+            room.append(daily - desk.pairs_read(tx, person_id, _midnight()))
+        if total is not None:
+            room.append(total - desk.pairs_read(tx, person_id, EVER))
+        return max(min(room), 0) if room else None
+
+    def _limit(self, tx: Tx, person_id: int, today: int | None = None) -> str | None:
+        daily, total = self._annotate.daily_limit, self._annotate.total_limit
+        if total is not None and desk.pairs_read(tx, person_id, EVER) >= total:
+            return f"You have read {total:,} pairs, as many as one person may read in this study. Thank you."
+        if daily is None:
+            return None
+        today = desk.pairs_read(tx, person_id, _midnight()) if today is None else today
+        if today < daily:
+            return None
+        return (
+            f"You have read {today:,} pairs today, as many as one person may read in a day. Please come back tomorrow."
+        )
+
+
+def _verdict(
+    code: int | None, given: Submission, decision_id: int | None, decided: int | None, *, blind: bool
+) -> dict[str, int | None]:
+    """What a validator's answer adds to the judgement: the decision that it is about, and a blind label."""
+    if decided is None or given.decision_id != decision_id:
+        raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
+    if not blind or code is None:
+        return {"adjudication_id": decision_id}
+    verdict = Verdict.AGREE if code == decided else Verdict.DISAGREE
+    return {"adjudication_id": decision_id, "own_code": code, "code": int(verdict)}
+
+
+def _own_answer(row: dict[str, Any], choices: Scheme, *, blind: bool) -> str:
+    """What a person answered, in the words of the round."""
+    code = row["own_code"] if blind and row["round"] == Round.VALIDATE else row["code"]
+    return SKIP if code is None else choices[code].name
+
+
+def _midnight() -> str:
+    """The last midnight where the server is, as the study keeps times."""
+    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight.astimezone(UTC).isoformat(timespec="milliseconds")

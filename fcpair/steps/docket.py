@@ -1,0 +1,279 @@
+"""The adjudicators' docket: what waits for them, one case at a time, deciding, taking back, and what is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fcpair.errors import ConflictError, InputError, RefusedError
+from fcpair.label import IRRECONCILABLE
+from fcpair.records import Person, Role, Rule, Scheme, ShownText
+from fcpair.steps import judge
+from fcpair.steps.ground import scheme_of, texts_of
+from fcpair.steps.receipt import once
+from fcpair.store import Store, Tx, docket, people
+
+
+@dataclass(frozen=True)
+class Queue:
+    """How much there is for one adjudicator.
+
+    `waiting` can be decided now; `not_due` waits until all its labels are in; `for_others` waits for somebody else,
+    because this person labelled or validates it; `decided` is what this person has decided and what stands.
+    """
+
+    waiting: int
+    not_due: int
+    for_others: int
+    decided: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """What an adjudicator sees of a pair: never a name, and nothing before all its labels are in.
+
+    `answers` are labels with their notes; `choices` is what can be decided, `irreconcilable` last. When one looks at
+    one's own earlier decision, `decision_id` is its number and `outcome`, `note` and `flagged` say what it was;
+    otherwise `decision_id` and `outcome` are None.
+    """
+
+    pair_id: int
+    hs: ShownText
+    cn: ShownText
+    answers: tuple[tuple[str, str], ...]
+    choices: tuple[str, ...]
+    decision_id: int | None = None
+    outcome: str | None = None
+    note: str = ""
+    flagged: bool = False
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """A decision as it is sent in: the name of a choice; `flagged` says that the guidelines should say more here.
+
+    `seen_decision_id` is the case's `decision_id`, so that nobody overrules a decision that they have not seen.
+    """
+
+    request_id: str
+    pair_id: int
+    outcome: str
+    note: str = ""
+    flagged: bool = False
+    seen_decision_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision that stands; `by` is None where a rule or a file made it without a person."""
+
+    decision_id: int
+    pair_id: int
+    hs: ShownText
+    cn: ShownText
+    outcome: str
+    rule: Rule
+    by: str | None
+    note: str
+    flagged: bool
+    at: str
+
+
+class Docket:
+    """One adjudicator's way through the conflicts, by the browser or the API.
+
+    All methods with a `person_id` raise RefusedError unless that is an adjudicator who was invited and has consented.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def state(self, person_id: int) -> Queue:
+        """How much waits for this person, and how much they have decided."""
+        with self._read(person_id) as (tx, _):
+            own = docket.own_pairs(tx, person_id)
+            open_ = [one for one in _disputed(tx) if one.by is None]
+            due = [one for one in open_ if one.due]
+            for_others = sum(one.pair_id in own for one in due)
+            decided = docket.n_decided(tx, person_id)
+            return Queue(len(due) - for_others, len(open_) - len(due), for_others, decided)
+
+    def next(self, person_id: int, after: int | None = None) -> Case | None:
+        """The next case for this person, None when nothing waits; `after` is a pair to go on from.
+
+        Adjudicators begin at different places, so that two of them seldom have the same case before them.
+        """
+        with self._read(person_id) as (tx, _):
+            pair_id = _next_pair(tx, person_id, after)
+            return None if pair_id is None else _case(tx, person_id, pair_id)
+
+    def case(self, person_id: int, pair_id: int) -> Case:
+        """One case: a pair that waits, or that this person has decided.
+
+        Raises:
+            UnknownIdError: the grid has no such pair.
+            RefusedError: this person labelled the pair, or validates it.
+            ConflictError: labels of it are open, its labels need no decision, or somebody else has decided it.
+        """
+        with self._read(person_id) as (tx, _):
+            return _case(tx, person_id, pair_id)
+
+    def decide(self, person_id: int, ruling: Ruling) -> dict[str, Any]:
+        """Record a decision and return `decision_id` and `pair_id`; a repeated request is stored once.
+
+        Raises:
+            InputError: the outcome is none of the case's choices.
+            ConflictError: as for `case`, or the pair was decided or taken back since it was shown.
+        """
+        with self._store.write() as tx:
+            person = _adjudicator(tx, person_id)
+            content = {
+                "decide": ruling.pair_id,
+                "outcome": ruling.outcome,
+                "note": ruling.note,
+                "flagged": ruling.flagged,
+                "seen": ruling.seen_decision_id,
+            }
+            return once(tx, person_id, ruling.request_id, content, lambda: _decide(tx, person, ruling))
+
+    def undo(self, person_id: int, pair_id: int, request_id: str) -> dict[str, Any]:
+        """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `pair_id`.
+
+        Raises:
+            UnknownIdError: the grid has no such pair.
+            ConflictError: no decision of this person stands on it.
+        """
+        with self._store.write() as tx:
+            person = _adjudicator(tx, person_id)
+            return once(tx, person_id, request_id, {"undo": pair_id}, lambda: _undo(tx, person, pair_id))
+
+    def decided(self, person_id: int | None = None, limit: int = 50, before: int | None = None) -> list[Decided]:
+        """What is decided and by whom, newest first: everything, or what one person decided.
+
+        `before` is a `decision_id` to go on from. What a rule or a file has decided is left out while somebody has
+        still to label the pair.
+        """
+        with self._store.read() as tx:
+            words = _words(scheme_of(tx))
+            return [_decided(row, words) for row in docket.decided(tx, person_id, limit, before)]
+
+    @contextmanager
+    def _read(self, person_id: int) -> Iterator[tuple[Tx, Person]]:
+        with self._store.read() as tx:
+            yield tx, _adjudicator(tx, person_id)
+
+
+def _adjudicator(tx: Tx, person_id: int) -> Person:
+    visitor = people.visitor_by_id(tx, person_id)
+    if visitor is None or visitor.role is not Role.ADJUDICATOR:
+        raise RefusedError("only adjudicators who were invited decide here")
+    if not visitor.consented:
+        raise RefusedError("please read what the study is about and agree to take part first")
+    return Person(visitor.id, visitor.name, visitor.role)
+
+
+def _disputed(tx: Tx) -> list[docket.Disputed]:
+    return docket.disputed(tx, scheme_of(tx).definite)
+
+
+def _next_pair(tx: Tx, person_id: int, after: int | None) -> int | None:
+    disputed, own, everybody = _disputed(tx), docket.own_pairs(tx, person_id), docket.adjudicators(tx)
+    way = [disputed[at] for at in way_through(len(disputed), everybody.index(person_id), len(everybody))]
+    start = next((at for at, one in enumerate(way, 1) if one.pair_id == after), 0)
+    onward = way[start:] + way[:start]
+    return next((one.pair_id for one in onward if one.by is None and one.due and one.pair_id not in own), None)
+
+
+def way_through(n: int, at: int, of: int) -> list[int]:
+    """The order in which the adjudicator `at` (from 0) of `of` goes through `n` pairs.
+
+    First a share of one's own, forward; then what others may have left of theirs, from its end: so two people meet
+    only where one share is all but done.
+    """
+    first, last = at * n // of, (at + 1) * n // of
+    return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
+
+
+def _case(tx: Tx, person_id: int, pair_id: int) -> Case:
+    hs, cn = texts_of(tx, pair_id)
+    if pair_id in docket.own_pairs(tx, person_id):
+        raise RefusedError(f"you have labelled or validate pair {pair_id}, so somebody else decides it")
+    if not docket.is_due(tx, pair_id):
+        raise ConflictError(f"pair {pair_id} is still being labelled; it can be decided when all its labels are in")
+    standing, scheme = docket.standing(tx, pair_id), scheme_of(tx)
+    if standing is None:
+        _check_disputed(tx, pair_id, scheme)
+    elif standing.rule != Rule.PERSON.value or standing.person_id != person_id:
+        raise ConflictError(_overtaken(pair_id, standing))
+    case = Case(pair_id, _shown(hs), _shown(cn), judge.shown_answers(tx, pair_id), tuple(_outcomes(scheme)))
+    if standing is None:
+        return case
+    outcome = _words(scheme)[standing.code]
+    return replace(case, decision_id=standing.id, outcome=outcome, note=standing.note, flagged=standing.flagged)
+
+
+def _check_disputed(tx: Tx, pair_id: int, scheme: Scheme) -> None:
+    codes = {code for code, _ in docket.labels(tx, pair_id) if code is not None}
+    if not codes:
+        raise ConflictError(f"pair {pair_id} has no label, so there is nothing to decide")
+    if len(codes & set(scheme.definite)) == 1:
+        raise ConflictError(f"the labels of pair {pair_id} agree, so there is nothing to decide")
+
+
+def _overtaken(pair_id: int, standing: docket.Standing) -> str:
+    who = standing.by if standing.rule == Rule.PERSON.value else None
+    return f"{who or 'a rule or a file'} has decided pair {pair_id} meanwhile"
+
+
+def _outcomes(scheme: Scheme) -> dict[str, int | None]:
+    """What can be decided, by name, in the order of the keys."""
+    definite: dict[str, int | None] = {choice.name: choice.code for choice in scheme if choice.definite}
+    return definite | {IRRECONCILABLE: None}
+
+
+def _words(scheme: Scheme) -> dict[int | None, str]:
+    return {code: word for word, code in _outcomes(scheme).items()}
+
+
+def _shown(text: dict[str, Any]) -> ShownText:
+    return ShownText(text["body"], text["language"])
+
+
+def _decide(tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
+    case = _case(tx, person.id, ruling.pair_id)
+    if case.decision_id != ruling.seen_decision_id:
+        was = "taken back" if case.decision_id is None else "decided"
+        raise ConflictError(f"pair {ruling.pair_id} has been {was} since it was shown; look at it again")
+    if ruling.outcome not in case.choices:
+        raise InputError(f"`{ruling.outcome}` is no outcome; expected one of {', '.join(case.choices)}")
+    code = _outcomes(scheme_of(tx))[ruling.outcome]
+    decision_id, _ = judge.enter_decision(tx, ruling.pair_id, code, person, ruling.note, flagged=ruling.flagged)
+    return {"decision_id": decision_id, "pair_id": ruling.pair_id}
+
+
+def _undo(tx: Tx, person: Person, pair_id: int) -> dict[str, Any]:
+    texts_of(tx, pair_id)
+    standing = docket.standing(tx, pair_id)
+    if standing is None:
+        raise ConflictError(f"no decision on pair {pair_id} stands, so there is none to take back")
+    if standing.rule != Rule.PERSON.value or standing.person_id != person.id:
+        raise ConflictError(f"{_overtaken(pair_id, standing)}, and only who decided can take that back")
+    decision_id, _ = judge.enter_reopening(tx, pair_id, person)
+    return {"decision_id": decision_id, "pair_id": pair_id}
+
+
+def _decided(row: dict[str, Any], outcomes: dict[int | None, str]) -> Decided:
+    return Decided(
+        decision_id=row["id"],
+        pair_id=row["pair_id"],
+        hs=ShownText(row["hs"], row["hs_language"]),
+        cn=ShownText(row["cn"], row["cn_language"]),
+        outcome=outcomes[row["code"]],
+        rule=Rule(row["rule"]),
+        by=row["by"],
+        note=row["note"],
+        flagged=row["flagged"],
+        at=row["at"],
+    )

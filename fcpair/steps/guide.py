@@ -1,0 +1,43 @@
+"""The guidelines that annotators follow: the version that holds, and every one before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcpair.errors import InputError, StageError
+from fcpair.records import RunRecord
+from fcpair.steps import staff
+from fcpair.steps.ground import note_run
+from fcpair.store import Store, guidelines
+
+
+def current(store: Store) -> tuple[int, str]:
+    """The number and the Markdown of the version that holds."""
+    with store.read() as tx:
+        return guidelines.current(tx)
+
+
+def versions(store: Store) -> list[dict[str, Any]]:
+    """Every version, oldest first: `version`, `body`, `at`, `by` (None: as the study was made), `judgements`.
+
+    `judgements` counts those that were given online while it held; for imported ones nobody knows.
+    """
+    with store.read() as tx:
+        return guidelines.versions(tx)
+
+
+def edit(store: Store, body: str, by: str) -> RunRecord:
+    """Let a new version hold from now on; the earlier ones and what rests on them stay.
+
+    Raises:
+        UnknownIdError: there is nobody called `by`.
+        InputError: an empty text.
+        StageError: the text is the one that holds already.
+    """
+    with store.write() as tx:
+        if not body.strip():
+            raise InputError("the guidelines are empty; write what annotators are to do")
+        if body == guidelines.current(tx)[1]:
+            raise StageError("these are the guidelines that hold already")
+        version = guidelines.add_version(tx, body, staff.find(tx, by).id)
+        return note_run(tx, "guidelines", {"by": by}, {"version": version})

@@ -1,0 +1,179 @@
+"""What the study's lead sees while the study is on its way: read in read transactions only, so nobody is held up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from fcpair.agree import AgreementOptions
+from fcpair.corpus import CN
+from fcpair.params import Partition
+from fcpair.records import Person, Round, Rule
+from fcpair.steps import judge, pulse
+from fcpair.steps.ground import own, scheme_of
+from fcpair.store import Store, Tx, decisions, people, texts, watch, work
+
+if TYPE_CHECKING:
+    from fcpair.effort import Exposure
+    from fcpair.report.data import ReportData
+    from fcpair.report.page import GridMaps
+
+Made = TypeVar("Made")
+SLOW_S = 1.0
+"""What takes longer than this to make, in seconds, is not made anew at every change."""
+
+REST = 10
+"""... but kept for this many times as long as it took, so that looking costs at most a tenth of a processor."""
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A decision on which somebody noted that the guidelines should say more; `stands` while it is the newest one."""
+
+    pair_id: int
+    hs: str
+    cn: str
+    outcome: str
+    by: str | None
+    note: str
+    at: str
+    stands: bool
+
+
+@dataclass(frozen=True)
+class SpeedFigures:
+    """Answers too fast to be read: how many each person gave, and the newest of them."""
+
+    people: tuple[pulse.Speed, ...]
+    newest: tuple[pulse.FastAnswer, ...]
+
+
+@dataclass(frozen=True)
+class _Acts:
+    everybody: list[Person]
+    answers: list[watch.Answer]
+    decisions: list[watch.Decision]
+
+
+class _Kept(Generic[Made]):
+    """The newest value made, until what it rests on has changed; made by one thread while the others wait for it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: tuple[watch.Marks, Made] | None = None
+        self._until = 0.0
+
+    def get(self, marks: watch.Marks, make: Callable[[], Made]) -> Made:
+        """The value at `marks`, or an older one while making another would come too soon."""
+        with self._lock:
+            if self._kept is None or (self._kept[0] != marks and monotonic() >= self._until):
+                begun = monotonic()
+                self._kept = marks, make()
+                took = monotonic() - begun
+                self._until = monotonic() + (REST * took if took > SLOW_S else 0.0)
+            return self._kept[1]
+
+
+class Monitor:
+    """The lead's view of a study. One object serves all requests, because it keeps what it made until things change."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._acts: _Kept[_Acts] = _Kept()
+        self._figures: _Kept[ReportData] = _Kept()
+        self._maps: _Kept[GridMaps | None] = _Kept()
+
+    def marks(self) -> watch.Marks:
+        """Numbers that change when anything happens in the study."""
+        with self._store.read() as tx:
+            return watch.marks(tx)
+
+    def figures(self) -> ReportData:
+        """What the report says, by the study's own rules: agreement, label shares, tiers, the cells of the grid."""
+        return self._figures.get(self.marks(), self._gather)
+
+    def _gather(self) -> ReportData:
+        from fcpair.steps.report import gather
+
+        with self._store.read() as tx:
+            rules, options = own(tx, Partition, {}), own(tx, AgreementOptions, {})
+        return gather(self._store, rules, options)
+
+    def maps(self) -> GridMaps | None:
+        """The two maps of the grid, light and dark, with their legends; None before there is a grid."""
+        return self._maps.get(self.marks(), self._draw)
+
+    def _draw(self) -> GridMaps | None:
+        from fcpair.report.page import grid_maps
+
+        grid = self.figures().grid
+        return None if grid is None else grid_maps(grid)
+
+    def stages(self, now: datetime | None = None) -> tuple[pulse.StagePulse, ...]:
+        """How labelling, adjudicating and validating go, stage by stage and person by person."""
+        acts, clock = self._all_acts(), pulse.Clock.of(now or datetime.now(UTC))
+        with self._store.read() as tx:
+            given = _given(tx)
+            vacant = {round_: len(work.vacant_slots(tx, round_)) for round_ in Round}
+            waiting = len(judge.waiting(tx)) if len(acts.answers) else 0
+            decided = int((decisions.current_adjudications(tx, "rule")["rule"] == Rule.PERSON.value).sum())
+        label, validate = (
+            pulse.answering(round_, acts.everybody, given[round_], acts.answers, vacant[round_], clock)
+            for round_ in (Round.LABEL, Round.VALIDATE)
+        )
+        return label, pulse.adjudicating(acts.everybody, acts.decisions, decided, waiting, clock), validate
+
+    def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
+        """What each person has read, and for how long."""
+        acts, clock = self._all_acts(), pulse.Clock.of(now or datetime.now(UTC))
+        return pulse.exposures(acts.everybody, acts.answers, acts.decisions, clock)
+
+    def speed(self) -> SpeedFigures:
+        """Answers that came sooner than the CN can be read."""
+        acts = self._all_acts()
+        with self._store.read() as tx:
+            cns = texts.texts_of(tx, CN)
+        bodies = dict(zip(cns["id"].tolist(), cns["body"].tolist(), strict=True))
+        found, newest = pulse.speeds(acts.everybody, acts.answers, bodies)
+        return SpeedFigures(tuple(found), tuple(newest))
+
+    def flags(self) -> list[Flag]:
+        """The decisions on which the guidelines should say more, newest first."""
+        with self._store.read() as tx:
+            rows, scheme = watch.flags(tx), scheme_of(tx)
+        names = {choice.code: choice.name for choice in scheme}
+        return [
+            Flag(row.pair_id, row.hs, row.cn, _outcome(row, names), row.by, row.note, row.at, row.stands)
+            for row in rows
+        ]
+
+    def _all_acts(self) -> _Acts:
+        def read() -> _Acts:
+            with self._store.read() as tx:
+                return _read_acts(tx)
+
+        return self._acts.get(self.marks(), read)
+
+
+def _read_acts(tx: Tx) -> _Acts:
+    return _Acts(people.people(tx), watch.answers(tx), watch.decisions_by_people(tx))
+
+
+def _given(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
+    """How many assignments there are: by round, person and status."""
+    counts = work.counts(tx)
+    given: dict[str, dict[int, dict[str, int]]] = {round_.value: {} for round_ in Round}
+    columns = (counts[name].tolist() for name in ("round", "person_id", "status", "n"))
+    for round_, person_id, status, n in zip(*columns, strict=True):
+        given[round_].setdefault(person_id, {})[status] = n
+    return given
+
+
+def _outcome(row: watch.Flagged, names: dict[int, str]) -> str:
+    if row.rule == Rule.REOPENED:
+        return "taken back"
+    return "discarded" if row.code is None else names[row.code]

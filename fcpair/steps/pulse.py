@@ -1,0 +1,213 @@
+"""How the work goes, person by person: progress, pace and end, hours and texts, and answers too fast to be read.
+
+Times count only where somebody answered on the pages or through the API: answers from files carry the time at which
+they were read in, and simulated people need none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from fcpair.effort import Exposure, exposure, least_s, n_words, too_fast
+from fcpair.pace import Outlook, end_at, last_end, longest_left, outlook, per_day
+from fcpair.records import Origin, Person, Role, Round, Rule, Status
+from fcpair.steps import staff
+from fcpair.store.watch import Answer, Decision
+
+ADJUDICATE = "adjudicate"
+
+
+@dataclass(frozen=True)
+class PersonPulse:
+    """How one person's work goes in one stage; who adjudicates takes from one queue, so has nothing open alone."""
+
+    name: str
+    role: Role
+    retired: bool
+    done: int
+    open: int
+    skipped: int
+    withdrawn: int
+    n_today: int
+    outlook: Outlook
+
+
+@dataclass(frozen=True)
+class StagePulse:
+    """How one stage goes: `name` is `label`, `adjudicate` or `validate`; `vacant` pairs wait for somebody to take them.
+
+    `per_day` and `end_at` are of everybody together, as if any of them could take any pair; `last_end` and
+    `longest_left_s` are of whoever will be last with what they were given, None where that cannot be told.
+    """
+
+    name: str
+    done: int
+    open: int
+    vacant: int
+    people: tuple[PersonPulse, ...]
+    per_day: float
+    end_at: float | None
+    last_end: float | None
+    longest_left_s: float | None
+
+
+@dataclass(frozen=True)
+class FastAnswer:
+    """An answer that came after `seconds`, though its CN takes `least_s` seconds at the least."""
+
+    name: str
+    pair_id: int
+    seconds: float
+    least_s: float
+    at: str
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Of `n_timed` first answers of a person whose time is known, `n_too_fast` came sooner than can be read."""
+
+    name: str
+    n_timed: int
+    n_too_fast: int
+
+
+@dataclass
+class _Acts:
+    """When one person acted in one stage: at `times`; at `new` about a pair for the first time."""
+
+    times: list[float] = field(default_factory=list)
+    new: list[float] = field(default_factory=list)
+
+    def add(self, at: str, *, new: bool) -> None:
+        time = _posix(at)
+        self.times.append(time)
+        if new:
+            self.new.append(time)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The present, and when this day began where the server is: POSIX times."""
+
+    now: float
+    midnight: float
+
+    @classmethod
+    def of(cls, now: datetime) -> Clock:
+        """The clock at a time that knows its zone."""
+        local = now.astimezone()
+        return cls(now.timestamp(), local.replace(hour=0, minute=0, second=0, microsecond=0).timestamp())
+
+
+def answering(
+    round_: Round,
+    everybody: Sequence[Person],
+    given: Mapping[int, Mapping[str, int]],
+    answers: Iterable[Answer],
+    vacant: int,
+    clock: Clock,
+) -> StagePulse:
+    """How labelling or validating goes; `given` counts each person's assignments of the round by their status."""
+    acts: dict[int, _Acts] = {}
+    seen: set[int] = set()
+    for one in answers:
+        if one.round == round_ and one.origin == Origin.ONLINE:
+            acts.setdefault(one.person_id, _Acts()).add(one.at, new=one.assignment_id not in seen)
+            seen.add(one.assignment_id)
+    there = [one for one in everybody if one.role is staff.ROLE_IN[round_] or one.id in given]
+    people = tuple(_pulse(one, given.get(one.id, {}), acts.get(one.id, _Acts()), clock) for one in there)
+    done, n_open = sum(one.done for one in people), sum(one.open for one in people)
+    return _stage(round_.value, (done, n_open, vacant), people, acts, clock)
+
+
+def adjudicating(
+    everybody: Sequence[Person], decisions: Iterable[Decision], done: int, waiting: int, clock: Clock
+) -> StagePulse:
+    """How adjudication by people goes: `done` pairs are decided by somebody, `waiting` ones wait."""
+    acts: dict[int, _Acts] = {}
+    seen: set[int] = set()
+    n_each: Counter[int] = Counter()
+    for one in decisions:
+        if one.rule == Rule.PERSON:
+            is_new = one.pair_id not in seen
+            acts.setdefault(one.person_id, _Acts()).add(one.at, new=is_new)
+            n_each[one.person_id] += is_new
+            seen.add(one.pair_id)
+    there = [one for one in everybody if one.role is Role.ADJUDICATOR or one.id in acts]
+    people = tuple(_pulse(one, {Status.DONE.value: n_each[one.id]}, acts.get(one.id, _Acts()), clock) for one in there)
+    return _stage(ADJUDICATE, (done, waiting, 0), people, acts, clock)
+
+
+def _stage(
+    name: str, counts: tuple[int, int, int], people: tuple[PersonPulse, ...], acts: dict[int, _Acts], clock: Clock
+) -> StagePulse:
+    daily = per_day(sorted(at for own in acts.values() for at in own.new), clock.now)
+    outlooks = [one.outlook for one in people]
+    end = end_at(counts[1], daily, clock.now)
+    return StagePulse(name, *counts, people, daily, end, last_end(outlooks), longest_left(outlooks))
+
+
+def _pulse(one: Person, counts: Mapping[str, int], acts: _Acts, clock: Clock) -> PersonPulse:
+    n_open = counts.get(Status.OPEN.value, 0)
+    return PersonPulse(
+        name=one.name,
+        role=one.role,
+        retired=one.retired,
+        done=counts.get(Status.DONE.value, 0),
+        open=n_open,
+        skipped=counts.get(Status.SKIPPED.value, 0),
+        withdrawn=counts.get(Status.WITHDRAWN.value, 0),
+        n_today=sum(at >= clock.midnight for at in acts.times),
+        outlook=outlook(n_open, acts.times, acts.new, clock.now),
+    )
+
+
+def _posix(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp()
+
+
+def exposures(
+    everybody: Sequence[Person], answers: Iterable[Answer], decisions: Iterable[Decision], clock: Clock
+) -> list[tuple[Person, Exposure]]:
+    """What each person has read: answers and decisions, those of simulated people left out."""
+    read: dict[int, set[tuple[int, int]]] = {one.id: set() for one in everybody}
+    times: dict[int, list[float]] = {one.id: [] for one in everybody}
+    for one in answers:
+        if one.origin != Origin.SIMULATED:
+            read[one.person_id].add((one.pair_id, one.hs_id))
+        if one.origin == Origin.ONLINE:
+            times[one.person_id].append(_posix(one.at))
+    for act in decisions:
+        read[act.person_id].add((act.pair_id, act.hs_id))
+        if act.rule != Rule.IMPORTED:
+            times[act.person_id].append(_posix(act.at))
+    return [(one, exposure(read[one.id], sorted(times[one.id]), clock.midnight)) for one in everybody]
+
+
+def speeds(
+    everybody: Sequence[Person], answers: Iterable[Answer], bodies: Mapping[int, str]
+) -> tuple[list[Speed], list[FastAnswer]]:
+    """How often each person answered sooner than the CN can be read, and the newest such answers.
+
+    Only the first answer on a pair counts: somebody who goes back to change it has read it before. `bodies` are the
+    CN by their id.
+    """
+    words = {cn_id: n_words(body) for cn_id, body in bodies.items()}
+    names = {one.id: one.name for one in everybody}
+    n_timed: Counter[int] = Counter()
+    n_fast: Counter[int] = Counter()
+    seen: set[int] = set()
+    fast: list[FastAnswer] = []
+    for one in answers:
+        if one.seconds is not None and one.assignment_id not in seen:
+            n_timed[one.person_id] += 1
+            if too_fast(one.seconds, words[one.cn_id]):
+                n_fast[one.person_id] += 1
+                fast.append(
+                    FastAnswer(names[one.person_id], one.pair_id, one.seconds, least_s(words[one.cn_id]), one.at)
+                )
+        seen.add(one.assignment_id)
+    return [Speed(one.name, n_timed[one.id], n_fast[one.id]) for one in everybody if n_timed[one.id]], fast[::-1]

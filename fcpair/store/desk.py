@@ -1,0 +1,163 @@
+"""The desk of one person who answers online: single rows, asked for at every answer, so statements are made once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row, ScalarSelect, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy.orm import aliased
+
+from fcpair.records import Origin, Round, Status
+from fcpair.store.rows import now
+from fcpair.store.store import Tx
+from fcpair.store.tables import adjudication, assignment, judgement, pair, text
+
+_hs, _cn = aliased(text), aliased(text)
+
+
+def _standing(column: str) -> ScalarSelect[Any]:
+    """A column of the standing decision of the pair."""
+    newest = select(adjudication.c[column]).where(adjudication.c.pair_id == assignment.c.pair_id)
+    return newest.order_by(adjudication.c.id.desc()).limit(1).correlate(assignment).scalar_subquery()
+
+
+_SHOWN = (
+    select(
+        assignment.c.id,
+        assignment.c.pair_id,
+        assignment.c.round,
+        assignment.c.status,
+        _hs.c.body.label("hs"),
+        _hs.c.language.label("hs_language"),
+        _cn.c.body.label("cn"),
+        _cn.c.language.label("cn_language"),
+    )
+    .join(pair, pair.c.id == assignment.c.pair_id)
+    .join(_hs, _hs.c.id == pair.c.hs_id)
+    .join(_cn, _cn.c.id == pair.c.cn_id)
+    .where(assignment.c.person_id == bindparam("person"), assignment.c.round == bindparam("round"))
+)
+_OPEN = _SHOWN.where(assignment.c.status == Status.OPEN.value).order_by(assignment.c.position).limit(bindparam("n"))
+_STANDING = (_standing("id").label("decision_id"), _standing("code").label("decided"))
+_OPEN_BY_ROUND = {
+    Round.LABEL: _OPEN,
+    # What has no label at present, because its decision was taken back, waits until it has one again.
+    Round.VALIDATE: _OPEN.add_columns(*_STANDING).where(_standing("code").is_not(None)),
+}
+
+
+def open_tasks(tx: Tx, person_id: int, round_: Round, n: int) -> list[dict[str, Any]]:
+    """The next `n` pairs that a person has open: `id` (assignment), `pair_id`, `hs`, `hs_language`, `cn`,
+    `cn_language`, and to validate `decision_id` and `decided`, the code that the pair has now.
+    """
+    found = tx.execute(_OPEN_BY_ROUND[round_], {"person": person_id, "round": round_.value, "n": n})
+    return [dict(row._mapping) for row in found]
+
+
+def answered_tasks(tx: Tx, person_id: int, round_: Round, before: int | None, n: int) -> list[dict[str, Any]]:
+    """The pairs that a person has answered, the latest first, as `open_tasks` has them and `code`, `own_code`, `note`.
+
+    They come by their first answer, so that changing one does not move it; `before` is an assignment: those that were
+    answered before it. What was given to somebody else after a skip comes too, as long as they have not answered it.
+    """
+    own = (
+        select(
+            judgement.c.assignment_id, func.min(judgement.c.id).label("first"), func.max(judgement.c.id).label("last")
+        )
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .where(assignment.c.person_id == person_id, assignment.c.round == round_.value)
+        .group_by(judgement.c.assignment_id)
+        .subquery()
+    )
+    query = (
+        _SHOWN.add_columns(*_STANDING, judgement.c.code, judgement.c.own_code, judgement.c.note)
+        .join(own, own.c.assignment_id == assignment.c.id)
+        .join(judgement, judgement.c.id == own.c.last)
+        .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~_taken_over())
+        .order_by(own.c.first.desc())
+        .limit(n)
+    )
+    if before is not None:
+        query = query.where(own.c.first < select(own.c.first).where(own.c.assignment_id == before).scalar_subquery())
+    if round_ is Round.VALIDATE:
+        query = query.where(_standing("code").is_not(None))
+    found = tx.execute(query, {"person": person_id, "round": round_.value})
+    return [dict(row._mapping) for row in found]
+
+
+def _taken_over() -> Any:
+    """Whether somebody else has answered in the place of the assignment."""
+    later = assignment.alias("later")
+    answered = later.c.status != Status.OPEN.value
+    return exists().where(later.c.replaces == assignment.c.id, answered).correlate(assignment)
+
+
+_ASSIGNMENT = select(
+    assignment.c.id, assignment.c.pair_id, assignment.c.person_id, assignment.c.round, assignment.c.status, *_STANDING
+).where(assignment.c.id == bindparam("one"))
+
+
+def find_assignment(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
+    """An assignment: `id`, `pair_id`, `person_id`, `round`, `status`, and the standing `decision_id`, `decided`."""
+    return tx.execute(_ASSIGNMENT, {"one": assignment_id}).first()
+
+
+_ADD = insert(judgement).returning(judgement.c.id)
+_SET_STATUS = update(assignment).where(assignment.c.id == bindparam("one")).values(status=bindparam("new"))
+
+
+def add_judgement(tx: Tx, row: dict[str, Any], status: Status) -> int:
+    """Add one answer, with what became of its assignment; returns its number."""
+    added = tx.execute(_ADD, {"at": now(), **row}).scalar_one()
+    tx.execute(_SET_STATUS, {"one": row["assignment_id"], "new": status.value})
+    return int(added)
+
+
+def take_back_replacement(tx: Tx, assignment_id: int) -> bool:
+    """Take a skipped pair back from the one to whom it went; False when they have answered it or passed it on."""
+    later = select(assignment.c.id, assignment.c.status).where(assignment.c.replaces == assignment_id)
+    replacement = tx.execute(later).first()
+    if replacement is None:
+        return True
+    if replacement.status != Status.OPEN.value:
+        return False
+    tx.execute(delete(assignment).where(assignment.c.id == replacement.id))
+    return True
+
+
+_COUNTS = (
+    select(assignment.c.status, func.count().label("n"))
+    .where(assignment.c.person_id == bindparam("person"), assignment.c.round == bindparam("round"))
+    .group_by(assignment.c.status)
+)
+_TIMES = (
+    select(judgement.c.at)
+    .join(assignment, assignment.c.id == judgement.c.assignment_id)
+    .where(assignment.c.person_id == bindparam("person"), judgement.c.origin == Origin.ONLINE.value)
+    .order_by(judgement.c.id.desc())
+    .limit(bindparam("n"))
+)
+_READ = (
+    select(func.count(assignment.c.id.distinct()))
+    .join(judgement, assignment.c.id == judgement.c.assignment_id)
+    .where(
+        assignment.c.person_id == bindparam("person"),
+        judgement.c.at >= bindparam("since"),
+        judgement.c.origin != Origin.SIMULATED.value,
+    )
+)
+
+
+def status_counts(tx: Tx, person_id: int, round_: Round) -> dict[str, int]:
+    """How many assignments a person has in a round, by status."""
+    return {row.status: row.n for row in tx.execute(_COUNTS, {"person": person_id, "round": round_.value})}
+
+
+def answer_times(tx: Tx, person_id: int, n: int) -> list[str]:
+    """When a person gave their last `n` answers online, oldest first."""
+    return list(tx.execute(_TIMES, {"person": person_id, "n": n}).scalars())[::-1]
+
+
+def pairs_read(tx: Tx, person_id: int, since: str) -> int:
+    """How many pairs a person has answered or skipped since a time, in whatever round."""
+    return int(tx.execute(_READ, {"person": person_id, "since": since}).scalar_one())

@@ -1,0 +1,180 @@
+"""What adjudicators have before them: the pairs in dispute, one pair's labels, and what has been decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, and_, case, exists, func, insert, or_, select
+
+from fcpair.records import Role, Round, Rule, Status
+from fcpair.store.rows import now
+from fcpair.store.store import Tx
+from fcpair.store.tables import adjudication, assignment, judgement, pair, person, text
+
+_LABELLING = assignment.c.round == Round.LABEL.value
+
+
+class Disputed(NamedTuple):
+    """A pair whose labels settle nothing: when all its labels are in it is due; `by` has decided it, None: it waits."""
+
+    pair_id: int
+    due: bool
+    by: int | None
+
+
+class Standing(NamedTuple):
+    """The decision that stands on a pair; `code` is None where it discards the pair, `by` where no person made it."""
+
+    id: int
+    rule: str
+    code: int | None
+    person_id: int | None
+    by: str | None
+    note: str
+    flagged: bool
+
+
+def disputed(tx: Tx, definite: Sequence[int]) -> list[Disputed]:
+    """The pairs with labels, but without one definite answer, that no rule or file has decided; by HS and number."""
+    newest_label = select(func.max(judgement.c.id)).group_by(judgement.c.assignment_id)
+    answers = func.count(case((judgement.c.code.in_(definite), judgement.c.code)).distinct())
+    unsettled = (
+        select(assignment.c.pair_id)
+        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .where(_LABELLING, judgement.c.id.in_(newest_label), ~judgement.c.skipped)
+        .group_by(assignment.c.pair_id)
+        .having(answers != 1)
+        .subquery()
+    )
+    newest = select(func.max(adjudication.c.id)).where(adjudication.c.pair_id == pair.c.id).correlate(pair)
+    by_person = adjudication.c.rule == Rule.PERSON.value
+    query = (
+        select(pair.c.id, ~_open_label(pair.c.id), case((by_person, adjudication.c.person_id)))
+        .join(unsettled, unsettled.c.pair_id == pair.c.id)
+        .outerjoin(adjudication, adjudication.c.id == newest.scalar_subquery())
+        .where(or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person))
+        .order_by(pair.c.hs_id, pair.c.id)
+    )
+    return [Disputed(row[0], bool(row[1]), row[2]) for row in tx.execute(query)]
+
+
+def _open_label(pair_id: Any) -> Any:
+    slot = assignment.alias("slot")
+    is_open = (slot.c.round == Round.LABEL.value) & (slot.c.status == Status.OPEN.value)
+    return exists().where(slot.c.pair_id == pair_id, is_open)
+
+
+def is_due(tx: Tx, pair_id: int) -> bool:
+    """Whether nobody has still to label the pair."""
+    return not tx.execute(select(_open_label(pair_id))).scalar_one()
+
+
+def labels(tx: Tx, pair_id: int) -> list[tuple[int | None, str]]:
+    """Each annotator's current answer on a pair: its code (None: skipped) and note, by annotator."""
+    newer = judgement.alias("newer")
+    newest = select(func.max(newer.c.id)).where(newer.c.assignment_id == assignment.c.id).correlate(assignment)
+    query = (
+        select(judgement.c.code, judgement.c.note)
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .where(_LABELLING, assignment.c.pair_id == pair_id, judgement.c.id == newest.scalar_subquery())
+        .order_by(assignment.c.person_id)
+    )
+    return [(row.code, row.note) for row in tx.execute(query)]
+
+
+def validates(tx: Tx, pair_id: int, person_id: int) -> bool:
+    """Whether a person was given a pair to validate, and so may not decide it."""
+    own = (assignment.c.pair_id == pair_id) & (assignment.c.person_id == person_id)
+    return bool(tx.execute(select(exists().where(own, assignment.c.round == Round.VALIDATE.value))).scalar_one())
+
+
+def own_pairs(tx: Tx, person_id: int) -> set[int]:
+    """The pairs that a person has labelled, skipped ones included, or was given to validate."""
+    answered = _LABELLING & assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value))
+    taken = or_(answered, assignment.c.round == Round.VALIDATE.value)
+    query = select(assignment.c.pair_id).where(assignment.c.person_id == person_id, taken)
+    return set(tx.execute(query).scalars())
+
+
+def adjudicators(tx: Tx) -> list[int]:
+    """The ids of those who adjudicate now, in the order in which they came."""
+    active = and_(person.c.role == Role.ADJUDICATOR.value, person.c.retired_at.is_(None))
+    return list(tx.execute(select(person.c.id).where(active).order_by(person.c.id)).scalars())
+
+
+def add_decision(
+    tx: Tx, pair_id: int, rule: Rule, code: int | None, person_id: int, note: str = "", *, flagged: bool = False
+) -> int:
+    """Add one person's decision, or their taking one back; returns its number."""
+    row = {"pair_id": pair_id, "rule": rule.value, "code": code, "person_id": person_id, "note": note}
+    added = insert(adjudication).values(**row, flagged=flagged, at=now()).returning(adjudication.c.id)
+    return int(tx.execute(added).scalar_one())
+
+
+def standing(tx: Tx, pair_id: int) -> Standing | None:
+    """The decision that stands on a pair; None when there is none, or the last one was taken back."""
+    query = (
+        select(
+            adjudication.c.id,
+            adjudication.c.rule,
+            adjudication.c.code,
+            adjudication.c.person_id,
+            person.c.name,
+            adjudication.c.note,
+            adjudication.c.flagged,
+        )
+        .outerjoin(person, person.c.id == adjudication.c.person_id)
+        .where(adjudication.c.pair_id == pair_id)
+        .order_by(adjudication.c.id.desc())
+        .limit(1)
+    )
+    row = tx.execute(query).first()
+    return None if row is None or row.rule == Rule.REOPENED.value else Standing._make(row)
+
+
+def _newest_decisions() -> Select[Any]:
+    newer = adjudication.alias("newer")
+    overtaken = exists().where(newer.c.pair_id == adjudication.c.pair_id, newer.c.id > adjudication.c.id)
+    return select(adjudication.c.id).where(~overtaken, adjudication.c.rule != Rule.REOPENED.value)
+
+
+def n_decided(tx: Tx, person_id: int) -> int:
+    """On how many pairs a person's decision stands."""
+    own = (adjudication.c.person_id == person_id) & (adjudication.c.rule == Rule.PERSON.value)
+    return int(tx.execute(select(func.count()).select_from(_newest_decisions().where(own).subquery())).scalar_one())
+
+
+def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> list[dict[str, Any]]:
+    """The decisions that stand, newest first: all, or those that one person made.
+
+    What a rule or a file has decided about a pair that somebody has still to label is left out, because it tells of
+    the labels that are in.
+
+    Keys: `id`, `pair_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no
+    person), `note`, `flagged`, `at`.
+    """
+    hs, cn = text.alias("hs_text"), text.alias("cn_text")
+    by_person = adjudication.c.rule == Rule.PERSON.value
+    query = (
+        select(
+            *(adjudication.c[name] for name in ("id", "pair_id", "rule", "code", "note", "flagged", "at")),
+            person.c.name.label("by"),
+            hs.c.body.label("hs"),
+            hs.c.language.label("hs_language"),
+            cn.c.body.label("cn"),
+            cn.c.language.label("cn_language"),
+        )
+        .join(pair, pair.c.id == adjudication.c.pair_id)
+        .join(hs, hs.c.id == pair.c.hs_id)
+        .join(cn, cn.c.id == pair.c.cn_id)
+        .outerjoin(person, person.c.id == adjudication.c.person_id)
+        .where(adjudication.c.id.in_(_newest_decisions()), or_(by_person, ~_open_label(adjudication.c.pair_id)))
+        .order_by(adjudication.c.id.desc())
+        .limit(limit)
+    )
+    if person_id is not None:
+        query = query.where(adjudication.c.person_id == person_id, by_person)
+    if before is not None:
+        query = query.where(adjudication.c.id < before)
+    return [dict(row._mapping) for row in tx.execute(query)]

@@ -1,0 +1,51 @@
+"""The guidelines: every version that there was; the newest holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func, insert, select
+
+from fcpair.store.rows import now
+from fcpair.store.store import Tx
+from fcpair.store.tables import guideline, judgement, person
+
+
+def add_version(tx: Tx, body: str, person_id: int | None) -> int:
+    """Add a version, which holds from now on; returns its number."""
+    row = {"body": body, "at": now(), "person_id": person_id}
+    return int(tx.execute(insert(guideline).returning(guideline.c.id), [row]).scalar_one())
+
+
+def current_version(tx: Tx) -> int:
+    """The number of the version that holds."""
+    return int(tx.execute(select(func.max(guideline.c.id))).scalar_one())
+
+
+def current(tx: Tx) -> tuple[int, str]:
+    """The number and the Markdown of the version that holds."""
+    row = tx.execute(select(guideline.c.id, guideline.c.body).order_by(guideline.c.id.desc()).limit(1)).one()
+    return row.id, row.body
+
+
+def versions(tx: Tx) -> list[dict[str, Any]]:
+    """Every version, oldest first: `version`, `body`, `at`, `by` (None: the recipe), `judgements` that rest on it."""
+    rest_on_it = (
+        select(func.count())
+        .select_from(judgement)
+        .where(judgement.c.guideline_id == guideline.c.id)
+        .correlate(guideline)
+        .scalar_subquery()
+    )
+    query = (
+        select(
+            guideline.c.id.label("version"),
+            guideline.c.body,
+            guideline.c.at,
+            person.c.name.label("by"),
+            rest_on_it.label("judgements"),
+        )
+        .outerjoin(person, person.c.id == guideline.c.person_id)
+        .order_by(guideline.c.id)
+    )
+    return [dict(row._mapping) for row in tx.execute(query)]

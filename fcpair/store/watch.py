@@ -1,0 +1,126 @@
+"""What the study's lead watches: every act of every person, in the order in which they happened."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import aliased
+
+from fcpair.store.store import Tx
+from fcpair.store.tables import adjudication, assignment, judgement, pair, person, run, text
+
+Marks = tuple[int, int, int]
+
+
+class Answer(NamedTuple):
+    """One answer, superseded or not; `seconds` is None where it is not known."""
+
+    person_id: int
+    round: str
+    assignment_id: int
+    pair_id: int
+    hs_id: int
+    cn_id: int
+    seconds: float | None
+    origin: str
+    at: str
+
+
+class Decision(NamedTuple):
+    """One decision that somebody made or took back."""
+
+    person_id: int
+    pair_id: int
+    hs_id: int
+    rule: str
+    at: str
+
+
+class Flagged(NamedTuple):
+    """A decision that was flagged; `code` is None where it discards the pair, `by` where no person made it.
+
+    It `stands` while it is the pair's newest decision.
+    """
+
+    pair_id: int
+    rule: str
+    code: int | None
+    by: str | None
+    note: str
+    at: str
+    stands: bool
+    hs: str
+    cn: str
+
+
+def marks(tx: Tx) -> Marks:
+    """The newest judgement, adjudication and run, 0 where there is none.
+
+    While these stay the same, so does everything that rests on them.
+    """
+    judged, decided, ran = (
+        int(tx.execute(select(func.max(table.c.id))).scalar_one() or 0) for table in (judgement, adjudication, run)
+    )
+    return judged, decided, ran
+
+
+def answers(tx: Tx) -> list[Answer]:
+    """Every answer ever given, oldest first."""
+    query = (
+        select(
+            assignment.c.person_id,
+            assignment.c.round,
+            judgement.c.assignment_id,
+            assignment.c.pair_id,
+            pair.c.hs_id,
+            pair.c.cn_id,
+            judgement.c.seconds,
+            judgement.c.origin,
+            judgement.c.at,
+        )
+        .select_from(judgement)
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .join(pair, pair.c.id == assignment.c.pair_id)
+        .order_by(judgement.c.id)
+    )
+    return [Answer(*row) for row in tx.execute(query)]
+
+
+def decisions_by_people(tx: Tx) -> list[Decision]:
+    """Every decision that somebody made or took back, oldest first."""
+    query = (
+        select(adjudication.c.person_id, adjudication.c.pair_id, pair.c.hs_id, adjudication.c.rule, adjudication.c.at)
+        .select_from(adjudication)
+        .join(pair, pair.c.id == adjudication.c.pair_id)
+        .where(adjudication.c.person_id.is_not(None))
+        .order_by(adjudication.c.id)
+    )
+    return [Decision(*row) for row in tx.execute(query)]
+
+
+def flags(tx: Tx) -> list[Flagged]:
+    """Every decision that was flagged because the guidelines should say more, newest first."""
+    hs, cn, newer = aliased(text), aliased(text), adjudication.alias("newer")
+    newest = select(func.max(newer.c.id)).where(newer.c.pair_id == adjudication.c.pair_id).scalar_subquery()
+    query = (
+        select(
+            adjudication.c.pair_id,
+            adjudication.c.rule,
+            adjudication.c.code,
+            person.c.name,
+            adjudication.c.note,
+            adjudication.c.at,
+            adjudication.c.id == newest,
+            hs.c.body,
+            cn.c.body,
+        )
+        .select_from(adjudication)
+        .join(pair, pair.c.id == adjudication.c.pair_id)
+        .join(hs, hs.c.id == pair.c.hs_id)
+        .join(cn, cn.c.id == pair.c.cn_id)
+        .outerjoin(person, person.c.id == adjudication.c.person_id)
+        .where(adjudication.c.flagged)
+        .order_by(adjudication.c.id.desc())
+    )
+    return [Flagged(*row) for row in tx.execute(query)]

@@ -1,0 +1,276 @@
+"""Answering online: what is handed out, recorded, changed, skipped and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from steps.online import admit, at_desk, give
+from steps.small import assert_refused, dump, labels_of, open_work
+
+from fcpair.errors import ConflictError, InputError, RefusedError
+from fcpair.params import Adjudicate, Annotate, Validate
+from fcpair.records import Role, Round, Submission
+from fcpair.study import Study
+
+At = Callable[[str], Study]
+
+
+def test_the_next_pairs_are_the_first_open_ones_of_the_shard(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    assert [task.pair_id for task in desk.tasks(ana, 3)] == [pair for who, pair in open_work(study) if who == "ana"][:3]
+
+
+def test_a_task_shows_the_two_texts_and_nothing_of_anybody_else(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    (task,) = desk.tasks(ana)
+    texts = study.conflict(task.pair_id)
+    assert (task.hs.body, task.cn.body, task.hs.language) == (texts.hs, texts.cn, "en")
+    assert (task.label, task.decision_id, task.answer, task.note) == (None, None, None, "")
+
+
+def test_an_answer_is_recorded_with_what_it_came_with(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    pair = desk.tasks(ana)[0].pair_id
+    give(desk, ana, "appropriate", note="a note", seconds=4.5)
+    (row,) = study.labels().to_dict("records")
+    assert (row["pair"], row["annotator"], row["label"]) == (pair, "ana", "appropriate")
+    assert (row["seconds"], row["note"], row["origin"]) == (4.5, "a note", "online")
+    assert study.guideline_versions()[0]["judgements"] == 1
+
+
+def test_the_next_pair_comes_after_an_answer(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    first, second = desk.tasks(ana, 2)
+    give(desk, ana, "not_sure")
+    assert desk.tasks(ana, 1) == [second] != [first]
+
+
+def test_a_repeated_request_answers_as_the_first_did_and_changes_nothing(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    submission = Submission("request", desk.tasks(ana)[0].assignment_id, "appropriate", seconds=2)
+    first = desk.submit(ana, submission)
+    before = dump(study)
+    assert desk.submit(ana, submission) == first
+    assert dump(study) == before
+
+
+def test_a_request_id_that_says_something_else_is_refused(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    submission = Submission("request", desk.tasks(ana)[0].assignment_id, "appropriate")
+    desk.submit(ana, submission)
+    other = replace(submission, answer="not_appropriate")
+    assert_refused(study, lambda: desk.submit(ana, other), ConflictError, "request id")
+
+
+def test_two_people_may_use_the_same_request_id(at: At) -> None:
+    study = at("dealt")
+    for name in ("ana", "ben"):
+        desk, one = at_desk(study, name)
+        desk.submit(one, Submission("request", desk.tasks(one)[0].assignment_id, "appropriate"))
+    assert len(study.labels()) == 2
+
+
+def test_going_back_shows_own_answers_latest_first(at: At) -> None:
+    desk, ana = at_desk(at("dealt"), "ana")
+    tasks = desk.tasks(ana, 3)
+    for answer in ("appropriate", "not_sure", "not_appropriate"):
+        give(desk, ana, answer, note=answer)
+    (latest,) = desk.answers(ana)
+    assert (latest.pair_id, latest.answer, latest.note) == (tasks[2].pair_id, "not_appropriate", "not_appropriate")
+    earlier = desk.answers(ana, before=latest.assignment_id, n=5)
+    assert [task.answer for task in earlier] == ["not_sure", "appropriate"]
+
+
+def test_a_changed_answer_is_a_new_judgement_and_keeps_its_place(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    first = desk.tasks(ana)[0]
+    give(desk, ana, "appropriate")
+    give(desk, ana, "not_sure")
+    give(desk, ana, "not_appropriate", first.assignment_id)
+    assert labels_of(study, first.pair_id) == {(first.pair_id, "ana"): "not_appropriate"}
+    assert [task.answer for task in desk.answers(ana, n=5)] == ["not_sure", "not_appropriate"]
+    assert len(study.explain(first.pair_id).answers) == 2
+
+
+def test_a_skipped_pair_goes_to_somebody_else(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    pair = next(task for task in desk.tasks(ana, 20) if sum(p == task.pair_id for _, p in open_work(study)) == 1)
+    give(desk, ana, "skip", pair.assignment_id)
+    assert {who for who, number in open_work(study) if number == pair.pair_id} <= {"ben", "cleo"}
+    assert sum(number == pair.pair_id for _, number in open_work(study)) == 1
+    assert desk.progress(ana).skipped == 1
+
+
+def test_a_skip_that_is_changed_into_an_answer_takes_the_pair_back(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    task = next(task for task in desk.tasks(ana, 20) if sum(p == task.pair_id for _, p in open_work(study)) == 1)
+    give(desk, ana, "skip", task.assignment_id)
+    assert desk.answers(ana)[0].answer == "skip"
+    give(desk, ana, "appropriate", task.assignment_id)
+    assert task.pair_id not in [pair for _, pair in open_work(study)]
+    assert labels_of(study, task.pair_id) == {(task.pair_id, "ana"): "appropriate"}
+
+
+def test_a_skip_stays_one_when_somebody_else_has_answered(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    task = next(task for task in desk.tasks(ana, 20) if sum(p == task.pair_id for _, p in open_work(study)) == 1)
+    give(desk, ana, "skip", task.assignment_id)
+    (heir,) = [who for who, pair in open_work(study) if pair == task.pair_id]
+    _, other = at_desk(study, heir)
+    theirs = next(one for one in desk.tasks(other, 40) if one.pair_id == task.pair_id)
+    give(desk, other, "not_sure", theirs.assignment_id)
+    assert desk.answers(ana) == []
+    late = Submission("late", task.assignment_id, "appropriate")
+    assert_refused(study, lambda: desk.submit(ana, late), ConflictError, "somebody else")
+
+
+def test_an_answer_to_a_pair_that_was_taken_back_is_refused(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    late = Submission("late", desk.tasks(ana)[0].assignment_id, "appropriate")
+    study.hand_over("ana")
+    assert_refused(study, lambda: desk.submit(ana, late), ConflictError, "given to somebody else")
+
+
+def test_nobody_answers_for_somebody_else(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    ben = admit(study, "ben").id
+    theirs = Submission("request", desk.tasks(ben)[0].assignment_id, "appropriate")
+    assert_refused(study, lambda: desk.submit(ana, theirs), RefusedError, "not yours")
+    nobodys = replace(theirs, assignment_id=10**6)
+    assert_refused(study, lambda: desk.submit(ana, nobodys), RefusedError, "not yours")
+
+
+def test_an_unknown_answer_is_refused_with_those_that_there_are(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    wrong = Submission("request", desk.tasks(ana)[0].assignment_id, "agree")
+    assert_refused(study, lambda: desk.submit(ana, wrong), InputError, "not_appropriate, not_sure, appropriate or skip")
+
+
+def test_nothing_is_handed_out_before_consent(at: At) -> None:
+    study = at("dealt")
+    visitor = study.access.by_token(study.access.invite("ana"))
+    assert visitor is not None
+    assert not visitor.consented
+    with pytest.raises(RefusedError, match="agree to take part"):
+        study.desk(Annotate()).tasks(visitor.id)
+
+
+def test_nothing_is_handed_out_to_other_roles(at: At) -> None:
+    study = at("dealt")
+    study.add_people(["lea"], Role.LEAD)
+    desk, lea = at_desk(study, "lea")
+    with pytest.raises(RefusedError, match="only annotators and validators"):
+        desk.tasks(lea)
+
+
+def test_a_daily_limit_ends_the_day_but_lets_answers_be_changed(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana", Annotate(daily_limit=2))
+    assert len(desk.tasks(ana, 5)) == 2
+    third = study.desk(Annotate()).tasks(ana, 3)[-1]
+    give(desk, ana, "appropriate")
+    give(desk, ana, "appropriate")
+    assert desk.tasks(ana) == []
+    assert "come back tomorrow" in str(desk.progress(ana).limit)
+    with pytest.raises(RefusedError):
+        give(desk, ana, "appropriate", third.assignment_id)
+    give(desk, ana, "not_sure", desk.answers(ana)[0].assignment_id)
+    assert desk.progress(ana).today == 2
+
+
+def test_a_total_limit_ends_the_work(at: At) -> None:
+    desk, ana = at_desk(at("dealt"), "ana", Annotate(total_limit=1))
+    assert desk.progress(ana).limit is None
+    give(desk, ana, "skip")
+    assert "in this study" in str(desk.progress(ana).limit)
+
+
+def test_the_time_left_is_undefined_before_there_is_a_pace(at: At) -> None:
+    desk, ana = at_desk(at("dealt"), "ana")
+    progress = desk.progress(ana)
+    assert (progress.done, progress.pace_s, progress.left_s) == (0, None, None)
+    assert "fewer than" in str(progress.undefined)
+
+
+def test_the_time_left_is_the_pace_times_what_is_open(at: At) -> None:
+    desk, ana = at_desk(at("dealt"), "ana")
+    for _ in range(6):
+        give(desk, ana, "appropriate")
+    progress = desk.progress(ana)
+    assert progress.pace_s is not None
+    assert progress.left_s == pytest.approx(progress.pace_s * progress.open)
+    assert progress.undefined is None
+
+
+def test_a_validator_sees_the_label_and_answers_about_that_decision(at: At) -> None:
+    study = at("checking")
+    desk, vera = at_desk(study, "vera")
+    (task,) = desk.tasks(vera)
+    assert desk.choices(Round.VALIDATE) == ("agree", "disagree")
+    assert task.label in {"appropriate", "not_appropriate"}
+    give(desk, vera, "disagree")
+    assert study.explain(task.pair_id).answers[-1]["answer"] == "disagree"
+
+
+def test_a_verdict_about_a_label_that_has_changed_is_refused(at: At) -> None:
+    study = at("checking")
+    desk, vera = at_desk(study, "vera")
+    (task,) = desk.tasks(vera)
+    study.decide(task.pair_id, 0 if task.label == "appropriate" else 2, by="judy")
+    late = Submission("late", task.assignment_id, "agree", decision_id=task.decision_id)
+    assert_refused(study, lambda: desk.submit(vera, late), ConflictError, "has changed")
+    assert desk.tasks(vera)[0].label != task.label
+
+
+def test_a_pair_without_a_label_waits_for_its_validator(at: At) -> None:
+    study = at("checking")
+    desk, vera = at_desk(study, "vera")
+    first, second = desk.tasks(vera, 2)
+    study.take_back(first.pair_id, by="judy")
+    assert desk.tasks(vera) == [second]
+
+
+def test_a_blind_validator_gives_a_label_and_sees_none(at: At) -> None:
+    study = at("decided")
+    study.add_people(["vera"], Role.VALIDATOR)
+    study.assign_validation(Validate(blind=True))
+    desk, vera = at_desk(study, "vera")
+    assert desk.choices(Round.VALIDATE) == ("not_appropriate", "not_sure", "appropriate")
+    (task,) = desk.tasks(vera)
+    assert task.label is None
+    give(desk, vera, "appropriate")
+    explained = study.explain(task.pair_id)
+    agrees = explained.decisions[-1]["answer"] == "appropriate"
+    assert explained.answers[-1]["answer"] == ("agree" if agrees else "disagree")
+    assert desk.answers(vera)[0].answer == "appropriate"
+
+
+def test_answers_online_lead_to_the_tiers(at: At) -> None:
+    study = at("dealt")
+    for name in ("ana", "ben", "cleo"):
+        desk, one = at_desk(study, name)
+        while desk.tasks(one):
+            give(desk, one, "appropriate")
+    study.adjudicate(Adjudicate())
+    study.add_people(["vera"], Role.VALIDATOR)
+    study.assign_validation(Validate())
+    desk, vera = at_desk(study, "vera")
+    while desk.tasks(vera):
+        give(desk, vera, "agree")
+    tiers = study.partition().pairs
+    assert sorted(tiers["tier"]) == [2] * 12 + [4] * 12
