@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import evaluation, grid, retrieval, startup, tiers
+from benchmarks import evaluation, grid, retrieval, serving, startup, tiers
 from benchmarks.measure import Figure, machine
 
 BENCHMARKS: dict[str, ModuleType] = {
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "retrieval": retrieval,
     "tiers": tiers,
     "evaluation": evaluation,
+    "serving": serving,
     "startup": startup,
 }
 HEAD = ("benchmark", "what", "measured", "demanded", "met")

@@ -49,11 +49,17 @@ ONLY_IN = {
     "sentence_transformers": ("fcpair.encode", "fcpair.cross"),
     "httpx2": ("fcpair.evaluate.service",),
     "tenacity": ("fcpair.evaluate.service",),
+    "fastapi": ("fcpair.web", "fcpair.cli.serve"),
+    "starlette": ("fcpair.web", "fcpair.cli.serve"),
+    "uvicorn": ("fcpair.web", "fcpair.cli.serve"),
+    "itsdangerous": ("fcpair.web", "fcpair.cli.serve"),
 }
 HEAVY = (
     "alembic",
     "bm25s",
+    "fastapi",
     "httpx2",
+    "itsdangerous",
     "matplotlib",
     "numpy",
     "pandas",
@@ -62,9 +68,11 @@ HEAVY = (
     "sentence_transformers",
     "sklearn",
     "sqlalchemy",
+    "starlette",
     "statsmodels",
     "tenacity",
     "torch",
+    "uvicorn",
 )
 
 
@@ -169,6 +177,11 @@ def test_the_walk_sees_the_whole_package() -> None:
         ("fcpair.cli.main", "import sqlalchemy"),
         ("fcpair.web.app", "import sqlalchemy"),
         ("fcpair.web.app", "import alembic"),
+        ("fcpair.cli.show", "import uvicorn"),
+        ("fcpair.steps.desk", "from fastapi import Request"),
+        ("fcpair.study", "from starlette.types import ASGIApp"),
+        ("fcpair.steps.access", "from itsdangerous import Signer"),
+        ("fcpair.cli.serve", "from fcpair.web.app import from_environment"),
     ],
 )
 def test_a_planted_upward_edge_is_found(module: str, line: str) -> None:
@@ -196,6 +209,9 @@ def test_a_relative_import_of_a_package_is_counted_from_the_package_itself() -> 
         ("fcpair.evaluate.service", "import httpx2"),
         ("fcpair.store.store", "from sqlalchemy.exc import DBAPIError"),
         ("fcpair.storekeeper", "import numpy"),
+        ("fcpair.web.app", "from fastapi import FastAPI"),
+        ("fcpair.web.guard", "from starlette.types import ASGIApp"),
+        ("fcpair.cli.serve", "import uvicorn"),
     ],
 )
 def test_a_downward_edge_is_let_through(module: str, line: str) -> None:

@@ -23,6 +23,7 @@ COMMANDS = {
     "pair": ("build:pair", "Cross the HS with the candidates."),
     "assign": ("work:assign", "Deal the pairs to annotators."),
     "people": ("people:people", "People: add, list, invite, revoke, role, ..."),
+    "serve": ("serve:serve", "Let people answer, decide and watch in the browser."),
     "labels": ("work:labels", "What was answered: sheets, import, export."),
     "simulate": ("work:simulate", "Let simulated people answer what is open."),
     "status": ("show:status", "Say how the study stands and what is next."),

@@ -60,7 +60,7 @@ def assign(store: Store, options: Assign, *, redo: bool = False) -> RunRecord:
 def note_annotate(store: Store, options: Annotate) -> RunRecord:
     """Make this what the people who answer in the browser are told and asked."""
     with store.write() as tx:
-        return note(tx, options, {})
+        return note(tx, options, {"questions": len(options.demographics)})
 
 
 def _groups(groups: tuple[tuple[str, ...], ...], annotators: list[Person]) -> list[tuple[int, ...]]:

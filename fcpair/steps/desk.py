@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from fcpair.errors import ConflictError, InputError, RefusedError
+from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.label import SKIP, VERDICTS
 from fcpair.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
 from fcpair.params import Annotate
@@ -15,7 +15,7 @@ from fcpair.records import Origin, Progress, Round, Scheme, ShownText, Status, S
 from fcpair.steps import check, staff
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.receipt import once
-from fcpair.store import Store, Tx, desk, guidelines, people
+from fcpair.store import Store, Tx, desk
 
 ROUND_OF = {role: round_ for round_, role in staff.ROLE_IN.items()}
 EVER = ""  # before every time
@@ -46,26 +46,26 @@ class Desk:
             return self._scheme
         return Scheme(VERDICTS.choices[::-1])  # agree first: what most people answer has the first key
 
-    def tasks(self, person_id: int, n: int = 1) -> list[Task]:
+    def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
         """The next `n` pairs that a person has open; fewer at the end, and none when a limit is reached."""
+        round_ = _round_of(visitor)
         with self._store.read() as tx:
-            visitor, round_ = self._enter(tx, person_id)
             left = self._room(tx, visitor.id)
             rows = desk.open_tasks(tx, visitor.id, round_, n if left is None else min(n, left))
             return [self._task(row, self._shows_label(tx, round_), None) for row in rows]
 
-    def answers(self, person_id: int, before: int | None = None, n: int = 1) -> list[Task]:
+    def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
         """A person's own answered pairs, the latest first, each with its answer; `before` is an assignment of theirs.
 
         Submitting one of them again changes the answer.
         """
+        round_ = _round_of(visitor)
         with self._store.read() as tx:
-            visitor, round_ = self._enter(tx, person_id)
             rows = desk.answered_tasks(tx, visitor.id, round_, before, n)
             choices, shows_label = self._choices(tx, round_), self._shows_label(tx, round_)
             return [self._task(row, shows_label, _own_answer(row, choices, blind=not shows_label)) for row in rows]
 
-    def submit(self, person_id: int, submission: Submission) -> dict[str, int]:
+    def submit(self, visitor: Visitor, submission: Submission) -> dict[str, int]:
         """Record an answer; returns `judgement_id` and `assignment_id`, the same ones when a request is repeated.
 
         A skipped pair goes back to be assigned to somebody else at once; changing the skip into an answer takes it
@@ -77,17 +77,31 @@ class Desk:
             ConflictError: the pair was given to somebody else, its label has changed since it was shown, or the
                 request id was used for another answer.
         """
-        with self._store.write() as tx:
-            visitor, round_ = self._enter(tx, person_id)
-            content = asdict(submission)
-            return once(
-                tx, visitor.id, submission.request_id, content, lambda: self._record(tx, visitor, round_, submission)
-            )
+        (reply,) = self.submit_all([(visitor, submission)])
+        if isinstance(reply, FcpairError):
+            raise reply
+        return reply
 
-    def progress(self, person_id: int) -> Progress:
+    def submit_all(self, given: Sequence[tuple[Visitor, Submission]]) -> list[dict[str, int] | FcpairError]:
+        """Record the answers of several people in one transaction; each reply is as `submit` gives or raises it.
+
+        What is refused is left out, and the others are recorded.
+        """
+        with self._store.write() as tx:
+            return [self._reply(tx, visitor, submission) for visitor, submission in given]
+
+    def _reply(self, tx: Tx, visitor: Visitor, given: Submission) -> dict[str, int] | FcpairError:
+        """Record one answer. Whatever refuses it does so before anything of it is written."""
+        try:
+            round_ = _round_of(visitor)
+            return once(tx, visitor.id, given.request_id, vars(given), lambda: self._record(tx, visitor, round_, given))
+        except FcpairError as refused:
+            return refused
+
+    def progress(self, visitor: Visitor) -> Progress:
         """How far a person is, and how long the rest takes at their own pace."""
+        round_ = _round_of(visitor)
         with self._store.read() as tx:
-            visitor, round_ = self._enter(tx, person_id)
             counts = desk.status_counts(tx, visitor.id, round_)
             times = desk.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
             today = desk.pairs_read(tx, visitor.id, _midnight())
@@ -97,14 +111,6 @@ class Desk:
         done, skipped = counts.get(Status.DONE.value, 0), counts.get(Status.SKIPPED.value, 0)
         why = NO_PACE if pace is None else None
         return Progress(open_, done, skipped, today, pace, left_s(open_, pace) if pace else None, why, limit)
-
-    def _enter(self, tx: Tx, person_id: int) -> tuple[Visitor, Round]:
-        visitor = people.visitor_by_id(tx, person_id)
-        if visitor is None or visitor.role not in ROUND_OF:
-            raise RefusedError("only annotators and validators have pairs to answer")
-        if not visitor.consented:
-            raise RefusedError("please read what the study is about and agree to take part first")
-        return visitor, ROUND_OF[visitor.role]
 
     def _shows_label(self, tx: Tx, round_: Round) -> bool:
         return round_ is Round.VALIDATE and not check.is_blind(tx)
@@ -127,6 +133,9 @@ class Desk:
         if found is None or found.person_id != visitor.id or found.round != round_:
             raise RefusedError(f"assignment {given.assignment_id} is not yours")
         code = self._code(tx, round_, given.answer)
+        verdict = {}
+        if round_ is Round.VALIDATE:
+            verdict = _verdict(code, given, found.decision_id, found.decided, blind=check.is_blind(tx))
         self._check_status(tx, visitor.id, Status(found.status), given.assignment_id)
         row = {
             "assignment_id": given.assignment_id,
@@ -135,10 +144,7 @@ class Desk:
             "note": given.note,
             "seconds": given.seconds,
             "origin": Origin.ONLINE.value,
-            "guideline_id": guidelines.current_version(tx),
-        }
-        if round_ is Round.VALIDATE:
-            row |= _verdict(code, given, found.decision_id, found.decided, blind=check.is_blind(tx))
+        } | verdict
         status = Status.SKIPPED if code is None else Status.DONE
         judgement_id = desk.add_judgement(tx, row, status)
         if code is None:
@@ -155,10 +161,10 @@ class Desk:
     def _check_status(self, tx: Tx, person_id: int, status: Status, assignment_id: int) -> None:
         if status is Status.WITHDRAWN:
             raise ConflictError("this pair has been given to somebody else; your answer was not needed")
-        if status is Status.SKIPPED and not desk.take_back_replacement(tx, assignment_id):
-            raise ConflictError("somebody else has this pair now, since you skipped it")
         if status is Status.OPEN and (limit := self._limit(tx, person_id)):
             raise RefusedError(limit)
+        if status is Status.SKIPPED and not desk.take_back_replacement(tx, assignment_id):
+            raise ConflictError("somebody else has this pair now, since you skipped it")
 
     def _room(self, tx: Tx, person_id: int) -> int | None:
         """How many more pairs a person may read now; None without a limit."""
@@ -182,6 +188,15 @@ class Desk:
         return (
             f"You have read {today:,} pairs today, as many as one person may read in a day. Please come back tomorrow."
         )
+
+
+def _round_of(visitor: Visitor) -> Round:
+    """The round that a visitor answers in; raises RefusedError where there is none, or no consent yet."""
+    if visitor.role not in ROUND_OF:
+        raise RefusedError("only annotators and validators have pairs to answer")
+    if not visitor.consented:
+        raise RefusedError("please read what the study is about and agree to take part first")
+    return ROUND_OF[visitor.role]
 
 
 def _verdict(

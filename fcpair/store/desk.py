@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import Row, ScalarSelect, bindparam, delete, exists, func, insert, select, update
 from sqlalchemy.orm import aliased
 
-from fcpair.records import Origin, Round, Status
+from fcpair.records import Round, Status
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, judgement, pair, text
+from fcpair.store.tables import adjudication, assignment, guideline, judgement, pair, text
 
 _hs, _cn = aliased(text), aliased(text)
 
@@ -102,14 +102,29 @@ def find_assignment(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
     return tx.execute(_ASSIGNMENT, {"one": assignment_id}).first()
 
 
-_ADD = insert(judgement).returning(judgement.c.id)
-_SET_STATUS = update(assignment).where(assignment.c.id == bindparam("one")).values(status=bindparam("new"))
+_GIVEN = ("assignment_id", "skipped", "code", "own_code", "adjudication_id", "origin", "seconds", "note", "at")
+_ADD = (
+    insert(judgement)
+    .values(
+        guideline_id=select(func.max(guideline.c.id)).scalar_subquery(), **{name: bindparam(name) for name in _GIVEN}
+    )
+    .returning(judgement.c.id)
+)
+_SET_STATUS = (
+    update(assignment)
+    .where(assignment.c.id == bindparam("one"))
+    .values(status=bindparam("new"), answered_at=bindparam("at"))
+)
 
 
 def add_judgement(tx: Tx, row: dict[str, Any], status: Status) -> int:
-    """Add one answer, with what became of its assignment; returns its number."""
-    added = tx.execute(_ADD, {"at": now(), **row}).scalar_one()
-    tx.execute(_SET_STATUS, {"one": row["assignment_id"], "new": status.value})
+    """Add one answer under the guidelines that hold, with what became of its assignment; returns its number.
+
+    `row` has the columns of a judgement, but for `own_code` and `adjudication_id` of a label.
+    """
+    at = now()
+    added = tx.execute(_ADD, {"own_code": None, "adjudication_id": None, **row, "at": at}).scalar_one()
+    tx.execute(_SET_STATUS, {"one": row["assignment_id"], "new": status.value, "at": at})
     return int(added)
 
 
@@ -131,20 +146,13 @@ _COUNTS = (
     .group_by(assignment.c.status)
 )
 _TIMES = (
-    select(judgement.c.at)
-    .join(assignment, assignment.c.id == judgement.c.assignment_id)
-    .where(assignment.c.person_id == bindparam("person"), judgement.c.origin == Origin.ONLINE.value)
-    .order_by(judgement.c.id.desc())
+    select(assignment.c.answered_at)
+    .where(assignment.c.person_id == bindparam("person"), assignment.c.answered_at.is_not(None))
+    .order_by(assignment.c.answered_at.desc())
     .limit(bindparam("n"))
 )
-_READ = (
-    select(func.count(assignment.c.id.distinct()))
-    .join(judgement, assignment.c.id == judgement.c.assignment_id)
-    .where(
-        assignment.c.person_id == bindparam("person"),
-        judgement.c.at >= bindparam("since"),
-        judgement.c.origin != Origin.SIMULATED.value,
-    )
+_READ = select(func.count()).where(
+    assignment.c.person_id == bindparam("person"), assignment.c.answered_at >= bindparam("since")
 )
 
 
@@ -159,5 +167,5 @@ def answer_times(tx: Tx, person_id: int, n: int) -> list[str]:
 
 
 def pairs_read(tx: Tx, person_id: int, since: str) -> int:
-    """How many pairs a person has answered or skipped since a time, in whatever round."""
+    """How many pairs a person has answered or skipped online since a time, in whatever round."""
     return int(tx.execute(_READ, {"person": person_id, "since": since}).scalar_one())

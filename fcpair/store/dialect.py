@@ -38,7 +38,8 @@ SELECT ?, h.text_id, drawn.text_id FROM selected_hs AS h CROSS JOIN drawn ORDER 
 
 def engine_for(path: Path) -> Engine:
     """An engine for the study file at `path`; SQLAlchemy, not the driver, decides where transactions begin."""
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 30})
+    # What is written may be a text, a note or a token's hash, and no error message is the place for it.
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 30}, hide_parameters=True)
     event.listen(engine, "connect", _prepare)
     return engine
 

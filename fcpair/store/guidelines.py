@@ -17,11 +17,6 @@ def add_version(tx: Tx, body: str, person_id: int | None) -> int:
     return int(tx.execute(insert(guideline).returning(guideline.c.id), [row]).scalar_one())
 
 
-def current_version(tx: Tx) -> int:
-    """The number of the version that holds."""
-    return int(tx.execute(select(func.max(guideline.c.id))).scalar_one())
-
-
 def current(tx: Tx) -> tuple[int, str]:
     """The number and the Markdown of the version that holds."""
     row = tx.execute(select(guideline.c.id, guideline.c.body).order_by(guideline.c.id.desc()).limit(1)).one()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
@@ -20,6 +21,7 @@ class Store:
 
     def __init__(self, engine: Engine, place: str) -> None:
         self._engine = engine
+        self._writing = Lock()
         self.place = place
 
     @classmethod
@@ -87,6 +89,7 @@ class Store:
 
     def close(self) -> None:
         """Let go of the file; it is one file again, unless another process has it open."""
+        self._engine.dispose()  # first: a connection that lies idle has the file open too
         with self._engine.connect() as conn:
             dialect.share(conn, shared=False)
         self._engine.dispose()
@@ -99,8 +102,11 @@ class Store:
 
     @contextmanager
     def write(self, *, bulk: bool = False) -> Iterator[Tx]:
-        """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction."""
-        with self._transaction(write=True, bulk=bulk) as tx:
+        """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction.
+
+        Threads take turns here: where they wait for one another in the database, some wait very long.
+        """
+        with self._writing, self._transaction(write=True, bulk=bulk) as tx:
             yield tx
 
     @contextmanager

@@ -152,8 +152,10 @@ assignment = Table(
     Column("position", Integer, nullable=False),
     Column("status", String(16), nullable=False),
     Column("replaces", ForeignKey("assignment.id"), unique=True),
+    Column("answered_at", String(32)),  # online, the last time: what a person has read today, and at what pace
     UniqueConstraint("pair_id", "person_id", "round"),
-    Index(None, "person_id", "round", "position"),
+    Index(None, "person_id", "round", "status", "position"),
+    Index(None, "person_id", "answered_at"),
 )
 
 judgement = Table(

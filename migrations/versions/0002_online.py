@@ -22,6 +22,10 @@ def upgrade() -> None:
     op.add_column("person", sa.Column("consented_at", sa.String(length=32), nullable=True))
     op.add_column("person", sa.Column("blurred", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.add_column("person", sa.Column("opted_out", sa.JSON(), nullable=True))
+    op.add_column("assignment", sa.Column("answered_at", sa.String(length=32), nullable=True))
+    op.drop_index(op.f("ix_assignment_person_id_round_position"), "assignment")
+    for columns in (["person_id", "round", "status", "position"], ["person_id", "answered_at"]):
+        op.create_index(op.f(f"ix_assignment_{'_'.join(columns)}"), "assignment", columns)
     op.execute(  # in words, because Alembic has none for a reference that comes with a column in SQLite
         "ALTER TABLE judgement ADD COLUMN guideline_id INTEGER "
         "CONSTRAINT fk_judgement_guideline_id_guideline REFERENCES guideline (id)"

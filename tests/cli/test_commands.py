@@ -14,8 +14,9 @@ from fcpair.cli import COMMANDS, main
 
 DOCS = Path(__file__).parents[2] / "docs"
 ROAD = [
-    *("init", "import", "select", "retrieve", "pair", "assign", "people", "labels", "simulate", "status"),
+    *("init", "import", "select", "retrieve", "pair", "assign", "people", "serve", "labels", "simulate", "status"),
     *("agreement", "adjudicate", "validate", "partition", "explain", "evaluate", "export", "report", "log", "run"),
+    "upgrade",
 ]
 
 

@@ -249,6 +249,7 @@ def test_the_example_recipe_walks_to_the_end(tmp_path: Path) -> None:
     stages = [line.split(":")[0] for line in result.stdout.splitlines()]
     assert stages[:5] == ["import", "select", "retrieve", "pair", "assign"]
     assert stages[5:] == [
+        "annotate",
         "simulate",
         "adjudicate",
         "validate",

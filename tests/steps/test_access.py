@@ -165,7 +165,7 @@ def test_what_was_answered_stays_after_opting_out(at: At) -> None:
     desk, ana = at_desk(study, "ana")
     while desk.tasks(ana):
         give(desk, ana, "appropriate")
-    assert study.access.opt_out(ana, "topic", [topic]).counts["withdrawn"] == 0
+    assert study.access.opt_out(ana.id, "topic", [topic]).counts["withdrawn"] == 0
 
 
 @pytest.mark.parametrize("name", ["pause_pairs", "pause_minutes", "daily_limit", "total_limit"])

@@ -147,7 +147,7 @@ def test_an_answer_to_a_pair_that_was_taken_back_is_refused(at: At) -> None:
 def test_nobody_answers_for_somebody_else(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
-    ben = admit(study, "ben").id
+    ben = admit(study, "ben")
     theirs = Submission("request", desk.tasks(ben)[0].assignment_id, "appropriate")
     assert_refused(study, lambda: desk.submit(ana, theirs), RefusedError, "not yours")
     nobodys = replace(theirs, assignment_id=10**6)
@@ -167,7 +167,7 @@ def test_nothing_is_handed_out_before_consent(at: At) -> None:
     assert visitor is not None
     assert not visitor.consented
     with pytest.raises(RefusedError, match="agree to take part"):
-        study.desk(Annotate()).tasks(visitor.id)
+        study.desk(Annotate()).tasks(visitor)
 
 
 def test_nothing_is_handed_out_to_other_roles(at: At) -> None:

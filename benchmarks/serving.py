@@ -1,0 +1,138 @@
+"""Nine clients that fetch a pair and submit a label, over and over, against an endpoint that only inserts a row.
+
+Both servers run with the same database settings (write-ahead log, synchronous = FULL), in turn; the other one needs no
+pair to be fetched, so it answers one request for a label where fcpair answers two.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.clients import Label, label_bare, label_online, labelling
+from benchmarks.measure import MB, SEED, Figure, alternate, column, ratios, show
+
+REPETITIONS = 3
+SECONDS = 30
+N_CLIENTS = 9
+N_HS, N_CN = 150, 210
+
+
+def run(folder: Path, repetitions: int) -> list[Figure]:
+    """Measure labels per second, latency, processor time, memory and start of both servers."""
+    tokens = prepare(folder)
+    jobs = {"fcpair": lambda: _online(folder, tokens), "bare": lambda: _bare(folder)}
+    results = alternate(jobs, repetitions)
+    units = {"per_s": " labels/s", "p50_ms": " ms", "p99_ms": " ms", "max_ms": " ms", "cpu_ms": " ms/label"}
+    for name, unit in {**units, "start_s": " s", "memory_mb": " MB"}.items():
+        for which, found in results.items():
+            show(f"{which}, {name}", column(found, name), unit)
+    ratio = show("fcpair / bare, labels per second", ratios(results["fcpair"], results["bare"], "per_s"))
+    worst = {name: max(column(results["fcpair"], name)) for name in ("p99_ms", "cpu_ms", "start_s", "memory_mb")}
+    return [
+        Figure("serving", "labels per second over the bare endpoint", ratio, "at least", 0.30, " x"),
+        Figure("serving", "99th percentile of fetch and submit", worst["p99_ms"], "at most", 100, " ms"),
+        Figure("serving", "processor time of the server per label", worst["cpu_ms"], "at most", 2, " ms"),
+        Figure("serving", "start until the first answer", worst["start_s"], "at most", 2, " s"),
+        Figure("serving", "memory after the labels", worst["memory_mb"], "at most", 200, " MB"),
+    ]
+
+
+def prepare(folder: Path) -> list[str]:
+    """Make a study with enough pairs for the fastest server, `study.db`, and invite its annotators."""
+    from fcpair.params import Assign, Import, Pair, Select
+    from fcpair.study import Study
+
+    hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
+    cn = [f"A reply with the number {i}, written to be of about the length that replies have." for i in range(N_CN)]
+    _write(
+        folder / "corpus.csv", [("hs", "cn"), *((one, f"a source of {one}") for one in hs), *(("other", c) for c in cn)]
+    )
+    _write(folder / "hs.csv", [("hs",), *((one,) for one in hs)])
+    study = Study.create(folder / "study.db")
+    study.import_corpus(Import(folder / "corpus.csv"))
+    study.select(Select(list=folder / "hs.csv"))
+    _set_candidates(study, set(cn))
+    study.pair(Pair())
+    study.assign(Assign(annotators=N_CLIENTS, seed=SEED))
+    tokens = [study.access.invite(one.name) for one in study.people]
+    for one in study.people:
+        study.access.consent(one.id, {})
+    return tokens
+
+
+def _write(path: Path, rows: list[tuple[str, ...]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def _set_candidates(study: Any, bodies: set[str]) -> None:
+    """Do what `retrieve` does, without a model."""
+    from fcpair.store import grids, texts
+
+    with study._store.write() as tx:
+        known = texts.texts_of(tx, "cn")
+        grids.set_candidates(tx, known["id"][known["body"].isin(bodies)].tolist())
+
+
+def _online(folder: Path, tokens: list[str]) -> dict[str, Any]:
+    path = Path(shutil.copy(folder / "study.db", folder / "served.db"))
+    script = str(Path(sysconfig.get_path("scripts")) / "fcpair")
+    with _server([script, "serve", "--study", str(path), "--port"], "/join") as (process, port, start_s):
+        return {"start_s": start_s, **_load(process, port, tokens, label_online)}
+
+
+def _bare(folder: Path) -> dict[str, Any]:
+    for left in folder.glob("bare.db*"):
+        left.unlink()
+    line = [sys.executable, "-m", "uvicorn", "benchmarks.bare_endpoint:app", "--no-access-log", "--port"]
+    with _server(line, "/openapi.json", BARE_DATABASE=str(folder / "bare.db")) as (process, port, start_s):
+        return {"start_s": start_s, **_load(process, port, [""] * N_CLIENTS, label_bare)}
+
+
+def _load(process: psutil.Process, port: int, tokens: list[str], label: Label) -> dict[str, Any]:
+    before = sum(process.cpu_times()[:2])
+    found: dict[str, Any] = asyncio.run(labelling(port, tokens, label, SECONDS))
+    cpu_s = sum(process.cpu_times()[:2]) - before
+    return {**found, "cpu_ms": 1000 * cpu_s / found["labels"], "memory_mb": process.memory_info().rss / MB}
+
+
+@contextmanager
+def _server(line: list[str], path: str, **environment: str) -> Iterator[tuple[psutil.Process, int, float]]:
+    """A server on a free port: its process, the port, and the seconds until it answered for the first time."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    start = time.perf_counter()
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([*line, str(port)], env={**os.environ, **environment}, **quiet) as process:  # type: ignore[call-overload]
+        try:
+            while not _answers(port, path):
+                time.sleep(0.01)
+            yield psutil.Process(process.pid), port, time.perf_counter() - start
+        finally:
+            process.terminate()
+
+
+def _answers(port: int, path: str) -> bool:
+    from urllib.error import URLError
+    from urllib.request import urlopen
+
+    try:
+        with urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except (URLError, ConnectionError):
+        return False

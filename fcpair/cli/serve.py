@@ -1,0 +1,116 @@
+"""serve."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+from contextlib import suppress
+from importlib.util import find_spec
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli import USAGE_OR_DATA
+from fcpair.cli.options import own_params, with_study
+from fcpair.cli.output import say
+from fcpair.params import Annotate, as_params
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+APP = "fcpair.web.app:from_environment"
+PARTS = ("fastapi", "itsdangerous", "markdown_it", "python_multipart", "uvicorn")
+END_S = 10  # how long requests that are under way may take to end after Ctrl-C
+
+
+class _RefusedError(click.ClickException):
+    exit_code = USAGE_OR_DATA
+
+
+@click.command()
+@with_study
+@own_params(Annotate)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
+)
+def serve(study: Study, options: Annotate, host: str, port: int) -> None:
+    """Let people answer, decide and watch in the browser.
+
+    Everybody comes in by a link of their own: `fcpair people invite NAME` prints it. Ctrl-C ends the server; every
+    answer that it has taken is in the study.
+
+    \b
+    Example:
+      fcpair serve --study study.db --port 8080
+      fcpair serve --daily-limit 200 --contact "Dr Lee, 555 0100"
+    """
+    if missing := [name for name in PARTS if find_spec(name) is None]:
+        raise _RefusedError(f"`serve` needs {', '.join(missing)}; `pip install 'fcpair[web]'` brings that")
+    listener = _listen(host, port)
+    _greet(study, host, listener.getsockname()[1])
+    os.environ["FCPAIR_STUDY"] = str(Path(study.place).absolute())
+    os.environ["FCPAIR_ANNOTATE"] = json.dumps(as_params(options))
+    study.close()  # the app opens it for itself
+    _run(listener)
+
+
+def _run(listener: socket.socket) -> None:
+    import uvicorn
+
+    config = uvicorn.Config(
+        APP,
+        factory=True,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=END_S,
+    )
+    with listener, suppress(KeyboardInterrupt):  # raised again by uvicorn when it has ended cleanly
+        uvicorn.Server(config).run([listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket at the address; bound here, so that a port that is taken is told as an error like any other."""
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, proto)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen()
+        except OSError:
+            listener.close()
+            raise
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        why = "it is taken; end what listens there" if taken else f"{error.strerror}; give another `--host`"
+        raise _RefusedError(f"cannot listen at port {port} of {host}: {why}, or give another `--port`") from None
+    return listener
+
+
+def _greet(study: Study, host: str, port: int) -> None:
+    """Say where to open it, how people get in, and what to beware of."""
+    click.echo(f"{study.place} is served at http://{f'[{host}]' if ':' in host else host}:{port}")
+    if study.access.invited():
+        say("Everybody comes in by a link of their own: `fcpair people invite NAME` prints a new one.")
+    else:
+        say(
+            "Nobody can come in yet: `fcpair people add NAME --role annotator` prints an invite link, "
+            "`--role lead` one for yourself."
+        )
+    if not _is_loopback(host):
+        say("Anybody on the way can read along: put a reverse proxy with TLS before it, or listen at 127.0.0.1.")
+    say("Ctrl-C ends it.")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,162 @@
+"""The adjudicators' pages: one conflict at a time, and the list of what is decided."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Path, Query, Request, Response
+from fastapi.responses import RedirectResponse
+
+from fcpair.errors import ConflictError
+from fcpair.records import Role, Rule, Visitor
+from fcpair.steps.docket import Case, Decided, Ruling
+from fcpair.web.context import Context
+from fcpair.web.direction import direction
+from fcpair.web.markdown import render
+from fcpair.web.schemas import LARGEST_ID, LONGEST_NOTE, Answer, Note, RequestId
+
+SEE_OTHER = 303
+CONFLICT = 409
+PAGE = 30  # decisions on one page of the list
+REASONS = {
+    Rule.UNANIMOUS: "the labels agree",
+    Rule.MAJORITY: "majority of the labels",
+    Rule.NO_MAJORITY: "no majority",
+    Rule.IMPORTED: "from a file",
+}
+
+PairId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+Number = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+SentNumber = Annotated[int | None, Form(ge=1, le=LARGEST_ID)]
+SentId = Annotated[RequestId, Form()]
+
+
+def router(context: Context) -> APIRouter:
+    """Every page that adjudicators see."""
+    routes = APIRouter()
+    pages = _Pages(context)
+    _list(routes, pages)
+    _queue(routes, pages)
+    return routes
+
+
+class _Pages:
+    """What the routes show."""
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.door, self.docket = context, context.door, context.study.docket
+
+    def enter(self, request: Request) -> tuple[Visitor, Response | None]:
+        """The adjudicator, and where to send one who has not consented yet."""
+        visitor = self.door.enter(request, Role.ADJUDICATOR)
+        return visitor, None if visitor.consented else RedirectResponse("/welcome", SEE_OTHER)
+
+    def case(self, request: Request, visitor: Visitor, case: Case | None, problem: str = "") -> Response:
+        """The page with one case, or with none."""
+        values: dict[str, Any] = {
+            "case": case,
+            "queue": self.docket.state(visitor.id),
+            "undoable": self._undoable(visitor, case),
+            "problem": problem,
+            "guidelines": render(self.context.study.guidelines[1]),
+            "new_request": lambda: secrets.token_hex(16),
+            "longest": LONGEST_NOTE,
+            "direction": direction,
+        }
+        page = self.context.page(request, visitor, "adjudicate.html.j2", **values)
+        page.status_code = CONFLICT if problem else page.status_code
+        return page
+
+    def _undoable(self, visitor: Visitor, case: Case | None) -> tuple[int, str] | None:
+        """The decision that the visitor can take back here, by pair and outcome: the one that is shown, or the last."""
+        if case is not None and case.outcome is not None:
+            return case.pair_id, case.outcome
+        last = self.docket.decided(visitor.id, limit=1)
+        return (last[0].pair_id, last[0].outcome) if last else None
+
+    def overtaken(self, request: Request, visitor: Visitor, pair_id: int, problem: str, ruling: Ruling) -> Response:
+        """Why a decision was not taken, with the same case and what was sent in, if it can still be decided."""
+        try:
+            again = self.docket.case(visitor.id, pair_id)
+        except ConflictError:
+            return self.case(request, visitor, self.docket.next(visitor.id, pair_id), problem)
+        return self.case(request, visitor, replace(again, note=ruling.note, flagged=ruling.flagged), problem)
+
+
+def _list(routes: APIRouter, pages: _Pages) -> None:
+    @routes.get("/adjudicate/decided")
+    def decided(request: Request, before: Number = None, mine: bool = False) -> Response:
+        """What is decided and by whom, newest first."""
+        visitor, elsewhere = pages.enter(request)
+        if elsewhere:
+            return elsewhere
+        found = pages.docket.decided(visitor.id if mine else None, PAGE + 1, before)
+        values = {
+            "decisions": [(one, _reason(one)) for one in found[:PAGE]],
+            "older": found[PAGE - 1].decision_id if len(found) > PAGE else None,
+            "mine": mine,
+            "before": before,
+            "direction": direction,
+        }
+        return pages.context.page(request, visitor, "adjudicate_decided.html.j2", **values)
+
+
+def _reason(decided: Decided) -> str:
+    by = [decided.by] if decided.by else []
+    return ", ".join([*by, *([REASONS[decided.rule]] if decided.rule in REASONS else [])])
+
+
+def _queue(routes: APIRouter, pages: _Pages) -> None:
+    docket = pages.docket
+
+    @routes.get("/adjudicate")
+    def next_(request: Request, after: Number = None) -> Response:
+        """The next conflict, or that none waits."""
+        visitor, elsewhere = pages.enter(request)
+        return elsewhere or pages.case(request, visitor, docket.next(visitor.id, after))
+
+    @routes.post("/adjudicate")
+    def decide(
+        request: Request,
+        request_id: SentId,
+        pair_id: Annotated[int, Form(ge=1, le=LARGEST_ID)],
+        outcome: Annotated[Answer, Form()],
+        note: Annotated[Note, Form()] = "",
+        flagged: Annotated[bool, Form()] = False,
+        seen_decision_id: SentNumber = None,
+    ) -> Response:
+        """Keep a decision, then show the next conflict."""
+        visitor, elsewhere = pages.enter(request)
+        if elsewhere:
+            return elsewhere
+        ruling = Ruling(request_id, pair_id, outcome, note.strip(), flagged, seen_decision_id)
+        try:
+            docket.decide(visitor.id, ruling)
+        except ConflictError as error:
+            return pages.overtaken(request, visitor, pair_id, str(error), ruling)
+        return RedirectResponse(f"/adjudicate?after={pair_id}", SEE_OTHER)
+
+    @routes.get("/adjudicate/{pair_id}")
+    def look(request: Request, pair_id: PairId) -> Response:
+        """One conflict, or one's own decision on it, to change it."""
+        visitor, elsewhere = pages.enter(request)
+        if elsewhere:
+            return elsewhere
+        try:
+            return pages.case(request, visitor, docket.case(visitor.id, pair_id))
+        except ConflictError as error:
+            return pages.case(request, visitor, docket.next(visitor.id, pair_id), str(error))
+
+    @routes.post("/adjudicate/{pair_id}/undo")
+    def undo(request: Request, pair_id: PairId, request_id: SentId) -> Response:
+        """Take one's own decision back, then show the pair again."""
+        visitor, elsewhere = pages.enter(request)
+        if elsewhere:
+            return elsewhere
+        try:
+            docket.undo(visitor.id, pair_id, request_id)
+        except ConflictError as error:
+            return pages.case(request, visitor, docket.next(visitor.id), str(error))
+        return RedirectResponse(f"/adjudicate/{pair_id}", SEE_OTHER)

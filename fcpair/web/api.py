@@ -1,0 +1,124 @@
+"""The JSON API: what the pages of annotators and validators do, for other clients."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import JSONResponse
+from fastapi.security import HTTPBearer
+
+from fcpair.errors import InputError
+from fcpair.records import Submission, Task
+from fcpair.steps.desk import ROUND_OF
+from fcpair.web import api_adjudicate
+from fcpair.web.context import Context
+from fcpair.web.intake import Intake
+from fcpair.web.pages import questions
+from fcpair.web.schemas import (
+    LARGEST_ID,
+    AnswerIn,
+    ConsentIn,
+    Me,
+    ProgressOut,
+    Recorded,
+    SettingsIn,
+    TasksOut,
+    refusals,
+    shown,
+)
+
+WORKERS = tuple(ROUND_OF)
+Count = Annotated[int, Query(ge=1, le=5, description="How many pairs.")]
+Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `assignment_id`.")]
+_bearer = HTTPBearer(
+    auto_error=False, scheme_name="token", description="The token of an invite link: what follows the `#`."
+)
+
+
+def router(context: Context) -> APIRouter:
+    """All routes under /api."""
+    routes = APIRouter(prefix="/api", dependencies=[Depends(_bearer)])
+    _people(routes, context)
+    _work(routes, context)
+    routes.include_router(api_adjudicate.router(context))
+    return routes
+
+
+def _people(routes: APIRouter, context: Context) -> None:
+    study, door = context.study, context.door
+    desk = study.desk(context.annotate)
+
+    @routes.get("/me", summary="Who you are", response_model=Me, responses=refusals())
+    def me(request: Request) -> Response:
+        """Your name, your role, and what you can answer."""
+        visitor = door.enter(request)
+        round_ = ROUND_OF.get(visitor.role)
+        choices = desk.choices(round_) if round_ else ()
+        known = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented, "blurred": visitor.blurred}
+        return JSONResponse({**known, "round": round_, "choices": choices})
+
+    @routes.post("/consent", summary="Agree to take part", status_code=204, responses=refusals(400, 413))
+    def consent(request: Request, body: ConsentIn) -> Response:
+        """Needed once, before the first pair. The study's page says what you agree to."""
+        visitor = door.enter(request)
+        study.access.consent(visitor.id, _said(context.annotate.demographics, body.demographics))
+        return Response(status_code=204)
+
+    @routes.put("/settings", summary="Change your settings", status_code=204, responses=refusals(400, 413))
+    def settings(request: Request, body: SettingsIn) -> Response:
+        """Say whether the pages blur a text until you ask for it."""
+        visitor = door.enter(request)
+        if body.blurred is not None:
+            study.access.set_blurred(visitor.id, body.blurred)
+        return Response(status_code=204)
+
+
+def _work(routes: APIRouter, context: Context) -> None:
+    door, desk = context.door, context.study.desk(context.annotate)
+    intake = Intake(desk)
+
+    # These two are asked for at every pair, and a hop to a thread costs as much as all the rest of them. Reading is
+    # quick and waits for nobody; the intake sees to the writing.
+    @routes.get("/next", summary="Your next pairs", response_model=TasksOut, responses=refusals())
+    async def next_(request: Request, n: Count = 1) -> Response:
+        """The pairs that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
+
+        Asking again gives the same until you answer.
+        """
+        visitor = door.enter(request, *WORKERS)
+        return JSONResponse({"tasks": [_task(one) for one in desk.tasks(visitor, n)]})
+
+    @routes.post("/judgements", summary="Answer a pair", response_model=Recorded, responses=refusals(400, 409, 413))
+    async def submit(request: Request, body: AnswerIn) -> Response:
+        """Stored before this answers. Send it again, unchanged, when no answer came: it is stored once.
+
+        Another answer on the same pair takes the place of the earlier one, which is kept.
+        """
+        visitor = door.enter(request, *WORKERS)
+        return JSONResponse(await intake.submit(visitor, Submission(**vars(body))))
+
+    @routes.get("/answers", summary="Your own answers", response_model=TasksOut, responses=refusals())
+    def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
+        """The pairs that you answered, the latest first. To change an answer, send another one on the same pair."""
+        visitor = door.enter(request, *WORKERS)
+        return JSONResponse({"tasks": [_task(one) for one in desk.answers(visitor, before, n)]})
+
+    @routes.get("/progress", summary="How far you are", response_model=ProgressOut, responses=refusals())
+    def progress(request: Request) -> Response:
+        """How many pairs are open and answered, and how long the rest takes at your own pace."""
+        visitor = door.enter(request, *WORKERS)
+        return JSONResponse(vars(desk.progress(visitor)))
+
+
+def _said(asked: tuple[str, ...], said: dict[str, str]) -> dict[str, str]:
+    """What a person says about themselves, checked against what the study asks; both by the question's label."""
+    labels = [one.label for one in questions(asked)]
+    if unknown := sorted(set(said) - set(labels)):
+        raise InputError(f"the study does not ask `{unknown[0]}`; it asks {', '.join(labels) or 'nothing'}")
+    answered = questions(asked, [said.get(label, "") for label in labels])
+    return {one.label: one.given for one in answered if one.given}
+
+
+def _task(task: Task) -> dict[str, Any]:
+    return {**vars(task), "hs": shown(task.hs), "cn": shown(task.cn)}

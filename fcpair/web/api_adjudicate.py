@@ -1,0 +1,89 @@
+"""The adjudicators' part of the JSON API."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from fcpair.records import Role, ShownText
+from fcpair.steps.docket import Case, Ruling
+from fcpair.web.context import Context
+from fcpair.web.schemas import (
+    LARGEST_ID,
+    CaseOut,
+    DecisionMade,
+    DecisionsOut,
+    NextCaseOut,
+    RulingIn,
+    UndoIn,
+    refusals,
+    shown,
+)
+
+PairId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The number of the pair.")]
+Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `decision_id`.")]
+After = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Leave this pair for later.")]
+
+
+def router(context: Context) -> APIRouter:
+    """/api/conflicts, /api/decisions and /api/decided."""
+    routes = APIRouter()
+    door, docket = context.door, context.study.docket
+
+    @routes.get("/conflicts/next", summary="Your next conflict", response_model=NextCaseOut, responses=refusals())
+    def next_(request: Request, after: After = None) -> Response:
+        """The next pair whose labels differ, null when none waits."""
+        visitor = door.enter(request, Role.ADJUDICATOR)
+        case = docket.next(visitor.id, after)
+        return JSONResponse({"case": _case(case) if case else None, "queue": vars(docket.state(visitor.id))})
+
+    @routes.get("/conflicts/{pair_id}", summary="A conflict", response_model=CaseOut, responses=refusals(404, 409))
+    def case(request: Request, pair_id: PairId) -> Response:
+        """A pair that waits, or that you have decided: its texts, and its labels without names."""
+        visitor = door.enter(request, Role.ADJUDICATOR)
+        return JSONResponse(_case(docket.case(visitor.id, pair_id)))
+
+    @routes.post(
+        "/decisions", summary="Decide a conflict", response_model=DecisionMade, responses=refusals(400, 404, 409, 413)
+    )
+    def decide(request: Request, body: RulingIn) -> Response:
+        """Stored before this answers, and once, however often the request is repeated."""
+        visitor = door.enter(request, Role.ADJUDICATOR)
+        return JSONResponse(docket.decide(visitor.id, Ruling(**vars(body))))
+
+    @routes.post(
+        "/decisions/{pair_id}/undo",
+        summary="Take a decision back",
+        response_model=DecisionMade,
+        responses=refusals(400, 404, 409, 413),
+    )
+    def undo(request: Request, pair_id: PairId, body: UndoIn) -> Response:
+        """Your own decision only; the pair waits again."""
+        visitor = door.enter(request, Role.ADJUDICATOR)
+        return JSONResponse(docket.undo(visitor.id, pair_id, body.request_id))
+
+    @routes.get("/decided", summary="What is decided", response_model=DecisionsOut, responses=refusals())
+    def decided(
+        request: Request,
+        before: Annotated[
+            int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `decision_id`.")
+        ] = None,
+        n: Annotated[int, Query(ge=1, le=100, description="How many decisions.")] = 50,
+    ) -> Response:
+        """What stands and by whom, the latest first."""
+        door.enter(request, Role.ADJUDICATOR)
+        listed = docket.decided(limit=n, before=before)
+        return JSONResponse({"decisions": [{**vars(one), **_texts(one.hs, one.cn)} for one in listed]})
+
+    return routes
+
+
+def _case(case: Case) -> dict[str, Any]:
+    answers = [{"label": label, "note": note} for label, note in case.answers]
+    return {**vars(case), **_texts(case.hs, case.cn), "answers": answers}
+
+
+def _texts(hs: ShownText, cn: ShownText) -> dict[str, Any]:
+    return {"hs": shown(hs), "cn": shown(cn)}

@@ -1,0 +1,77 @@
+"""The web app: the pages and the JSON API of one study."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from fcpair.params import Annotate
+from fcpair.study import Study
+from fcpair.web import adjudicate, api, joining, lead, pages
+from fcpair.web.context import STATIC, Context, templates
+from fcpair.web.door import Door
+from fcpair.web.guard import Guard
+from fcpair.web.problems import Problems
+
+STUDY = "FCPAIR_STUDY"
+ANNOTATE = "FCPAIR_ANNOTATE"
+ABOUT_API = """
+For clients other than the pages. Every request carries the token of the person's invite link as
+`Authorization: Bearer TOKEN`. All answers are JSON; an error has a `detail` that says what to do.
+
+Annotators and validators: `GET /api/me`, once `POST /api/consent`, then `GET /api/next` and `POST /api/judgements` in
+turn. Make up a new `request_id` for each answer, and send the same request again when no answer came.
+"""
+
+
+class _App(FastAPI):
+    """FastAPI with the guard around everything, even around what answers its own failures."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """The app as the server calls it."""
+        return Guard(super().build_middleware_stack())
+
+
+def create_app(study: Study, annotate: Annotate) -> FastAPI:
+    """The app that serves a study on these terms; it lets go of the study's file when it ends."""
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        study.share()
+        yield
+        study.close()
+
+    app = _App(
+        title="fcpair",
+        version=version("fcpair"),
+        description=ABOUT_API,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    context = app.state.context = Context(study, annotate, Door(study.access), templates())
+    Problems(context).handle(app)
+    app.include_router(api.router(context))
+    for module in (joining, pages, adjudicate, lead):
+        app.include_router(module.router(context), include_in_schema=False)
+    app.mount("/static", StaticFiles(directory=STATIC))
+    return app
+
+
+def from_environment() -> FastAPI:
+    """The app of the study that FCPAIR_STUDY names.
+
+    The terms are those in FCPAIR_ANNOTATE, as JSON; without it, the study's own.
+    """
+    study = Study.open(os.environ[STUDY])
+    given = json.loads(os.environ.get(ANNOTATE, "{}"))
+    return create_app(study, study.own(Annotate, **given))

@@ -1,0 +1,62 @@
+"""What every page needs: the study, its terms, the door, and the templates."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from fcpair.params import Annotate
+from fcpair.records import Visitor
+from fcpair.study import Study
+from fcpair.web.door import Door
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+
+
+@dataclass(frozen=True)
+class Context:
+    """Passed to each module of pages."""
+
+    study: Study
+    annotate: Annotate
+    door: Door
+    templates: Environment
+
+    @cached_property
+    def facts(self) -> dict[str, str]:
+        """What does not change while the study is served: `title`, `hs_name`, `cn_name`."""
+        facts = self.study.facts
+        return {name: facts[name] for name in ("title", "hs_name", "cn_name")}
+
+    def page(self, request: Request, visitor: Visitor | None, name: str, **values: Any) -> HTMLResponse:
+        """A page from a template, which also gets `visitor`, `csrf`, `facts`, `annotate` and `path`."""
+        shared = {"visitor": visitor, "csrf": self.door.csrf(request) if visitor else "", "facts": self.facts}
+        given = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
+        return HTMLResponse(self.templates.get_template(name).render(given))
+
+
+def templates() -> Environment:
+    """The templates; in them, `static("keys.js")` is the address of that file in its present version."""
+    environment = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    versions = {path.relative_to(STATIC).as_posix(): _version(path) for path in STATIC.rglob("*") if path.is_file()}
+    environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"
+    return environment
+
+
+def _version(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]

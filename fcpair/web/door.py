@@ -1,0 +1,146 @@
+"""Who comes in: sessions, bearer tokens, roles, and the guard of the forms."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+from fastapi import Request, Response
+
+from fcpair.errors import FcpairError, RefusedError
+from fcpair.records import Role, Visitor
+from fcpair.steps.access import Access
+from fcpair.web.guard import BODY
+from fcpair.web.limit import Limit
+from fcpair.web.session import MAX_AGE_S, Sessions
+
+SAFE = frozenset({"GET", "HEAD"})
+_FORM = "application/x-www-form-urlencoded"
+_SEEN = "fcpair.caller"
+
+
+class UnknownVisitorError(FcpairError, PermissionError):
+    """Nobody is logged in, or the session or token does not hold any more."""
+
+    def __init__(self) -> None:
+        super().__init__("you are not logged in; open your invite link, or send your token as `Authorization: Bearer`")
+
+
+@dataclass(frozen=True)
+class _Caller:
+    visitor: Visitor | None
+    cookie: str | None  # the session's cookie, if that is what let the visitor in
+
+
+class Door:
+    """Lets visitors in; what it finds out about a request, it finds out once."""
+
+    def __init__(self, access: Access, limit: Limit | None = None) -> None:
+        self._access = access
+        self._sessions = Sessions(access.secret)
+        self._limit = limit or Limit()
+
+    def enter(self, request: Request, *roles: Role) -> Visitor:
+        """The visitor, who must have one of the roles, or any if none is named.
+
+        Raises:
+            UnknownVisitorError: nobody is logged in.
+            RefusedError: the visitor has another role, or the request does not come from one of our own pages.
+            TooManyError: too many tokens from this address were wrong.
+        """
+        caller = self._caller(request)
+        if caller.visitor is None:
+            raise UnknownVisitorError
+        if roles and caller.visitor.role not in roles:
+            raise RefusedError(f"this is not for {_several(caller.visitor.role)}")
+        if caller.cookie is not None and request.method not in SAFE:
+            self._check_csrf(request, caller.cookie)
+        return caller.visitor
+
+    def visitor(self, request: Request) -> Visitor | None:
+        """Who is logged in, if anybody."""
+        return self._caller(request).visitor
+
+    def seen(self, request: Request) -> Visitor | None:
+        """Who was let in with this request already; nothing is looked up."""
+        caller: _Caller | None = request.scope.get(_SEEN)
+        return caller.visitor if caller else None
+
+    def csrf(self, request: Request) -> str:
+        """The token that the forms of this request's session carry; empty without a session."""
+        cookie = self._caller(request).cookie
+        return self._sessions.csrf(cookie) if cookie else ""
+
+    def knock(self, request: Request, token: str) -> Visitor | None:
+        """The visitor whom a token lets in, None for a wrong one.
+
+        Raises:
+            TooManyError: too many tokens from this address were wrong.
+        """
+        address = request.client.host if request.client else ""
+        self._limit.check(address)
+        visitor = self._access.by_token(token)
+        if visitor is None:
+            self._limit.count(address)
+        return visitor
+
+    def open_session(self, request: Request, response: Response, visitor: Visitor) -> None:
+        """Begin a session with the response's cookie."""
+        self._set_cookie(request, response, self._sessions.begin(visitor), MAX_AGE_S)
+
+    def end_session(self, request: Request, response: Response) -> None:
+        """Clear the session's cookie."""
+        self._set_cookie(request, response, "", 0)
+
+    def _set_cookie(self, request: Request, response: Response, value: str, max_age_s: int) -> None:
+        secure = request.url.scheme == "https"
+        response.set_cookie(
+            self._sessions.cookie, value, max_age=max_age_s, secure=secure, httponly=True, samesite="lax"
+        )
+
+    def check_origin(self, request: Request) -> None:
+        """Raise RefusedError for a form that a browser sends from another site; for forms outside any session."""
+        site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+        foreign = site not in {"same-origin", "none"} if site else _is_foreign(origin, request.headers.get("host"))
+        if foreign:
+            raise RefusedError("this form was not sent from a page of this study; open your invite link again")
+
+    def _caller(self, request: Request) -> _Caller:
+        caller: _Caller | None = request.scope.get(_SEEN)
+        if caller is None:
+            caller = request.scope[_SEEN] = self._look(request)
+        return caller
+
+    def _look(self, request: Request) -> _Caller:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return _Caller(self.knock(request, token.strip()), None)
+        cookie = request.cookies.get(self._sessions.cookie)
+        session = self._sessions.read(cookie) if cookie else None
+        visitor = self._access.by_id(session.person_id) if session else None
+        if session is None or visitor is None or not self._sessions.belongs(session, visitor):
+            return _Caller(None, None)
+        return _Caller(visitor, cookie)
+
+    def _check_csrf(self, request: Request, cookie: str) -> None:
+        sent = request.headers.get("x-csrf-token") or _form_field(request, "csrf")
+        if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), self._sessions.csrf(cookie).encode()):
+            raise RefusedError("the form is out of date, or was not sent from a page of this study; load it again")
+
+
+def _form_field(request: Request, name: str) -> str:
+    """A field of the form that was sent. The guard has read it whole, so that this needs no waiting."""
+    if not request.headers.get("content-type", "").startswith(_FORM):
+        return ""
+    values = parse_qs(request.scope.get(BODY, b"").decode("utf-8", "replace")).get(name)
+    return values[0] if values else ""
+
+
+def _is_foreign(origin: str | None, host: str | None) -> bool:
+    """Whether a browser that sends no `Sec-Fetch-Site` names another origin than the address it asks."""
+    return origin is not None and urlsplit(origin).netloc != host
+
+
+def _several(role: Role) -> str:
+    return "the lead" if role is Role.LEAD else f"{role.value}s"

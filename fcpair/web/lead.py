@@ -1,0 +1,129 @@
+"""The lead's pages: the study as it is going, pair by pair, and what the lead can do about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, cast, get_args
+
+from fastapi import APIRouter, Form, Request, Response
+from markupsafe import Markup
+
+from fcpair.adjudicate import Policy, Ties
+from fcpair.errors import InputError, StageError
+from fcpair.params import Adjudicate, Validate
+from fcpair.records import DryRun, Role, Visitor
+from fcpair.web import lead_files, lead_guidelines, lead_people
+from fcpair.web.context import Context
+from fcpair.web.lead_panels import PANELS, SHOWN_BY, digest, panel, picture
+from fcpair.web.lead_runs import back_to, run_numbered
+
+NO_CONTENT = 204
+NEWEST_RUNS = 15
+Text = Annotated[str, Form()]
+Ticked = Annotated[bool, Form()]
+
+
+def router(context: Context) -> APIRouter:
+    """Every page that the lead alone sees."""
+    routes = APIRouter()
+    _overview(routes, context)
+    _steps(routes, context)
+    lead_people.add(routes, context)
+    lead_guidelines.add(routes, context)
+    lead_files.add(routes, context)
+    return routes
+
+
+def _overview(routes: APIRouter, context: Context) -> None:
+    door, study, monitor = context.door, context.study, context.study.monitor
+
+    def shown(request: Request, visitor: Visitor, name: str) -> dict[str, Any]:
+        values = SHOWN_BY | panel(name).values(monitor)
+        html = bytes(context.page(request, visitor, f"lead_{name}.html.j2", **values).body).decode()
+        return {"name": name, "title": panel(name).title, "html": Markup(html), "digest": digest(html)}
+
+    @routes.get("/lead")
+    def overview(request: Request) -> Response:
+        """All panels, on a page that reads them anew by itself."""
+        visitor = door.enter(request, Role.LEAD)
+        state = study.status()
+        panels = [shown(request, visitor, name) for name in PANELS]
+        values = {"panels": panels, "simulated": state["simulated"], "next": state["next"]}
+        return context.page(request, visitor, "lead.html.j2", **SHOWN_BY, **values)
+
+    @routes.get("/lead/panel/{name}")
+    def one_panel(request: Request, name: str, seen: str = "") -> Response:
+        """One panel as it is now; nothing when it is as it was `seen`."""
+        visitor = door.enter(request, Role.LEAD)
+        found = shown(request, visitor, name)
+        if found["digest"] == seen:
+            return Response(status_code=NO_CONTENT)
+        return context.page(request, visitor, "lead_panel.html.j2", one=found)
+
+    @routes.get("/lead/coverage.png")
+    def coverage(request: Request, map: str = "labels", theme: str = "light") -> Response:
+        """A map of the grid: `labels` or `decisions`, for a light or a dark page."""
+        door.enter(request, Role.LEAD)
+        return Response(picture(monitor, map, theme), media_type="image/png")
+
+    @routes.get("/lead/pair/{pair_id}")
+    def pair(request: Request, pair_id: int) -> Response:
+        """Why a pair is where it is."""
+        visitor = door.enter(request, Role.LEAD)
+        told = study.explain(pair_id)
+        events = sorted((*told.answers, *told.decisions), key=lambda row: str(row["at"]))
+        return context.page(request, visitor, "lead_pair.html.j2", **SHOWN_BY, told=told, events=events)
+
+
+def _steps(routes: APIRouter, context: Context) -> None:
+    door, study = context.door, context.study
+
+    @routes.get("/lead/steps")
+    def steps(request: Request, run: int = 0) -> Response:
+        """What takes the study on: the adjudication policy, and dealing pairs to validators."""
+        visitor = door.enter(request, Role.LEAD)
+        log = study.log()
+        policy = study.own(Adjudicate)
+        values = {
+            "done": run_numbered(log, run),
+            "state": study.status(),
+            "policy": policy,
+            "policies": get_args(Policy),
+            "all_ties": get_args(Ties),
+            "would": _would(context, policy),
+            "dealing": study.own(Validate),
+            "log": log[: -NEWEST_RUNS - 1 : -1],
+        }
+        return context.page(request, visitor, "lead_steps.html.j2", **SHOWN_BY, **values)
+
+    @routes.post("/lead/steps/adjudicate")
+    def adjudicate(request: Request, policy: Text = "", ties: Text = "") -> Response:
+        """Decide what the policy decides."""
+        door.enter(request, Role.LEAD)
+        if policy not in get_args(Policy) or ties not in get_args(Ties):
+            raise InputError(f"there is no policy `{policy}` with ties `{ties}`; choose one of those on the page")
+        return back_to("/lead/steps", study.adjudicate(Adjudicate(cast(Policy, policy), cast(Ties, ties))))
+
+    @routes.post("/lead/steps/validate")
+    def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ticked = False) -> Response:
+        """Deal adjudicated pairs to those who validate."""
+        door.enter(request, Role.LEAD)
+        options = replace(study.own(Validate), validators=None, pairs=_number(pairs), blind=blind)
+        return back_to("/lead/steps", study.assign_validation(options, more=more))
+
+
+def _would(context: Context, policy: Adjudicate) -> DryRun | None:
+    """What the policy would decide; None while there are no labels."""
+    try:
+        return context.study.adjudicate_dry_run(policy)
+    except StageError:
+        return None
+
+
+def _number(given: str) -> int | None:
+    """A number from a form; None where nothing was given."""
+    if not given.strip():
+        return None
+    if not given.strip().isdecimal() or int(given) < 1:
+        raise InputError(f"`{given}` is no number of pairs; give a whole number, 1 or more, or nothing for all")
+    return int(given)

@@ -1,0 +1,173 @@
+"""The panels of the lead's page: what each of them shows, and the words and numbers in which it does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from fcpair.effort import FASTEST_WPM, MEAN_WPM
+from fcpair.errors import UnknownIdError
+from fcpair.label import VERDICTS
+from fcpair.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
+from fcpair.report import words
+from fcpair.report.rows import KappaCell, kappa_map, tier_tables
+from fcpair.web.direction import direction
+
+if TYPE_CHECKING:
+    from fcpair.records import Scheme
+    from fcpair.report.data import PersonFigures
+    from fcpair.report.figures import Image
+    from fcpair.steps.monitor import Monitor
+
+FAST_SHOWN = 20
+HEATS = 10
+STAGES = {"label": "Labelling", "adjudicate": "Adjudicating", "validate": "Validating"}
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One part of the page that is read anew by itself."""
+
+    title: str
+    values: Callable[[Monitor], Values]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What the people in one round answered: `answers` are the names of the columns."""
+
+    title: str
+    answers: tuple[str, ...]
+    people: tuple[PersonFigures, ...]
+
+
+def _progress(monitor: Monitor) -> Values:
+    return {"stages": monitor.stages(), "titles": STAGES}
+
+
+def _agreement(monitor: Monitor) -> Values:
+    found = monitor.figures().agreement
+    return {"found": found, "kappas": kappa_map(found) if found else []}
+
+
+def _labels(monitor: Monitor) -> Values:
+    data = monitor.figures()
+    return {
+        "rounds": (
+            Shares("Labels", _names(data.scheme), data.annotators),
+            Shares("Verdicts", _names(VERDICTS), data.validators),
+        )
+    }
+
+
+def _names(scheme: Scheme) -> tuple[str, ...]:
+    return tuple(words.named(choice.name) for choice in scheme)
+
+
+def _speed(monitor: Monitor) -> Values:
+    return {"found": monitor.speed(), "most": FAST_SHOWN}
+
+
+def _coverage(monitor: Monitor) -> Values:
+    from fcpair.report.figures import swatch
+
+    grid = monitor.maps()
+    legend = [] if grid is None else [*grid.coverage_classes, *grid.decision_classes]
+    newest = "-".join(map(str, monitor.marks()))
+    return {"grid": grid, "swatches": {one.look: swatch(one.look) for one in legend}, "newest": newest}
+
+
+def _tiers(monitor: Monitor) -> Values:
+    data = monitor.figures()
+    tables = tier_tables(data.tiers, data.scheme) if data.tiers else []
+    return {"tiers": data.tiers, "tables": tables, "waiting": data.n_need_person}
+
+
+def _flags(monitor: Monitor) -> Values:
+    return {"flags": monitor.flags()}
+
+
+def _exposure(monitor: Monitor) -> Values:
+    return {"people": monitor.exposures()}
+
+
+PANELS = {
+    "progress": Panel("Progress and pace", _progress),
+    "tiers": Panel("Tiers as they would be now", _tiers),
+    "coverage": Panel("The grid, cell by cell", _coverage),
+    "agreement": Panel("Agreement", _agreement),
+    "labels": Panel("What each person answered", _labels),
+    "speed": Panel("Answers faster than one can read", _speed),
+    "exposure": Panel("What each person has read", _exposure),
+    "flags": Panel("Where the guidelines should say more", _flags),
+}
+
+
+def panel(name: str) -> Panel:
+    """The panel of this name; raises UnknownIdError when there is none."""
+    if name not in PANELS:
+        raise UnknownIdError(f"there is no panel `{name}`; there are {', '.join(PANELS)}")
+    return PANELS[name]
+
+
+def picture(monitor: Monitor, which: str, theme: str) -> bytes:
+    """A map of the grid as PNG: `labels` or `decisions`, for a `light` or a `dark` page.
+
+    Raises:
+        UnknownIdError: there is no such map, or no grid yet.
+    """
+    from base64 import b64decode
+
+    grid = monitor.maps()
+    maps: dict[str, Image] = {} if grid is None else {"labels": grid.coverage, "decisions": grid.decisions}
+    if which not in maps or theme not in {"light", "dark"}:
+        raise UnknownIdError("there is no such map, or the study has no grid yet")
+    uri: str = getattr(maps[which], theme)
+    return b64decode(uri.partition(",")[2])
+
+
+def digest(html: str) -> str:
+    """What tells whether a panel has changed since it was last read."""
+    return hashlib.sha256(html.encode()).hexdigest()[:16]
+
+
+def duration(seconds: float | None) -> str:
+    """A time span in words: `2 h 05 min`, `14 min`, `40 s`; a dash where there is none."""
+    if seconds is None:
+        return words.NOTHING
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours:,} h {minutes:02d} min" if hours else f"{minutes} min"
+
+
+def day(at: float) -> str:
+    """The day of a POSIX time where the server is: `2 March 2026`."""
+    then = datetime.fromtimestamp(at).astimezone()
+    return f"{then.day} {then:%B %Y}"
+
+
+def heat(cell: KappaCell) -> str:
+    """The class of a cell of the kappa map: `heat-0` for 0 or less, up to `heat-9`."""
+    return f"heat-{min(max(int(float(cell.kappa) * HEATS), 0), HEATS - 1)}"
+
+
+SHOWN_BY: Values = {
+    "words": words,
+    "direction": direction,
+    "duration": duration,
+    "day": day,
+    "heat": heat,
+    "NO_PACE": NO_PACE,
+    "NO_RATE": NO_RATE,
+    "RATE_DAYS": RATE_DAYS,
+    "LAST_INTERVALS": LAST_INTERVALS,
+    "PAUSE_MINUTES": round(PAUSE_S / 60),
+    "FASTEST_WPM": FASTEST_WPM,
+    "MEAN_WPM": MEAN_WPM,
+}
+"""What the lead's templates write numbers with, and the constants that they quote."""

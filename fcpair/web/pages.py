@@ -1,0 +1,199 @@
+"""The pages of those who answer pairs: coming in, the terms, the desk, and the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import RedirectResponse
+
+from fcpair.errors import InputError
+from fcpair.label import SKIP
+from fcpair.records import Role, Topic, Visitor
+from fcpair.steps.desk import ROUND_OF
+from fcpair.web.context import Context
+from fcpair.web.markdown import render
+from fcpair.web.schemas import AnswerIn, ConsentIn, Words
+
+SEE_OTHER = 303
+WORKERS = tuple(ROUND_OF)
+READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
+HOME = {Role.ANNOTATOR: "/annotate", Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"}
+HEADINGS = {Role.ANNOTATOR: "Label pairs", Role.VALIDATOR: "Check labels"}
+NO_CONSENT = "To take part, please tick the box under “Your consent”."
+SAVED = "Saved."
+LONGEST_NOTE: int = AnswerIn.model_json_schema()["properties"]["note"]["maxLength"]
+LONGEST_WORDS: int = ConsentIn.model_json_schema()["properties"]["demographics"]["additionalProperties"]["maxLength"]
+
+Ticked = Annotated[bool, Form()]
+Several = Annotated[list[Words], Form(default_factory=list)]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something that people may say about themselves: one of the options, or free text where there are none."""
+
+    label: str
+    options: tuple[str, ...]
+    given: str = ""
+
+
+def questions(asked: tuple[str, ...], said: list[str] | None = None) -> list[Question]:
+    """The recipe's questions (`Label: a | b | c`) with what was said, question by question.
+
+    Raises:
+        InputError: an answer too many or too few, or one that is neither empty nor among its question's options.
+    """
+    said = [""] * len(asked) if said is None else said
+    if len(said) != len(asked):
+        raise InputError(f"there are {len(asked)} questions, but {len(said)} answers")
+    return [_question(line, given.strip()) for line, given in zip(asked, said, strict=True)]
+
+
+def _question(line: str, given: str) -> Question:
+    label, _, rest = line.partition(":")
+    options = tuple(option.strip() for option in rest.split("|") if option.strip())
+    if given and options and given not in options:
+        raise InputError(f"`{given}` is no answer to `{label.strip()}`; expected one of {', '.join(options)}, or none")
+    return Question(label.strip(), options, given)
+
+
+def router(context: Context) -> APIRouter:
+    """Every page that annotators and validators see, and those that all roles share."""
+    routes = APIRouter()
+    _shared(routes, context)
+    _terms(routes, context)
+    _settings(routes, context)
+    _work(routes, context)
+    return routes
+
+
+def _shared(routes: APIRouter, context: Context) -> None:
+    door, study = context.door, context.study
+
+    @routes.get("/")
+    def home(request: Request) -> Response:
+        """To the page where the visitor's work is."""
+        return RedirectResponse(HOME[door.enter(request).role], SEE_OTHER)
+
+    @routes.get("/join")
+    def join(request: Request) -> Response:
+        """Where an invite link leads; join.js posts the token."""
+        return context.page(request, door.visitor(request), "join.html.j2", problem="")
+
+    @routes.get("/guidelines")
+    def guidelines(request: Request) -> Response:
+        """The guidelines as they are now."""
+        visitor = door.enter(request)
+        version, body = study.guidelines
+        return context.page(request, visitor, "guidelines.html.j2", version=version, guidelines=render(body))
+
+
+def _terms(routes: APIRouter, context: Context) -> None:
+    door, study, annotate = context.door, context.study, context.annotate
+
+    def show(request: Request, visitor: Visitor, asked: list[Question], problem: str = "") -> Response:
+        texts = {"about": render(annotate.about), "warning": render(annotate.warning)}
+        values = texts | {"guidelines": render(study.guidelines[1]), "questions": asked, "longest": LONGEST_WORDS}
+        values["has_wishes"] = visitor.role in WORKERS  # of conflicts, somebody must read all
+        return context.page(
+            request, visitor, "welcome.html.j2", **values, **_reading(context, visitor), problem=problem
+        )
+
+    @routes.get("/welcome")
+    def welcome(request: Request) -> Response:
+        """What the study is and asks, before the first pair."""
+        visitor = door.enter(request, *READERS)
+        return show(request, visitor, questions(annotate.demographics))
+
+    @routes.post("/welcome")
+    def agree(
+        request: Request, said: Several, topic: Several, consent: Ticked = False, blurred: Ticked = False
+    ) -> Response:
+        """Note consent, what the person says about themselves, and how they wish to read."""
+        visitor = door.enter(request, *READERS)
+        answered = questions(annotate.demographics, said)
+        if not consent:
+            page = show(request, visitor, answered, NO_CONSENT)
+            page.status_code = 422
+            return page
+        if visitor.role in WORKERS:
+            _set_reading(context, visitor, blurred, topic)
+        study.access.consent(visitor.id, {one.label: one.given for one in answered if one.given})
+        return RedirectResponse(HOME[visitor.role], SEE_OTHER)
+
+
+def _settings(routes: APIRouter, context: Context) -> None:
+    door = context.door
+
+    @routes.get("/settings")
+    def settings(request: Request, saved: bool = False) -> Response:
+        """How a person wishes to read."""
+        visitor = door.enter(request, *WORKERS)
+        values = {"saved": SAVED if saved else "", **_reading(context, visitor)}
+        return context.page(request, visitor, "settings.html.j2", **values)
+
+    @routes.post("/settings")
+    def change(request: Request, topic: Several, blurred: Ticked = False) -> Response:
+        """Change that."""
+        visitor = door.enter(request, *WORKERS)
+        _set_reading(context, visitor, blurred, topic)
+        return RedirectResponse("/settings?saved=1", SEE_OTHER)
+
+
+def _work(routes: APIRouter, context: Context) -> None:
+    door, annotate = context.door, context.annotate
+    desk = context.study.desk(annotate)
+
+    def show(request: Request, visitor: Visitor) -> Response:
+        if not visitor.consented:
+            return RedirectResponse("/welcome", SEE_OTHER)
+        choices = desk.choices(ROUND_OF[visitor.role])
+        values = {"heading": HEADINGS[visitor.role], "choices": choices, "skip": SKIP, "longest": LONGEST_NOTE}
+        return context.page(request, visitor, "desk.html.j2", **values, **_desk_facts(context, visitor))
+
+    @routes.get("/annotate")
+    def label(request: Request) -> Response:
+        """An annotator's pairs, one a screen."""
+        return show(request, door.enter(request, Role.ANNOTATOR))
+
+    @routes.get("/validate")
+    def validate(request: Request) -> Response:
+        """A validator's pairs, one a screen."""
+        return show(request, door.enter(request, Role.VALIDATOR))
+
+    @routes.get("/thanks")
+    def thanks(request: Request) -> Response:
+        """The end, of the day or of it all."""
+        visitor = door.enter(request, *WORKERS)
+        if not visitor.consented:
+            return RedirectResponse("/welcome", SEE_OTHER)
+        values = {"progress": desk.progress(visitor), "thanks": render(annotate.thanks), "desk": HOME[visitor.role]}
+        return context.page(request, visitor, "thanks.html.j2", **values)
+
+
+def _desk_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
+    """What the desk's script is told; its outbox is one person's in one study, whatever else this address served."""
+    return {
+        "guidelines": render(context.study.guidelines[1]),
+        "outbox": f"fcpair-outbox/{context.study.facts['created_at']}/{visitor.id}",
+    }
+
+
+def _reading(context: Context, visitor: Visitor) -> dict[str, Any]:
+    return {"blurred": visitor.blurred, "topics": _topics(context, visitor)}
+
+
+def _topics(context: Context, visitor: Visitor) -> list[Topic]:
+    column = context.annotate.opt_out
+    return context.study.access.topics(visitor.id, column) if column else []
+
+
+def _set_reading(context: Context, visitor: Visitor, blurred: bool, topics: list[str]) -> None:
+    column, access = context.annotate.opt_out, context.study.access
+    opted_out = {topic.value for topic in _topics(context, visitor) if topic.opted_out}
+    if column and set(topics) != opted_out:
+        access.opt_out(visitor.id, column, sorted(set(topics)))
+    if blurred != visitor.blurred:
+        access.set_blurred(visitor.id, blurred)

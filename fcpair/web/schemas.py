@@ -1,0 +1,248 @@
+"""The shapes of the JSON API: what it takes, strictly, and what it gives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from fcpair.records import Role, Round, Rule, ShownText
+from fcpair.web.direction import direction
+
+LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly
+LONGEST_NOTE = 4_000
+LONGEST_WORDS = 1_000  # of what people say about themselves
+
+
+def _storable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a text cannot hold the character NUL")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("a text cannot hold half a surrogate pair") from None
+    return text
+
+
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID, strict=True)]
+RequestId = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9._:-]{8,64}$"),
+    Field(description="Made up by the client, a new one for each act; a repeated request has the same one."),
+]
+Answer = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_storable)]
+Note = Annotated[str, StringConstraints(max_length=LONGEST_NOTE), AfterValidator(_storable)]
+Words = Annotated[str, StringConstraints(max_length=LONGEST_WORDS), AfterValidator(_storable)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False, description="How long the person looked at the pair.")]
+
+
+class _Taken(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class AnswerIn(_Taken):
+    """An answer on a pair."""
+
+    request_id: RequestId
+    assignment_id: Id
+    answer: Answer = Field(description="One of `choices` of /api/me, or `skip`.")
+    note: Note = ""
+    seconds: Seconds | None = None
+    decision_id: Id | None = Field(default=None, description="For validators: the one that came with the pair.")
+
+
+class ConsentIn(_Taken):
+    """Agreement to take part, with what the person wishes to say about themselves."""
+
+    demographics: dict[Words, Words] = Field(default_factory=dict, max_length=50)
+
+
+class SettingsIn(_Taken):
+    """A person's own settings; what is left out stays as it is."""
+
+    blurred: Annotated[bool, Field(strict=True)] | None = None
+
+
+class Problem(BaseModel):
+    """What was found, what was expected, what to do."""
+
+    detail: str
+
+
+class Finding(BaseModel):
+    """One thing that is wrong with a request."""
+
+    loc: list[str | int]
+    msg: str
+    type: str
+
+
+class Invalid(BaseModel):
+    """Why a request cannot be used: a sentence, or what is wrong field by field."""
+
+    detail: str | list[Finding]
+
+
+class Me(BaseModel):
+    """Who the token belongs to, and what their answers can be."""
+
+    name: str
+    role: Role
+    round: Round | None = Field(description="What the person is asked; null for those who answer no pairs.")
+    consented: bool
+    choices: list[str]
+    blurred: bool
+
+
+class TextOut(BaseModel):
+    """A text, its language where that is known, and its direction."""
+
+    body: str
+    language: str | None
+    direction: Literal["ltr", "rtl"]
+
+
+class TaskOut(BaseModel):
+    """A pair to answer, or one's own answered pair."""
+
+    assignment_id: int
+    pair_id: int
+    round: Round
+    hs: TextOut
+    cn: TextOut
+    label: str | None = Field(description="For validators who see it: the label to check.")
+    decision_id: int | None = Field(description="For validators: to be sent back with the answer.")
+    answer: str | None = Field(description="One's own answer, where there is one.")
+    note: str
+
+
+class ProgressOut(BaseModel):
+    """How far one is; `pace_s` and `left_s` are null exactly when `undefined` says why."""
+
+    open: int
+    done: int
+    skipped: int
+    today: int
+    pace_s: float | None
+    left_s: float | None
+    undefined: str | None
+    limit: str | None = Field(description="A sentence when a limit of pairs is reached.")
+
+
+class TasksOut(BaseModel):
+    """Pairs."""
+
+    tasks: list[TaskOut]
+
+
+class Recorded(BaseModel):
+    """The answer is stored."""
+
+    judgement_id: int
+    assignment_id: int
+
+
+class RulingIn(_Taken):
+    """A decision on a conflict."""
+
+    request_id: RequestId
+    pair_id: Id
+    outcome: Answer = Field(description="One of the case's `choices`.")
+    note: Note = ""
+    flagged: Annotated[bool, Field(strict=True)] = Field(default=False, description="The guidelines should say more.")
+    seen_decision_id: Id | None = Field(default=None, description="The case's `decision_id`, if it has one.")
+
+
+class UndoIn(_Taken):
+    """The wish to take a decision back."""
+
+    request_id: RequestId
+
+
+class LabelOut(BaseModel):
+    """One label of a pair, without a name."""
+
+    label: str
+    note: str
+
+
+class CaseOut(BaseModel):
+    """A conflict; the last four fields say how oneself has decided it, where one has."""
+
+    pair_id: int
+    hs: TextOut
+    cn: TextOut
+    answers: list[LabelOut]
+    choices: list[str]
+    decision_id: int | None
+    outcome: str | None
+    note: str
+    flagged: bool
+
+
+class QueueOut(BaseModel):
+    """How many conflicts wait for oneself, are not due yet, wait for others, and are decided by oneself."""
+
+    waiting: int
+    not_due: int
+    for_others: int
+    decided: int
+
+
+class NextCaseOut(BaseModel):
+    """The next conflict, and how much there is."""
+
+    case: CaseOut | None
+    queue: QueueOut
+
+
+class DecisionMade(BaseModel):
+    """The decision, or that it was taken back, is stored."""
+
+    decision_id: int
+    pair_id: int
+
+
+class DecisionOut(BaseModel):
+    """A decision that stands; `by` is null where a rule or a file made it."""
+
+    decision_id: int
+    pair_id: int
+    hs: TextOut
+    cn: TextOut
+    outcome: str
+    rule: Rule
+    by: str | None
+    note: str
+    flagged: bool
+    at: str
+
+
+class DecisionsOut(BaseModel):
+    """Decisions that stand, the latest first."""
+
+    decisions: list[DecisionOut]
+
+
+def shown(text: ShownText) -> dict[str, Any]:
+    """A text as TextOut has it."""
+    return {"body": text.body, "language": text.language, "direction": direction(text.body)}
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The declaration of the errors that a route can answer, in addition to those that every route can."""
+    said = {status: _REFUSALS[status] for status in sorted({401, 403, 422, 429, 503, *statuses})}
+    return {status: {"model": Invalid if status == 422 else Problem, "description": of} for status, of in said.items()}
+
+
+_REFUSALS = {
+    400: "The body is not JSON in UTF-8.",
+    401: "No token, or one that does not hold (any more).",
+    403: "Not for this person: another role, no consent yet, not their pair, or a limit is reached.",
+    404: "There is no such thing.",
+    409: "The study has moved on, or the request id was used for something else.",
+    413: "The body is too large.",
+    422: "The request does not have the declared shape, or a value is not possible.",
+    429: "Too many wrong tokens came from this address; `Retry-After` says when to try again.",
+    503: "The study cannot be read or written now.",
+}

@@ -1,0 +1,238 @@
+// The desk: one pair a screen. The next pairs are at hand before they are needed, and an answer is sent while the next
+// pair is being read; see outbox.js for what happens when it cannot be sent.
+
+import { Api, meaning, sentence } from "./api.js";
+import { Outbox, requestId } from "./outbox.js";
+import { Pause } from "./pause.js";
+import { View } from "./view.js";
+import { Watch } from "./watch.js";
+
+const AT_HAND = 3; // the open pair and the two after it
+const ASKED_FOR = 5;
+const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
+
+const { outbox: place, blurred, pausePairs, pauseMinutes } = document.getElementById("desk").dataset;
+const api = new Api(document.getElementById("desk").dataset.csrf);
+const view = new View(blurred === "true");
+const watch = new Watch();
+const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
+const outbox = new Outbox(place, { send, onSent, onUnsent });
+const pauseScreen = document.getElementById("pause-screen");
+
+let queue = []; // open pairs, the one to answer first
+let past = []; // answered pairs in the order of their first answers, as the server has them
+let at = null; // which of `past` is on the screen; null when the open pair is
+let progress = null;
+let exhausted = false; // the server has no more open pairs, or gives no more because of a limit
+let shownAt = 0;
+let troubled = false; // something could not be sent, and nobody has said yet that it has been since
+let walking = false;
+
+const current = () => (at === null ? queue[0] : past[at]);
+
+function show() {
+  const task = current();
+  if (!task) return;
+  view.pair(task, at !== null);
+  watch.restart();
+  shownAt = performance.now();
+}
+
+// Answers the pair on the screen, and shows the next.
+function answer(name) {
+  const task = current();
+  if (!task || walking || performance.now() - shownAt < TOO_SOON_MS) return;
+  if (!troubled) view.banner("");
+  const again = at !== null;
+  const seconds = Math.round(watch.ms) / 1000;
+  const { assignment_id, decision_id } = task;
+  outbox.add({ request_id: requestId(), assignment_id, decision_id, answer: name, note: view.note, seconds, again });
+  past[at ?? past.length] = { ...task, answer: name, note: view.note };
+  at = null;
+  if (!again) {
+    queue.shift();
+    count(name);
+  }
+  view.say(again ? "Your new answer is kept." : `Kept. ${progress.open} left.`);
+  if (queue.length) show();
+  else view.waiting(exhausted ? "That was the last pair. Your answers are being sent." : "The next pair is on its way.");
+  const due = pause.answered();
+  if (due && queue.length) propose(due);
+  outbox.flush();
+}
+
+function count(name) {
+  const kind = name === "skip" ? "skipped" : "done";
+  progress = { ...progress, open: progress.open - 1, [kind]: progress[kind] + 1 };
+  view.progress(progress);
+}
+
+// Sends one answer; see Outbox for what it gives.
+async function send({ again, ...item }) {
+  const reply = await api.call("POST", "/api/judgements", item);
+  const outcome = meaning(reply.status);
+  if (outcome === "stop") signedOut();
+  if (outcome !== "refused") return outcome;
+  if (reply.status === 403) {
+    const session = await sessionNow();
+    if (session === "renewed") return send({ again, ...item });
+    if (session !== "same") return session;
+  }
+  drop(item);
+  view.banner(sentence(reply));
+  return "done";
+}
+
+// Somebody may have come in anew in this browser since the page was loaded, which the server refuses like any forged
+// request. The page's own address says with what to send an answer now, if the session is the same person's.
+async function sessionNow() {
+  const { status, desk } = await api.desk(location.pathname);
+  if (status === 0) return "later";
+  if (desk?.outbox !== place) {
+    signedOut();
+    return "stop";
+  }
+  if (desk.csrf === api.csrf) return "same";
+  api.csrf = desk.csrf;
+  return "renewed";
+}
+
+// Forgets an answer that the server will never take, and what was at hand besides the open pair: it may be outdated.
+function drop(item) {
+  past = past.filter((one) => one.assignment_id !== item.assignment_id);
+  queue.length = Math.min(queue.length, 1);
+  exhausted = false;
+  troubled = false; // what the server says is news enough
+  if (at !== null) forward();
+}
+
+// All answers are with the server: the moment to fetch more pairs.
+async function onSent() {
+  if (troubled) view.banner("All your answers are sent.", { passing: true });
+  troubled = false;
+  const enough = exhausted ? queue.length > 0 : queue.length >= AT_HAND;
+  return enough ? "done" : fetchNext();
+}
+
+function onUnsent(n) {
+  troubled = true;
+  const answers = n === 1 ? "1 answer is" : `${n} answers are`;
+  view.banner(n ? `Not sent yet: ${answers} kept in this page.` : "The server cannot be reached. Trying again.");
+}
+
+function signedOut() {
+  troubled = true;
+  const n = outbox.items.length;
+  const kept = `${n === 1 ? "One answer is" : `${n} answers are`} kept in this browser, and sent when you come in again.`;
+  view.banner(`You are not signed in any more. ${n ? kept : ""}`, { link: true });
+}
+
+async function fetchNext() {
+  const [reply, far] = await Promise.all([api.call("GET", `/api/next?n=${ASKED_FOR}`), api.call("GET", "/api/progress")]);
+  const outcome = meaning(reply.status);
+  if (outcome === "stop") signedOut();
+  if (outcome === "refused") view.waiting(sentence(reply));
+  if (outcome !== "done") return outcome === "refused" ? "stop" : outcome;
+  if (far.status !== 200) return "later";
+  take(reply.body.tasks, far.body);
+  return "done";
+}
+
+// Puts what the server has open in the place of what was at hand. The open pair changes only if it was taken back.
+function take(tasks, now) {
+  const open = queue[0];
+  const unsent = outbox.items.filter((item) => !item.again);
+  const answered = new Set(unsent.map((item) => item.assignment_id));
+  const left = tasks.filter((task) => !answered.has(task.assignment_id));
+  queue = left.map((task) => (task.assignment_id === open?.assignment_id ? open : task));
+  exhausted = tasks.length < ASKED_FOR;
+  progress = now;
+  unsent.forEach((item) => count(item.answer));
+  view.progress(progress);
+  if (at === null && !walking && (queue[0] !== open || !open)) settle();
+}
+
+// The first pair after there was none, or the end.
+function settle() {
+  if (queue.length) show();
+  else if (exhausted && !outbox.items.length) location.assign("/thanks");
+  else view.waiting("The next pair is on its way.");
+}
+
+// One step back through one's own answers.
+async function back() {
+  if (walking) return;
+  walking = true;
+  if (at === null && queue[0]) queue[0].note = view.note; // a note begun on the open pair stays
+  const step = at ?? past.length;
+  if (step > 0) at = step - 1;
+  else if (await fetchEarlier()) at = 0;
+  walking = false;
+  if (at === null) settle();
+  else show();
+}
+
+async function fetchEarlier() {
+  await outbox.flush(); // the server can only go back from an answer that it has
+  const before = past.length ? `&before=${past[0].assignment_id}` : "";
+  const reply = await api.call("GET", `/api/answers?n=1${before}`);
+  const found = reply.body?.tasks ?? [];
+  past = [...found, ...past];
+  if (!found.length) {
+    view.banner(reply.status === 200 ? "There is no earlier answer." : "Earlier answers cannot be fetched now.", {
+      passing: true,
+    });
+  }
+  return found.length > 0;
+}
+
+function forward() {
+  at = null;
+  settle();
+}
+
+function propose(reason) {
+  watch.hold();
+  document.getElementById("pause-reason").textContent = reason;
+  pauseScreen.showModal();
+}
+
+function endPause() {
+  pause.start();
+  shownAt = performance.now();
+  watch.release();
+}
+
+async function rememberBlur(event) {
+  view.blurred = event.target.checked;
+  const reply = await api.call("PUT", "/api/settings", { blurred: event.target.checked });
+  if (meaning(reply.status) !== "done") view.banner("This choice could not be saved; it holds on this page.");
+}
+
+function on(id, type, act) {
+  document.getElementById(id).addEventListener(type, act);
+}
+
+function leaveNote(event) {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  event.target.blur();
+}
+
+for (const button of document.querySelectorAll("[data-answer]")) {
+  button.addEventListener("click", () => answer(button.dataset.answer));
+}
+on("back", "click", back);
+on("forward", "click", forward);
+on("reveal", "click", () => view.veil(!view.veiled));
+on("blur-choice", "change", rememberBlur);
+on("note", "keydown", leaveNote);
+on("pause", "click", () => propose("You asked for a pause."));
+on("pause-end", "click", () => pauseScreen.close());
+on("pause-screen", "close", endPause);
+on("guidelines-open", "click", () => document.getElementById("guidelines").showModal());
+on("guidelines-close", "click", () => document.getElementById("guidelines").close());
+window.addEventListener("beforeunload", (event) => outbox.items.length && event.preventDefault());
+
+if (location.hash === "#answers") back();
+outbox.flush();

@@ -1,0 +1,10 @@
+// The invite link carries its token behind the #, which browsers never send: so it stands in no log. It is taken out
+// of the address before anything else, lest it stay in the history, and is posted in the body of the form.
+
+const form = document.querySelector("#join");
+const token = location.hash.slice(1);
+if (token) {
+  history.replaceState(null, "", location.pathname);
+  form.elements.token.value = token;
+  form.requestSubmit();
+}

@@ -1,0 +1,83 @@
+// Answers on their way: kept in localStorage until the server has them, so that a reload or a lost connection loses
+// none. They are sent in order, one at a time; a repeated one carries the same request id and is stored once.
+
+const LONGEST_WAIT_MS = 30_000;
+
+export class Outbox {
+  #place;
+  #items = []; // what is kept when the browser lets nothing be stored
+  #send;
+  #onSent;
+  #onUnsent;
+  #sending = null;
+  #failures = 0;
+  #timer = null;
+
+  // `send(item)` gives "done" (the server has it, or will never take it), "later" or "stop"; `onSent()`, called when
+  // nothing is left, gives the same about what it asks of the server; `onUnsent(n)` hears how many are kept.
+  constructor(place, { send, onSent, onUnsent }) {
+    this.#place = place;
+    this.#send = send;
+    this.#onSent = onSent;
+    this.#onUnsent = onUnsent;
+    for (const moment of ["online", "focus"]) window.addEventListener(moment, () => this.flush());
+  }
+
+  get items() {
+    try {
+      return JSON.parse(localStorage.getItem(this.#place) ?? "[]");
+    } catch {
+      return this.#items;
+    }
+  }
+
+  #keep(items) {
+    this.#items = items;
+    try {
+      localStorage.setItem(this.#place, JSON.stringify(items));
+    } catch {
+      // A full disk or a browser that keeps nothing: the answers stay in this page.
+    }
+  }
+
+  add(item) {
+    this.#keep([...this.items, item]);
+  }
+
+  // Sends what is there; true when nothing is left. Several callers share one sending.
+  flush() {
+    this.#sending ??= this.#sendAll().finally(() => (this.#sending = null));
+    return this.#sending;
+  }
+
+  async #sendAll() {
+    clearTimeout(this.#timer);
+    do {
+      for (let item = this.items[0]; item; item = this.items[0]) {
+        const outcome = await this.#send(item);
+        if (outcome !== "done") return this.#wait(outcome);
+        this.#failures = 0;
+        this.#keep(this.items.filter((one) => one.request_id !== item.request_id));
+      }
+      const outcome = await this.#onSent();
+      if (outcome !== "done") return this.#wait(outcome);
+    } while (this.items.length); // answered while onSent was asking
+    return true;
+  }
+
+  #wait(outcome) {
+    this.#failures += 1;
+    if (outcome === "later") {
+      this.#onUnsent(this.items.length);
+      const wait = Math.min(1000 * 2 ** (this.#failures - 1), LONGEST_WAIT_MS);
+      this.#timer = setTimeout(() => this.flush(), wait);
+    }
+    return false;
+  }
+}
+
+// crypto.randomUUID is there on https and localhost only; random values are there everywhere.
+export function requestId() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,39 @@
+// When a pause is due: after so many pairs or so many minutes of work since the last one. Ten minutes without an
+// answer were a pause. The count outlives a reload, not the tab.
+
+const IDLE_MS = 10 * 60_000;
+const PLACE = "fcpair-since-pause";
+
+export class Pause {
+  #pairs;
+  #minutes;
+
+  constructor(pairs, minutes) {
+    this.#pairs = pairs;
+    this.#minutes = minutes;
+  }
+
+  #count() {
+    return JSON.parse(sessionStorage.getItem(PLACE)) ?? { answered: 0, worked_ms: 0, last: Date.now() };
+  }
+
+  // Counts one answer; returns why a pause is due, or null.
+  answered() {
+    const count = this.#count();
+    const gap = Date.now() - count.last;
+    if (gap > IDLE_MS) return this.start(1);
+    count.answered += 1;
+    count.worked_ms += gap;
+    count.last = Date.now();
+    sessionStorage.setItem(PLACE, JSON.stringify(count));
+    if (count.answered >= this.#pairs) return `You have answered ${count.answered} pairs since your last pause.`;
+    const minutes = Math.round(count.worked_ms / 60_000);
+    return minutes >= this.#minutes ? `You have been at work for ${minutes} minutes.` : null;
+  }
+
+  // Begins to count anew, after a pause.
+  start(answered = 0) {
+    sessionStorage.setItem(PLACE, JSON.stringify({ answered, worked_ms: 0, last: Date.now() }));
+    return null;
+  }
+}

@@ -1,0 +1,103 @@
+// What is on the screen of the desk. Nothing here knows the server.
+
+const element = (id) => document.getElementById(id);
+const shown = (id, visible) => (element(id).hidden = !visible);
+const TOO_FEW = "time left: known after a few more answers";
+const inWords = (answer) => answer.replaceAll("_", " ");
+
+export class View {
+  #blurred;
+  #forgetBanner = null;
+
+  constructor(blurred) {
+    this.#blurred = blurred;
+  }
+
+  get note() {
+    return element("note").value;
+  }
+
+  // Shows a pair; `earlier` when it is one that has been answered before.
+  pair(task, earlier) {
+    this.#text("hs", task.hs);
+    this.#text("cn", task.cn);
+    this.veil(this.#blurred);
+    element("note").value = task.note;
+    element("label").textContent = inWords(task.label ?? "");
+    shown("label-line", task.label !== null);
+    element("answered").textContent = inWords(task.answer ?? "");
+    shown("earlier", earlier);
+    shown("forward", earlier);
+    for (const button of document.querySelectorAll("[data-answer]")) {
+      if (earlier) button.setAttribute("aria-pressed", button.dataset.answer === task.answer);
+      else button.removeAttribute("aria-pressed");
+    }
+    shown("waiting", false);
+    shown("pair", true);
+    window.scrollTo(0, 0);
+    element("hs-name").focus({ preventScroll: true });
+  }
+
+  #text(side, text) {
+    const place = element(side);
+    place.textContent = text.body;
+    place.dir = text.direction;
+    place.lang = text.language ?? "";
+  }
+
+  // Instead of a pair: why there is none.
+  waiting(sentence) {
+    element("waiting").textContent = sentence;
+    shown("waiting", true);
+    shown("pair", false);
+  }
+
+  // Hides the HS from eyes and screen readers alike, or shows it.
+  veil(hidden) {
+    element("hs").classList.toggle("veiled", hidden);
+    element("hs").setAttribute("aria-hidden", hidden);
+    element("reveal").setAttribute("aria-expanded", !hidden);
+    element("reveal-word").textContent = hidden ? "Show" : "Hide";
+    shown("reveal", hidden || this.#blurred);
+  }
+
+  get veiled() {
+    return element("hs").classList.contains("veiled");
+  }
+
+  set blurred(blurred) {
+    this.#blurred = blurred;
+    this.veil(blurred);
+  }
+
+  progress({ open, done, skipped, left_s }) {
+    const answered = done + skipped;
+    element("bar").max = Math.max(answered + open, 1);
+    element("bar").value = answered;
+    element("count").textContent = `${answered} of ${answered + open} answered`;
+    element("left").textContent = left_s === null ? TOO_FEW : `${duration(left_s)} left`;
+  }
+
+  // For screen readers alone.
+  say(sentence) {
+    element("said").textContent = sentence;
+  }
+
+  // For everybody, until it is taken away; `passing` ones leave by themselves.
+  banner(sentence, { passing = false, link = false } = {}) {
+    clearTimeout(this.#forgetBanner);
+    element("banner-text").textContent = sentence;
+    shown("banner-link", link);
+    element("banner").classList.toggle("empty", !sentence);
+    if (passing) this.#forgetBanner = setTimeout(() => this.banner(""), 8000);
+  }
+}
+
+// "about 35 minutes": no more exact than a pace can be.
+export function duration(seconds) {
+  const minutes = Math.round(seconds / 60);
+  if (minutes <= 1) return "about a minute";
+  if (minutes <= 20) return `about ${minutes} minutes`;
+  if (minutes < 90) return `about ${Math.round(minutes / 5) * 5} minutes`;
+  return `about ${Math.round(minutes / 30) / 2} hours`;
+}

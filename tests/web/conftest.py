@@ -1,0 +1,105 @@
+"""A small study at any stage, served to browsers and other clients in this process."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from steps.small import build_all
+
+from fcpair.params import Annotate
+from fcpair.records import Role
+from fcpair.study import Study
+from fcpair.web.app import create_app
+
+EVERYBODY = {"ana": Role.ANNOTATOR, "vera": Role.VALIDATOR, "judy": Role.ADJUDICATOR, "lea": Role.LEAD}
+
+
+class Site:
+    """The app of a study, and its visitors. Of each role somebody takes part, and has consented: EVERYBODY."""
+
+    def __init__(self, study: Study, annotate: Annotate) -> None:
+        self.study = study
+        self.app = create_app(study, annotate)
+        self.tokens: dict[str, str] = {}
+        self._clients: list[TestClient] = []
+        self._requests = count()
+        known = {one.name for one in study.people}
+        for name, role in EVERYBODY.items():
+            if name not in known:
+                study.add_people([name], role)
+
+    def token(self, name: str, *, consent: bool = True) -> str:
+        """Somebody's token; they have consented."""
+        if name not in self.tokens:
+            self.tokens[name] = self.study.access.invite(name)
+            visitor = self.study.access.by_token(self.tokens[name])
+            assert visitor is not None
+            if consent:
+                self.study.access.consent(visitor.id, {})
+        return self.tokens[name]
+
+    def stranger(self, **given: Any) -> TestClient:
+        """A client of nobody in particular, which follows no redirect."""
+        client = TestClient(self.app, follow_redirects=False, **given)
+        self._clients.append(client)
+        return client
+
+    def browser(self, name: str, **given: Any) -> TestClient:
+        """Somebody's browser, with a session."""
+        client = self.stranger(**given)
+        assert client.post("/join", data={"token": self.token(name)}).status_code == 303
+        return client
+
+    def machine(self, name: str, *, consent: bool = True) -> TestClient:
+        """Somebody's client of the API, with their bearer token."""
+        return self.stranger(headers={"Authorization": f"Bearer {self.token(name, consent=consent)}"})
+
+    def new_request(self) -> str:
+        """A request id that was not used."""
+        return f"request-{next(self._requests):04}"
+
+    def close(self) -> None:
+        """Let go of clients and study."""
+        for client in self._clients:
+            client.close()
+        self.study.close()
+
+
+def csrf_of(browser: TestClient) -> str:
+    """The token in the forms of the pages that a browser gets."""
+    found = re.search(r'name="csrf" value="(\w+)"', browser.get("/guidelines").text)
+    assert found
+    return found[1]
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return build_all(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture
+def serve(files: dict[str, Path], tmp_path: Path) -> Iterator[Callable[..., Site]]:
+    """Serve the small study as it is after a stage of `small.STAGES`."""
+    sites: list[Site] = []
+
+    def served(stage: str, annotate: Annotate | None = None) -> Site:
+        study = Study.open(shutil.copy(files[stage], tmp_path / f"study-{len(sites)}.db"))
+        sites.append(Site(study, annotate or Annotate()))
+        return sites[-1]
+
+    yield served
+    for site in sites:
+        site.close()
+
+
+@pytest.fixture
+def site(serve: Callable[..., Site]) -> Site:
+    """The small study in which labels are being given."""
+    return serve("dealt")

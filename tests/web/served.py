@@ -1,0 +1,56 @@
+"""`fcpair serve` in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+PATIENCE_S = 30.0
+
+
+class Served:
+    """A server under way, and what it has printed."""
+
+    def __init__(self, study: Path, *options: str) -> None:
+        self.began = time.perf_counter()
+        self.study = study
+        command = [sys.executable, "-m", "fcpair", "serve", "--study", str(study), "--port", "0", *options]
+        self.output = study.with_suffix(".log")
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        with self.output.open("w") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
+        self.url = self._url()
+
+    def _url(self) -> str:
+        while time.perf_counter() < self.began + PATIENCE_S and self.process.poll() is None:
+            if found := re.search(r"http://\S+", self.output.read_text()):
+                return found[0]
+            time.sleep(0.01)
+        pytest.fail(f"the server said no address: {self.output.read_text()}")
+
+    def ask(self, path: str, token: str = "", body: object = None, method: str | None = None) -> tuple[int, bytes]:
+        """The status and the body of an answer."""
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        data = None if body is None else json.dumps(body).encode()
+        request = Request(self.url + path, data, {**headers, "Content-Type": "application/json"}, method=method)
+        try:
+            with urlopen(request, timeout=PATIENCE_S) as answer:
+                return answer.status, answer.read()
+        except HTTPError as refused:
+            with refused:
+                return refused.code, refused.read()
+
+    def end(self) -> int:
+        """End it as Ctrl-C does; returns its exit code."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(PATIENCE_S)

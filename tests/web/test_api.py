@@ -1,0 +1,288 @@
+"""The JSON API: answering, once; going back; and nothing of anybody else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from steps.small import ANNOTATORS, NAMES, labels_of, standing
+
+from fcpair.params import Annotate
+from web.conftest import Site
+
+
+def task(machine: TestClient) -> dict[str, Any]:
+    """The next pair."""
+    found: dict[str, Any] = machine.get("/api/next").json()["tasks"][0]
+    return found
+
+
+def answer(site: Site, machine: TestClient, answer: str = "appropriate", **given: Any) -> Response:
+    """Answer the next pair, or what is given."""
+    shown = {} if "assignment_id" in given else task(machine)
+    body = {"request_id": site.new_request(), "assignment_id": shown.get("assignment_id"), "answer": answer}
+    if shown.get("decision_id"):
+        body["decision_id"] = shown["decision_id"]
+    return machine.post("/api/judgements", json={**body, **given})
+
+
+def n_judgements(site: Site) -> int:
+    return int(sum(site.study.status()["judgements"].values()))
+
+
+def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site]) -> None:
+    site = serve("checking")
+    ana = {"name": "ana", "role": "annotator", "round": "label", "consented": True, "blurred": False}
+    assert site.machine("ana").get("/api/me").json() == {**ana, "choices": list(NAMES)}
+    vera = site.machine("vera").get("/api/me").json()
+    assert (vera["round"], vera["choices"]) == ("validate", ["agree", "disagree"])
+    lea = site.machine("lea").get("/api/me").json()
+    assert (lea["round"], lea["choices"]) == (None, [])
+
+
+def test_consent_comes_before_the_first_pair(serve: Callable[..., Site]) -> None:
+    site = serve("dealt", Annotate(demographics=("Age: 18-29 | 30 or more",)))
+    machine = site.machine("ana", consent=False)
+    assert machine.get("/api/next").status_code == 403
+    assert answer(site, machine, assignment_id=1).status_code == 403
+    assert machine.post("/api/consent", json={"demographics": {"Age": "7"}}).status_code == 422
+    assert machine.post("/api/consent", json={"demographics": {"Shoe size": "7"}}).status_code == 422
+    assert machine.get("/api/next").status_code == 403
+    assert machine.post("/api/consent", json={"demographics": {"Age": "18-29"}}).status_code == 204
+    assert machine.get("/api/me").json()["consented"]
+    assert machine.get("/api/next").status_code == 200
+
+
+def test_the_next_pairs_are_the_same_until_they_are_answered(site: Site) -> None:
+    machine = site.machine("ana")
+    first = machine.get("/api/next?n=3").json()
+    assert len(first["tasks"]) == 3
+    assert machine.get("/api/next?n=3").json() == first
+    shown = first["tasks"][0]
+    assert {"assignment_id", "pair_id", "round", "hs", "cn", "label", "decision_id", "answer", "note"} == set(shown)
+    assert shown["hs"]["body"].startswith("People who like")
+    assert (shown["label"], shown["answer"], shown["decision_id"]) == (None, None, None)
+    answer(site, machine)
+    assert machine.get("/api/next?n=2").json()["tasks"] == first["tasks"][1:]
+
+
+def test_texts_come_with_their_direction(serve: Callable[..., Site]) -> None:
+    shown = task(serve("dealt").machine("ana"))
+    assert {shown["hs"]["direction"], shown["cn"]["direction"]} == {"ltr"}
+
+
+@pytest.mark.parametrize("n", ["0", "6", "x", "-1"])
+def test_a_few_pairs_can_be_asked_for_at_once_and_no_more(site: Site, n: str) -> None:
+    assert site.machine("ana").get(f"/api/next?n={n}").status_code == 422
+
+
+def test_an_answer_is_in_the_study_when_it_is_acknowledged(site: Site) -> None:
+    machine = site.machine("ana")
+    shown = task(machine)
+    given = answer(site, machine, "not_sure", note="hm", seconds=2.5)
+    assert given.status_code == 200
+    assert given.json()["assignment_id"] == shown["assignment_id"]
+    assert labels_of(site.study) == {(shown["pair_id"], "ana"): "not_sure"}
+
+
+def test_a_repeated_request_is_answered_as_the_first_and_stored_once(site: Site) -> None:
+    machine = site.machine("ana")
+    sent = {"request_id": "request-once", "assignment_id": task(machine)["assignment_id"], "answer": "appropriate"}
+    first = machine.post("/api/judgements", json=sent)
+    again = [machine.post("/api/judgements", json=sent) for _ in range(3)]
+    assert {(one.status_code, one.text) for one in again} == {(200, first.text)}
+    assert n_judgements(site) == 1
+
+
+def test_a_request_id_serves_for_one_content_and_one_person(site: Site) -> None:
+    ana, ben = site.machine("ana"), site.machine("ben")
+    sent = {"request_id": "request-once", "assignment_id": task(ana)["assignment_id"], "answer": "appropriate"}
+    assert ana.post("/api/judgements", json=sent).status_code == 200
+    assert ana.post("/api/judgements", json={**sent, "answer": "not_sure"}).status_code == 409
+    assert (
+        ben.post("/api/judgements", json={**sent, **{"assignment_id": task(ben)["assignment_id"]}}).status_code == 200
+    )
+    assert n_judgements(site) == 2
+
+
+def test_what_is_not_one_s_own_and_what_is_not_there_are_refused_alike(site: Site) -> None:
+    ana, of_ben = site.machine("ana"), task(site.machine("ben"))
+    refused = answer(site, ana, assignment_id=of_ben["assignment_id"])
+    nothing = answer(site, ana, assignment_id=9_999_999)
+    assert refused.status_code == nothing.status_code == 403
+    told = refused.json()["detail"].replace(str(of_ben["assignment_id"]), "9999999")
+    assert told == nothing.json()["detail"]
+    assert n_judgements(site) == 0
+
+
+def test_going_back_shows_one_s_own_answers_and_a_new_one_takes_their_place(site: Site) -> None:
+    machine = site.machine("ana")
+    first = task(machine)
+    answer(site, machine, "appropriate", note="first")
+    second = task(machine)
+    answer(site, machine, "not_sure")
+    newest = machine.get("/api/answers").json()["tasks"]
+    assert [(one["answer"], one["pair_id"]) for one in newest] == [("not_sure", second["pair_id"])]
+    older = machine.get(f"/api/answers?before={newest[0]['assignment_id']}").json()["tasks"]
+    assert [(one["answer"], one["note"], one["pair_id"]) for one in older] == [
+        ("appropriate", "first", first["pair_id"])
+    ]
+    assert answer(site, machine, "not_appropriate", assignment_id=older[0]["assignment_id"]).status_code == 200
+    assert labels_of(site.study)[first["pair_id"], "ana"] == "not_appropriate"
+    assert n_judgements(site) == 3
+
+
+def test_progress_counts_what_is_open_done_and_skipped(site: Site) -> None:
+    machine = site.machine("ana")
+    before = machine.get("/api/progress").json()
+    answer(site, machine)
+    answer(site, machine, "skip")
+    after = machine.get("/api/progress").json()
+    assert (after["open"], after["done"], after["skipped"]) == (before["open"] - 2, 1, 1)
+    assert (after["pace_s"], after["left_s"]) == (None, None)
+    assert after["undefined"]
+
+
+def test_a_limit_ends_the_day_and_says_so(serve: Callable[..., Site]) -> None:
+    site = serve("dealt", Annotate(daily_limit=1))
+    machine = site.machine("ana")
+    later = machine.get("/api/next?n=5").json()["tasks"]
+    assert len(later) == 1
+    answer(site, machine)
+    assert machine.get("/api/next").json()["tasks"] == []
+    assert machine.get("/api/progress").json()["limit"]
+
+
+GOOD: dict[str, Any] = {"request_id": "request-1", "assignment_id": 1, "answer": "appropriate"}
+BAD: dict[str, Any] = {
+    "request_id": ["", "short", "x" * 65, "with space", "request\n1", 12345678, None, "ünïcode-1"],
+    "assignment_id": [0, -1, 2**63, 1.5, "1", True, None],
+    "answer": ["", "x" * 101, 1, None, "nul\0", "perhaps"],
+    "note": ["x" * 4001, "nul\0", 1, None],
+    "seconds": [-1, "1e999", "x"],
+    "decision_id": [0, "1", 2**63],
+    "more": [1],
+}
+
+
+@pytest.mark.parametrize(("field", "value"), [(field, value) for field, values in BAD.items() for value in values])
+def test_what_has_not_the_declared_shape_is_refused(site: Site, field: str, value: Any) -> None:
+    machine = site.machine("ana")
+    body = {**GOOD, "assignment_id": task(machine)["assignment_id"], field: value}
+    assert machine.post("/api/judgements", json=body).status_code == 422
+    assert n_judgements(site) == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        rb'{"request_id": "request-1", "assignment_id": 1, "answer": "\ud800"}',
+        rb'{"request_id": "request-1", "assignment_id": 1, "answer": "appropriate", "note": "\udfff"}',
+        rb'{"request_id": "request-1", "assignment_id": 1, "answer": "appropriate", "\ud800": 1}',
+        b'{"request_id": "request-1", "assignment_id": 1, "answer": "appropriate", "seconds": NaN}',
+        b'{"request_id": "request-1", "assignment_id": 1, "answer": "appropriate", "seconds": 1e999}',
+        b"\xff\xfe",
+        b"[",
+        b"",
+        b"null",
+    ],
+)
+def test_what_no_text_can_hold_is_refused(site: Site, body: bytes) -> None:
+    refused = site.machine("ana").post("/api/judgements", content=body, headers={"content-type": "application/json"})
+    assert refused.status_code in {400, 422}
+    assert refused.json()["detail"]
+    assert n_judgements(site) == 0
+
+
+def test_a_refusal_does_not_repeat_what_was_sent(site: Site) -> None:
+    refused = site.machine("ana").post("/api/judgements", json={**GOOD, "note": ["a private remark"]})
+    assert refused.status_code == 422
+    assert "private" not in refused.text
+
+
+def test_a_validator_checks_the_label_and_answers_about_the_decision_that_was_shown(serve: Callable[..., Site]) -> None:
+    site = serve("checking")
+    machine = site.machine("vera")
+    shown = task(machine)
+    decided = {None: None, 0: "not_appropriate", 2: "appropriate"}[standing(site.study)[shown["pair_id"]][1]]
+    assert shown["label"] == decided
+    assert shown["decision_id"]
+    assert answer(site, machine, "agree", decision_id=shown["decision_id"] + 1).status_code == 409
+    assert answer(site, machine, "agree").status_code == 200
+
+
+def test_an_adjudicator_decides_looks_again_and_takes_back(serve: Callable[..., Site]) -> None:
+    site = serve("labelled")
+    machine = site.machine("judy")
+    first = machine.get("/api/conflicts/next").json()
+    pair, waiting = first["case"]["pair_id"], first["queue"]["waiting"]
+    ruling = {"request_id": site.new_request(), "pair_id": pair, "outcome": "appropriate", "flagged": True}
+    made = machine.post("/api/decisions", json=ruling)
+    assert made.status_code == 200
+    assert machine.post("/api/decisions", json=ruling).text == made.text
+    assert machine.get("/api/conflicts/next").json()["queue"]["waiting"] == waiting - 1
+    again = machine.get(f"/api/conflicts/{pair}").json()
+    assert (again["outcome"], again["flagged"], again["decision_id"]) == (
+        "appropriate",
+        True,
+        made.json()["decision_id"],
+    )
+    listed = machine.get("/api/decided").json()["decisions"]
+    assert [(one["pair_id"], one["by"], one["rule"]) for one in listed if one["by"]] == [(pair, "judy", "person")]
+    undone = machine.post(f"/api/decisions/{pair}/undo", json={"request_id": site.new_request()})
+    assert undone.status_code == 200
+    assert machine.get("/api/conflicts/next").json()["queue"]["waiting"] == waiting
+    assert machine.get("/api/conflicts/9999").status_code == 404
+
+
+def test_conflicts_name_nobody(serve: Callable[..., Site]) -> None:
+    shown = serve("labelled").machine("judy").get("/api/conflicts/next")
+    assert shown.json()["case"]["answers"]
+    assert not [name for name in ANNOTATORS if name in shown.text]
+
+
+def words(value: Any) -> set[str]:
+    """Every text in a JSON value, keys left out."""
+    if isinstance(value, dict):
+        return set().union(*(words(one) for one in value.values()))
+    if isinstance(value, list):
+        return set().union(*(words(one) for one in value))
+    return {value} if isinstance(value, str) else set()
+
+
+def test_nothing_of_another_person_s_answers_is_in_any_response(site: Site) -> None:
+    ana, ben = site.machine("ana"), site.machine("ben")
+    for at in range(8):
+        answer(site, ben, NAMES[at % 3], note="the note of ben")
+    seen: list[Response] = []
+    for _ in range(6):
+        seen += [ana.get(path) for path in ("/api/me", "/api/next?n=5", "/api/answers?n=5", "/api/progress")]
+        seen.append(answer(site, ana, "appropriate"))
+    seen.append(answer(site, ana, assignment_id=ben.get("/api/answers").json()["tasks"][0]["assignment_id"]))
+    for response in seen:
+        assert "ben" not in response.text
+        if "choices" not in response.json():
+            assert not words(response.json()) & {"not_sure", "not_appropriate"}
+
+
+def test_the_openapi_describes_the_api_and_nothing_else(site: Site) -> None:
+    told = site.stranger().get("/api/openapi.json").json()
+    assert all(path.startswith("/api/") for path in told["paths"])
+    assert told["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    for path in told["paths"].values():
+        for operation in path.values():
+            assert operation["security"] == [{"token": []}]
+            assert operation["summary"]
+            assert operation["description"]
+            declared = {"401", "403", "422", "429", "503"} | ({"400", "413"} if "requestBody" in operation else set())
+            assert set(operation["responses"]) >= declared
+    assert "Small" not in json.dumps(told)
+
+
+def test_no_page_of_a_framework_is_served(site: Site) -> None:
+    machine = site.machine("ana")
+    assert {machine.get(path).status_code for path in ("/docs", "/redoc", "/openapi.json", "/api/docs")} == {404}

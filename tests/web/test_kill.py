@@ -1,0 +1,136 @@
+"""What is acknowledged stays: the server is killed under load, again and again, and asked again for what it knows."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import shutil
+import sqlite3
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+from steps.online import admit
+from steps.small import ANNOTATORS, NAMES
+
+from fcpair.params import Annotate
+from fcpair.study import Study
+from web.served import Served
+
+KILLS = 12
+SECONDS = (0.1, 0.8)  # how long a server lives under load
+GONE = (ConnectionError, http.client.HTTPException, TimeoutError)
+
+
+@dataclass
+class Client:
+    """An annotator's client: it answers without a pause, and keeps what was acknowledged and what was not."""
+
+    name: str
+    token: str
+    assignments: list[int]
+    acknowledged: dict[str, dict[str, int]] = field(default_factory=dict)
+    unanswered: list[dict[str, Any]] = field(default_factory=list)
+    n: int = 0
+
+    def work(self, url: str, end: Event) -> None:
+        """Send again what got no answer, then answer until the server is gone."""
+        place = urlsplit(url)
+        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=20)
+        with closing(connection):
+            try:
+                while not end.is_set():
+                    self.submit(connection, self.unanswered[0] if self.unanswered else self._new())
+            except GONE:
+                return
+
+    def _new(self) -> dict[str, Any]:
+        self.n += 1
+        answer = {"assignment_id": self.assignments[self.n % len(self.assignments)], "answer": NAMES[self.n % 3]}
+        self.unanswered.append({"request_id": f"{self.name}-{self.n:08}", **answer, "seconds": 1.5})
+        return self.unanswered[-1]
+
+    def submit(self, connection: http.client.HTTPConnection, answer: dict[str, Any]) -> dict[str, int]:
+        """Send an answer; it counts as acknowledged when the whole reply is here."""
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        connection.request("POST", "/api/judgements", json.dumps(answer), headers)
+        response = connection.getresponse()
+        body = response.read()
+        assert response.status == 200, body
+        reply: dict[str, int] = json.loads(body)
+        self.acknowledged[answer["request_id"]] = reply
+        self.unanswered = [one for one in self.unanswered if one is not answer]
+        return reply
+
+
+def clients_of(study: Study) -> list[Client]:
+    """A client for each annotator, with all that they were dealt."""
+    found = []
+    for name in ANNOTATORS:
+        visitor, token = admit(study, name), study.access.invite(name)
+        tasks = study.desk(Annotate()).tasks(visitor, 100)
+        found.append(Client(name, token, [task.assignment_id for task in tasks]))
+    return found
+
+
+def stored(path: Path) -> tuple[dict[str, dict[str, int]], Counter[int]]:
+    """The reply kept for each request, and how often each judgement is there; read after the server was killed."""
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        replies = connection.execute("SELECT request_id, reply FROM receipt").fetchall()
+        judgements = connection.execute("SELECT id FROM judgement").fetchall()
+    return {request: json.loads(reply) for request, reply in replies}, Counter(row[0] for row in judgements)
+
+
+def test_every_acknowledged_judgement_is_there_once_however_often_the_server_is_killed(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
+    study = Study.open(path)
+    clients = clients_of(study)
+    study.close()
+    rng = random.Random(13)
+    for _ in range(KILLS):
+        _live_and_die(path, clients, rng.uniform(*SECONDS))
+        replies, judgements = stored(path)
+        for client in clients:
+            assert {request: replies.get(request) for request in client.acknowledged} == client.acknowledged
+        assert Counter(reply["judgement_id"] for reply in replies.values()) == judgements
+    assert min(len(client.acknowledged) for client in clients) > KILLS
+    assert len(Study.open(path).labels()) > 0
+
+
+def _live_and_die(path: Path, clients: list[Client], seconds: float) -> None:
+    served, end = Served(path), Event()
+    threads = [Thread(target=client.work, args=(served.url, end)) for client in clients]
+    for thread in threads:
+        thread.start()
+    time.sleep(seconds)
+    served.process.kill()
+    served.process.wait()
+    end.set()
+    for thread in threads:
+        thread.join()
+
+
+def test_what_was_sent_before_the_kill_answers_alike_afterwards(files: dict[str, Path], tmp_path: Path) -> None:
+    path = Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
+    study = Study.open(path)
+    client = clients_of(study)[0]
+    study.close()
+    _live_and_die(path, [client], 0.5)
+    before = dict(client.acknowledged)
+    served = Served(path)
+    place = urlsplit(served.url)
+    with closing(http.client.HTTPConnection(str(place.hostname), place.port, timeout=20)) as connection:
+        n = len(before)
+        request = f"{client.name}-{n:08}"
+        answer = {"assignment_id": client.assignments[n % len(client.assignments)], "answer": NAMES[n % 3]}
+        assert client.submit(connection, {"request_id": request, **answer, "seconds": 1.5}) == before[request]
+    served.end()

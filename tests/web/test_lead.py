@@ -1,0 +1,360 @@
+"""The lead's pages: every panel at every stage, the acts, and downloads that equal what the study writes."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from steps.small import STAGES, dump
+
+from fcpair.params import Adjudicate, Simulate, Validate
+from fcpair.records import Role, Round, Tier
+from fcpair.report import paint
+from fcpair.report.rows import KappaCell
+from fcpair.web.context import STATIC
+from fcpair.web.lead_files import CHOICES, DOWNLOADS
+from fcpair.web.lead_panels import PANELS, duration, heat
+from web.conftest import Site, csrf_of
+
+Serve = Callable[..., Site]
+PAGES = ("/lead", "/lead/people", "/lead/steps", "/lead/guidelines", "/lead/downloads")
+INLINE = re.compile(r"\sstyle=|<style|<script(?![^>]*\ssrc=)|\son\w+=", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_page_is_there_at_every_stage(serve: Serve, stage: str) -> None:
+    browser = serve(stage).browser("lea")
+    for page in PAGES:
+        answer = browser.get(page)
+        assert answer.status_code == 200, page
+        assert not INLINE.search(answer.text), page
+
+
+def test_a_pair_is_explained(serve: Serve) -> None:
+    site = serve("checked")
+    page = site.browser("lea").get("/lead/pair/1")
+    assert page.status_code == 200
+    told = site.study.explain(1)
+    assert told.cn in unescape(page.text)
+    for row in told.answers:
+        assert row["person"] in page.text
+
+
+@pytest.mark.parametrize("number", ["0", "25", "99999999999999999999999"])
+def test_a_pair_that_is_not_there_is_not_found(site: Site, number: str) -> None:
+    assert site.browser("lea").get(f"/lead/pair/{number}").status_code == 404
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_a_panel_comes_again_only_when_it_has_changed(serve: Serve, name: str) -> None:
+    browser = serve("checked").browser("lea")
+    panel = browser.get(f"/lead/panel/{name}")
+    assert panel.status_code == 200
+    seen = re.search(r'data-digest="(\w+)"', panel.text)
+    assert seen
+    assert browser.get(f"/lead/panel/{name}", params={"seen": seen[1]}).status_code == 204
+
+
+def test_a_panel_shows_what_has_changed(site: Site) -> None:
+    browser = site.browser("lea")
+    seen = re.search(r'data-digest="(\w+)"', browser.get("/lead/panel/progress").text)
+    assert seen
+    site.study.simulate(Simulate(seed=1))
+    assert browser.get("/lead/panel/progress", params={"seen": seen[1]}).status_code == 200
+    assert "SIMULATED" in browser.get("/lead").text
+
+
+def test_there_is_no_other_panel(site: Site) -> None:
+    assert site.browser("lea").get("/lead/panel/weather").status_code == 404
+
+
+def test_figures_that_are_undefined_say_why(site: Site) -> None:
+    page = site.browser("lea").get("/lead").text
+    assert "undefined, because there was no answer on the pages in the last 7 days" in page
+    assert "Undefined, because there are no labels yet" in page
+
+
+@pytest.mark.parametrize("which", ["labels", "decisions"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_map_of_the_grid_is_a_picture(site: Site, which: str, theme: str) -> None:
+    picture = site.browser("lea").get("/lead/coverage.png", params={"map": which, "theme": theme})
+    assert picture.headers["content-type"] == "image/png"
+    assert picture.content.startswith(b"\x89PNG")
+
+
+def test_there_is_no_map_without_a_grid_nor_of_anything_else(serve: Serve) -> None:
+    assert serve("imported").browser("lea").get("/lead/coverage.png").status_code == 404
+    assert serve("dealt").browser("lea").get("/lead/coverage.png", params={"map": "moods"}).status_code == 404
+
+
+def post(browser: TestClient, path: str, **form: str) -> str:
+    """Send a form, and give the page that it ends at."""
+    answer = browser.post(path, data={"csrf": csrf_of(browser), **form})
+    assert answer.status_code == 303, answer.text
+    return unescape(browser.get(answer.headers["location"]).text)
+
+
+def test_retiring_asks_first_and_says_what_it_did(site: Site) -> None:
+    browser = site.browser("lea")
+    asked = browser.get("/lead/people/ana/retire")
+    assert "14 open pairs" in asked.text
+    assert not next(one for one in site.study.people if one.name == "ana").retired
+    assert "Withdrawn: 14" in post(browser, "/lead/people/ana/retire")
+    assert next(one for one in site.study.people if one.name == "ana").retired
+
+
+def test_open_work_is_handed_to_the_person_chosen(site: Site) -> None:
+    browser = site.browser("lea")
+    assert 'value="ben"' in browser.get("/lead/people/ana/hand-over").text
+    page = post(browser, "/lead/people/ana/hand-over", to="ben")
+    assert "Withdrawn: 14" in page
+    by_name = {one["name"]: one for one in site.study.status()["people"]}
+    assert by_name["ana"]["open"] == 0
+    assert by_name["ben"]["open"] > 14
+
+
+def test_an_invite_link_is_shown_once_and_lets_in(site: Site) -> None:
+    browser = site.browser("lea")
+    shown = browser.post("/lead/people/ben/invite", data={"csrf": csrf_of(browser)})
+    link = re.search(r"http://testserver/join#([\w-]+)", shown.text)
+    assert link
+    visitor = site.study.access.by_token(link[1])
+    assert visitor is not None
+    assert visitor.name == "ben"
+    assert link[1] not in browser.get("/lead/people").text
+
+
+def test_revoking_shuts_the_door(site: Site) -> None:
+    browser, token = site.browser("lea"), site.token("ana")
+    post(browser, "/lead/people/ana/revoke")
+    assert site.study.access.by_token(token) is None
+
+
+@pytest.mark.parametrize("act", ["retire", "invite", "revoke"])
+def test_nobody_shuts_the_door_on_themselves(site: Site, act: str) -> None:
+    browser = site.browser("lea")
+    assert browser.post(f"/lead/people/lea/{act}", data={"csrf": csrf_of(browser)}).status_code == 422
+    assert browser.get("/lead").status_code == 200
+
+
+def test_names_of_all_kinds_have_their_pages(site: Site) -> None:
+    site.study.add_people(["نور & <b>#1?"], Role.ANNOTATOR)
+    browser = site.browser("lea")
+    page = browser.get("/lead/people").text
+    address = re.search(r'href="(/lead/people/%D9[^"]+/retire)"', page)
+    assert address
+    assert browser.get(address[1]).status_code == 200
+    assert "<b>#1" not in page
+
+
+@pytest.mark.parametrize("path", ["/lead/people/nobody/retire", "/lead/people/ana/praise"])
+def test_a_person_or_act_that_is_not_there_is_not_found(site: Site, path: str) -> None:
+    assert site.browser("lea").get(path).status_code == 404
+
+
+def test_a_form_without_its_token_does_nothing(site: Site) -> None:
+    browser = site.browser("lea")
+    before = dump(site.study)
+    for path in ("/lead/people/ana/retire", "/lead/steps/adjudicate", "/lead/guidelines", "/lead/download/report"):
+        assert browser.post(path).status_code == 403
+    assert dump(site.study) == before
+
+
+def test_the_policy_is_applied_as_chosen(serve: Serve) -> None:
+    site = serve("labelled")
+    browser = site.browser("lea")
+    assert "would be decided" in browser.get("/lead/steps").text
+    page = post(browser, "/lead/steps/adjudicate", policy="majority", ties="discard")
+    assert "Waiting: 0" in page
+    assert site.study.own(Adjudicate) == Adjudicate("majority", "discard")
+
+
+def test_pairs_are_dealt_to_validators_and_later_more(serve: Serve) -> None:
+    site = serve("decided")
+    browser = site.browser("lea")
+    assert "Pairs: 5." in post(browser, "/lead/steps/validate", pairs="5", blind="true")
+    assert site.study.own(Validate).blind
+    post(browser, "/lead/steps/validate", more="true", blind="true")
+    with site.study._store.read() as tx:
+        from fcpair.store import work
+
+        assert len(work.open_work(tx, Round.VALIDATE)) > 5
+
+
+@pytest.mark.parametrize("form", [{"pairs": "many"}, {"pairs": "0"}, {"pairs": "-3"}])
+def test_a_number_of_pairs_that_is_none_is_refused(serve: Serve, form: dict[str, str]) -> None:
+    browser = serve("decided").browser("lea")
+    assert browser.post("/lead/steps/validate", data={"csrf": csrf_of(browser), **form}).status_code == 422
+
+
+def test_guidelines_are_previewed_without_being_saved(site: Site) -> None:
+    browser = site.browser("lea")
+    before = dump(site.study)
+    data = {"csrf": csrf_of(browser), "body": "Be **kind**.\r\n", "act": "preview", "version": "1"}
+    assert "<strong>kind</strong>" in browser.post("/lead/guidelines", data=data).text
+    assert dump(site.study) == before
+
+
+def test_a_saved_version_holds_and_the_earlier_ones_stay(site: Site) -> None:
+    browser = site.browser("lea")
+    page = post(browser, "/lead/guidelines", body="Be kind.\r\n\r\nAlways.", act="save", version="1")
+    assert "Version 2 holds" in page
+    assert "Version 1," in page
+    assert site.study.guidelines == (2, "Be kind.\n\nAlways.")
+    assert site.study.guideline_versions()[-1]["by"] == "lea"
+
+
+def test_a_version_that_somebody_has_replaced_meanwhile_is_not_overwritten(site: Site) -> None:
+    browser = site.browser("lea")
+    site.study.edit_guidelines("Mine.", by="lea")
+    data = {"csrf": csrf_of(browser), "body": "Yours.", "act": "save", "version": "1"}
+    assert browser.post("/lead/guidelines", data=data).status_code == 409
+    assert site.study.guidelines[1] == "Mine."
+
+
+def download(site: Site, name: str, **form: str) -> tuple[str, bytes]:
+    browser = site.browser("lea")
+    answer = browser.post(f"/lead/download/{name}", data={"csrf": csrf_of(browser), **form})
+    assert answer.status_code == 200, unescape(answer.text)
+    named = re.fullmatch(r'attachment; filename="(.+)"', answer.headers["content-disposition"])
+    assert named
+    return named[1], answer.content
+
+
+@pytest.mark.parametrize("form", CHOICES["form"])
+@pytest.mark.parametrize("published", [False, True])
+def test_a_tier_is_what_the_study_releases(serve: Serve, tmp_path: Path, form: str, published: bool) -> None:
+    site = serve("checked")
+    site.study.release(Tier.SILVER, tmp_path / f"silver.{form}", published=published)
+    columns = "fc-conan" if published else "fcpair"
+    name, content = download(site, "partition", tier="silver", form=form, columns=columns)
+    assert name == f"silver.{form}"
+    assert content == (tmp_path / name).read_bytes()
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_qrels_are_what_the_study_exports(serve: Serve, tmp_path: Path, binary: bool) -> None:
+    site = serve("checked")
+    site.study.export.qrels(tmp_path / "silver.qrels", Tier.SILVER, pool="positive", binary=binary)
+    form = {"binary": "true"} if binary else {}
+    name, content = download(site, "qrels", tier="silver", pool="positive", **form)
+    assert content == (tmp_path / name).read_bytes()
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    inside = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder.parent).as_posix(): path.read_bytes() for path in inside}
+
+
+def files_of(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {one.filename: archive.read(one) for one in archive.infolist() if not one.is_dir()}
+
+
+FOLDERS: dict[str, Callable[[Site, Path], object]] = {
+    "beir": lambda site, path: site.study.export.beir(path / "silver-beir", Tier.SILVER),
+    "hf": lambda site, path: site.study.export.hf(path / "dataset"),
+    "pairs": lambda site, path: site.study.export.training(
+        "pairs", path / "silver-pairs", Tier.SILVER, test_share=0.5, seed=2
+    ),
+    "triplets": lambda site, path: site.study.export.training(
+        "triplets", path / "silver-triplets", Tier.SILVER, test_share=0.5, seed=2, negatives=1
+    ),
+    "preferences": lambda site, path: site.study.export.training(
+        "preferences", path / "silver-preferences", Tier.SILVER, test_share=0.5, seed=2, negatives=1
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_is_what_the_study_exports(serve: Serve, tmp_path: Path, name: str) -> None:
+    site = serve("checked")
+    folder = tmp_path / "made"
+    folder.mkdir()
+    FOLDERS[name](site, folder)
+    asked = {"tier": "silver", "test_share": "0.5", "seed": "2", "negatives": "1"}
+    found, content = download(site, name, **asked)
+    made = next(folder.iterdir())
+    assert found == f"{made.name}.zip"
+    assert files_of(content) == files_in(made)
+
+
+@pytest.mark.parametrize(("stage", "name"), [("dealt", "sheets"), ("checking", "validation-sheets")])
+def test_sheets_are_those_that_the_study_writes(serve: Serve, tmp_path: Path, stage: str, name: str) -> None:
+    site = serve(stage)
+    write = site.study.write_sheets if name == "sheets" else site.study.write_validation_sheets
+    write(tmp_path / name)
+    assert files_of(download(site, name)[1]) == files_in(tmp_path / name)
+
+
+def test_the_report_and_the_labels_are_those_of_the_study(serve: Serve, tmp_path: Path) -> None:
+    site = serve("checked")
+    browser = site.browser("lea")
+    site.study.report(tmp_path / "report.html")
+    page = browser.post("/lead/download/report", data={"csrf": csrf_of(browser)}).content
+    assert page == (tmp_path / "report.html").read_bytes()
+    rows = download(site, "labels")[1].decode().splitlines()
+    assert len(rows) == 1 + len(site.study.labels())
+
+
+@pytest.mark.parametrize("name", DOWNLOADS)
+def test_a_download_that_cannot_be_made_says_why(serve: Serve, name: str) -> None:
+    """On a study without labels nothing but the report and the log can be had, and nothing fails."""
+    browser = serve("paired").browser("lea")
+    status = browser.post(f"/lead/download/{name}", data={"csrf": csrf_of(browser)}).status_code
+    assert status == (200 if name in {"report", "log"} else 409)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"tier": "platinum"},
+        {"form": "../../etc/passwd"},
+        {"pool": "/etc/passwd"},
+        {"test_share": "nan"},
+        {"test_share": "1"},
+        {"seed": "-1"},
+        {"seed": "x"},
+        {"negatives": "0"},
+    ],
+)
+def test_a_choice_that_is_not_offered_is_refused(serve: Serve, form: dict[str, str]) -> None:
+    browser = serve("checked").browser("lea")
+    data = {"csrf": csrf_of(browser), "tier": "silver", "test_share": "0.5", **form}
+    assert browser.post("/lead/download/triplets", data=data).status_code == 422
+
+
+def test_there_is_no_other_download(site: Site) -> None:
+    browser = site.browser("lea")
+    assert browser.post("/lead/download/weather", data={"csrf": csrf_of(browser)}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(None, "–"), (0, "0 s"), (59.4, "59 s"), (60, "1 min"), (3599, "1 h 00 min"), (7500, "2 h 05 min")],
+)
+def test_time_spans_in_words(seconds: float | None, said: str) -> None:
+    assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("kappa", "name"),
+    [("-0.400", "heat-0"), ("0.000", "heat-0"), ("0.577", "heat-5"), ("0.999", "heat-9"), ("1.000", "heat-9")],
+)
+def test_the_heat_of_a_kappa(kappa: str, name: str) -> None:
+    assert heat(KappaCell("kappa", kappa)) == name
+
+
+def test_each_heat_has_the_colour_of_the_report_and_ink_that_stands_out() -> None:
+    sheet = (STATIC / "lead.css").read_text("utf-8")
+    for at in range(10):
+        ground = paint.cividis((at + 0.5) / 10)
+        rule = re.search(rf"\.heat-{at} {{\s*background: (#\w+);\s*color: (#\w+);", sheet)
+        assert rule
+        assert rule.groups() == (paint.hexadecimal(ground), paint.hexadecimal(paint.ink_on(ground)))

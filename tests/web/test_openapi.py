@@ -1,0 +1,75 @@
+"""The JSON API does what its OpenAPI description says, for whatever is sent to it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from steps.online import admit
+
+from fcpair.records import Role
+from fcpair.study import Study
+from web.served import Served
+
+WHO = {"ana": "dealt", "vera": "checking", "judy": "labelled", "lea": "labelled"}
+ROLES = {"judy": Role.ADJUDICATOR, "lea": Role.LEAD}
+EXAMPLES = 40
+
+
+@pytest.fixture(scope="module", params=list(WHO))
+def caller(request: pytest.FixtureRequest, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A server, and the token of somebody in one of the roles."""
+    name = request.param
+    path = Path(shutil.copy(files[WHO[name]], tmp_path_factory.mktemp(name) / "study.db"))
+    study = Study.open(path)
+    if name in ROLES:
+        study.add_people([name], ROLES[name])
+    admit(study, name)
+    token = study.access.invite(name)
+    study.close()
+    served = Served(path)
+    yield served, token
+    assert served.end() == 0
+    assert "Traceback" not in served.output.read_text()
+
+
+def test_no_request_is_answered_otherwise_than_described(caller: tuple[Served, str]) -> None:
+    served, token = caller
+    operations = operations_of(served)
+    assert len(operations) >= 6
+    for operation in operations:
+        _try(operation, {"Authorization": f"Bearer {token}"})
+
+
+def operations_of(served: Served) -> list[Any]:
+    """Every operation that the server describes."""
+    schema: Any = schemathesis.openapi.from_url(f"{served.url}/api/openapi.json")
+    return [result.ok() for result in schema.get_all_operations()]
+
+
+def _try(operation: Any, headers: dict[str, str]) -> None:
+    @given(case=operation.as_strategy())
+    @settings(
+        max_examples=EXAMPLES,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        deadline=None,
+        database=None,
+        derandomize=True,
+    )
+    def holds(case: Any) -> None:
+        case.call_and_validate(headers=headers)
+
+    holds()
+
+
+def test_a_request_without_a_token_is_refused_everywhere(caller: tuple[Served, str]) -> None:
+    served, _ = caller
+    for operation in operations_of(served):
+        path, method = operation.path.replace("{pair_id}", "1"), operation.method.upper()
+        status, _ = served.ask(path, body=None if method == "GET" else {}, method=method)
+        assert status in {401, 422}, operation.label  # what cannot be read is refused before anybody is asked for

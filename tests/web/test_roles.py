@@ -1,0 +1,138 @@
+"""Every role gets its own routes and no others; a new route fails here until it is said whose it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fastapi.routing import APIRoute, iter_route_contexts
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from fcpair.records import Role
+from web.conftest import EVERYBODY, Site, csrf_of
+
+ALL = frozenset(Role)
+PUBLIC = {("GET", "/join"), ("POST", "/join"), ("GET", "/api/openapi.json")}
+WORKERS = frozenset({Role.ANNOTATOR, Role.VALIDATOR})
+READERS = WORKERS | {Role.ADJUDICATOR}
+ADJUDICATORS, LEAD = frozenset({Role.ADJUDICATOR}), frozenset({Role.LEAD})
+OF = [  # the first that matches the address
+    (r"/(leave|guidelines)?", ALL),
+    (r"/welcome", READERS),
+    (r"/(settings|thanks)", WORKERS),
+    (r"/annotate.*", frozenset({Role.ANNOTATOR})),
+    (r"/validate.*", frozenset({Role.VALIDATOR})),
+    (r"/adjudicate.*", ADJUDICATORS),
+    (r"/lead.*", LEAD),
+    (r"/api/(me|consent|settings)", ALL),
+    (r"/api/(next|judgements|answers|progress)", WORKERS),
+    (r"/api/(conflicts|decisions|decided).*", ADJUDICATORS),
+]
+SENT: dict[str, Any] = {  # what fits each field of a body or a form
+    "request_id": "request-1234",
+    "outcome": "appropriate",
+    "answer": "appropriate",
+    "demographics": {},
+}
+
+
+def routes(site: Site) -> list[tuple[str, str, APIRoute | None]]:
+    """Method, address and route of everything that the app answers, static files apart."""
+    found = []
+    for context in iter_route_contexts(site.app.routes):
+        route = context.original_route
+        for method in sorted(getattr(context, "methods", None) or ()):
+            if method != "HEAD":
+                found.append((method, str(context.path), route if isinstance(route, APIRoute) else None))
+    return found
+
+
+def allowed(path: str) -> frozenset[Role]:
+    return next(roles for pattern, roles in OF if re.fullmatch(pattern, path))
+
+
+def call(client: TestClient, method: str, path: str, route: APIRoute | None, **headers: str) -> Response:
+    """Ask with something in every place, so that only the door can be what refuses."""
+    sent: dict[str, Any] = {}
+    for field in route.dependant.body_params if route else ():
+        if path.startswith("/api/"):
+            model: Any = field.field_info.annotation
+            names = [name for name, one in model.model_fields.items() if one.is_required()]
+            sent["json"] = {name: SENT.get(name, 1) for name in names}
+        else:
+            sent.setdefault("data", {})[field.name] = SENT.get(field.name, "1")
+    return client.request(method, re.sub(r"\{\w+\}", "1", path), headers=headers, **sent)
+
+
+def closed(site: Site) -> list[tuple[str, str, APIRoute | None]]:
+    return [one for one in routes(site) if one[:2] not in PUBLIC]
+
+
+def is_refused_by_role(response: Response) -> bool:
+    return response.status_code == 403 and "is not for" in response.text
+
+
+def test_the_walk_sees_every_kind_of_route(site: Site) -> None:
+    found = {(method, path) for method, path, _ in routes(site)}
+    expected = {("GET", "/"), ("POST", "/leave"), ("GET", "/annotate"), ("GET", "/adjudicate"), ("GET", "/lead")}
+    assert found >= expected | PUBLIC | {("POST", "/api/judgements"), ("POST", "/api/decisions/{pair_id}/undo")}
+    assert len(found) > 40
+
+
+def test_of_every_route_it_is_said_whose_it_is(site: Site) -> None:
+    assert [path for _, path, _ in closed(site) if not any(re.fullmatch(pattern, path) for pattern, _ in OF)] == []
+
+
+def test_strangers_are_sent_to_the_door(site: Site) -> None:
+    stranger = site.stranger()
+    for method, path, route in closed(site):
+        response = call(stranger, method, path, route)
+        if path.startswith("/api/"):
+            assert response.status_code == 401, (method, path)
+            assert response.headers["www-authenticate"] == "Bearer"
+        else:
+            assert (response.status_code, response.headers.get("location")) == (303, "/join"), (method, path)
+
+
+@pytest.mark.parametrize("name", EVERYBODY)
+@pytest.mark.parametrize("stage", ["dealt", "checking"])
+def test_nobody_gets_the_routes_of_another_role(serve: Callable[..., Site], stage: str, name: str) -> None:
+    site = serve(stage)
+    client = site.machine(name)
+    for method, path, route in closed(site):
+        if EVERYBODY[name] not in allowed(path):
+            assert is_refused_by_role(call(client, method, path, route)), (method, path)
+
+
+@pytest.mark.parametrize("name", EVERYBODY)
+def test_everybody_gets_the_routes_of_their_own_role(serve: Callable[..., Site], name: str) -> None:
+    site = serve("checking")
+    for method, path, route in closed(site):
+        if EVERYBODY[name] in allowed(path):
+            response = call(site.machine(name), method, path, route)
+            assert not is_refused_by_role(response), (method, path)
+            assert response.status_code not in {401, 500}, (method, path, response.text)
+            assert response.headers.get("location") != "/join" or path == "/leave", (method, path)
+
+
+@pytest.mark.parametrize("name", EVERYBODY)
+def test_no_form_and_no_act_of_the_api_goes_without_the_token_of_the_session(site: Site, name: str) -> None:
+    browser = site.browser(name)
+    assert csrf_of(browser)
+    for method, path, route in closed(site):
+        if method != "GET" and EVERYBODY[name] in allowed(path):
+            response = call(browser, method, path, route)
+            assert response.status_code == 403, (method, path)
+            assert "out of date" in response.text
+
+
+def test_nobody_who_has_not_consented_gets_a_pair(serve: Callable[..., Site]) -> None:
+    for stage, name in (("dealt", "ana"), ("checking", "vera"), ("labelled", "judy")):
+        machine = serve(stage).machine(name, consent=False)
+        for path in ("/api/next", "/api/answers", "/api/progress", "/api/conflicts/next", "/api/conflicts/1"):
+            assert machine.get(path).status_code == 403
+        for path in ("/annotate", "/validate", "/adjudicate", "/thanks"):
+            assert machine.get(path).status_code in {303, 403}

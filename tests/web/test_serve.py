@@ -1,0 +1,209 @@
+"""`fcpair serve`, in a process of its own: starting, answering, logging, ending."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from click.testing import CliRunner, Result
+from steps.online import admit
+
+from fcpair.cli import main
+from fcpair.study import Study
+
+START_S = 2.0  # what is promised, on a machine that does little else; tests share it
+PATIENCE_S = 30.0
+
+
+class Served:
+    """A server under way, and what it has printed."""
+
+    def __init__(self, study: Path, *options: str) -> None:
+        self.began = time.perf_counter()
+        self.study = study
+        command = [sys.executable, "-m", "fcpair", "serve", "--study", str(study), "--port", "0", *options]
+        self.output = study.with_suffix(".log")
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        with self.output.open("w") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
+        self.url = self._url()
+
+    def _url(self) -> str:
+        while time.perf_counter() < self.began + PATIENCE_S and self.process.poll() is None:
+            if found := re.search(r"http://\S+", self.output.read_text()):
+                return found[0]
+            time.sleep(0.01)
+        pytest.fail(f"the server said no address: {self.output.read_text()}")
+
+    def ask(self, path: str, token: str = "", body: object = None) -> tuple[int, bytes]:
+        """The status and the body of an answer."""
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        data = None if body is None else json.dumps(body).encode()
+        request = Request(self.url + path, data, {**headers, "Content-Type": "application/json"})
+        try:
+            with urlopen(request, timeout=PATIENCE_S) as answer:
+                return answer.status, answer.read()
+        except HTTPError as refused:
+            with refused:
+                return refused.code, refused.read()
+
+    def end(self) -> int:
+        """End it as Ctrl-C does; returns its exit code."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(PATIENCE_S)
+
+
+@pytest.fixture
+def path(files: dict[str, Path], tmp_path: Path) -> Path:
+    """A study in which labels are being given."""
+    return Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
+
+
+@pytest.fixture
+def start(path: Path) -> Iterator[Callable[..., Served]]:
+    begun: list[Served] = []
+
+    def started(*options: str) -> Served:
+        begun.append(Served(path, *options))
+        return begun[-1]
+
+    yield started
+    for served in begun:
+        if served.process.poll() is None:
+            served.process.kill()
+            served.process.wait()
+
+
+def invited(path: Path, name: str = "ana") -> str:
+    study = Study.open(path)
+    admit(study, name)
+    token = study.access.invite(name)
+    study.close()
+    return token
+
+
+def test_it_serves_pages_and_the_api_and_ends_cleanly(path: Path, start: Callable[..., Served]) -> None:
+    token = invited(path)
+    served = start()
+    assert served.ask("/join")[0] == 200
+    shown = json.loads(served.ask("/api/next", token)[1])["tasks"][0]
+    body = {"request_id": "request-1", "assignment_id": shown["assignment_id"], "answer": "appropriate"}
+    assert served.ask("/api/judgements", token, body)[0] == 200
+    assert served.end() == 0
+    assert "Traceback" not in served.output.read_text()
+    assert sorted(one.name for one in path.parent.glob("study.db*")) == ["study.db"]
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM judgement").fetchone() == (1,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_it_is_there_at_once_and_stays_small(path: Path, start: Callable[..., Served]) -> None:
+    token = invited(path)
+    served = start()
+    assert served.ask("/join")[0] == 200
+    assert time.perf_counter() - served.began < 3 * START_S
+    for _ in range(50):
+        assert served.ask("/api/next?n=5", token)[0] == 200
+        assert served.ask("/annotate", token)[0] == 200
+    assert resident_kb(served.process.pid) < 200_000
+
+
+def resident_kb(pid: int) -> int:
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found
+    return int(found[1])
+
+
+def test_no_token_is_ever_printed(path: Path, start: Callable[..., Served]) -> None:
+    token = invited(path)
+    served = start()
+    for sent in (token, "wrong-token-1234"):
+        served.ask("/api/me", sent)
+        served.ask("/api/judgements", sent, {"token": sent})
+        served.ask("/api/nowhere", sent)
+    served.end()
+    assert token not in served.output.read_text()
+    assert "wrong-token" not in served.output.read_text()
+
+
+def test_the_options_are_the_terms(path: Path, start: Callable[..., Served]) -> None:
+    token = invited(path)
+    served = start("--daily-limit", "1", "--contact", "Dr Lee, نه 555", "--demographic", "Age: 18-29 | 30 or more")
+    assert len(json.loads(served.ask("/api/next?n=5", token)[1])["tasks"]) == 1
+    assert served.ask("/api/consent", token, {"demographics": {"Age": "18-29"}})[0] == 204
+    assert "Dr Lee, نه 555" in served.ask("/settings", token)[1].decode() + served.ask("/annotate", token)[1].decode()
+
+
+def test_it_says_what_to_do_first(path: Path, start: Callable[..., Served]) -> None:
+    said = start().output
+    assert "fcpair people add NAME --role annotator" in wait_for(said, "Ctrl-C")
+
+
+def test_it_says_how_people_come_in(path: Path, start: Callable[..., Served]) -> None:
+    invited(path)
+    text = wait_for(start().output, "Ctrl-C")
+    assert "fcpair people invite NAME" in text
+    assert "TLS" not in text
+
+
+def test_it_warns_when_it_listens_to_a_whole_network(start: Callable[..., Served]) -> None:
+    assert "TLS" in wait_for(start("--host", "0.0.0.0").output, "Ctrl-C")
+
+
+def wait_for(output: Path, words: str) -> str:
+    end = time.perf_counter() + PATIENCE_S
+    while words not in output.read_text():
+        assert time.perf_counter() < end, output.read_text()
+        time.sleep(0.01)
+    return output.read_text()
+
+
+def refused(*arguments: str | Path) -> Result:
+    result = CliRunner().invoke(main, ["serve", *(str(one) for one in arguments)])
+    assert result.exit_code == 2, result.output
+    return result
+
+
+def test_a_port_that_is_taken_is_told(path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        said = refused("--study", path, "--port", str(port)).output
+    assert f"cannot listen at port {port} of 127.0.0.1: it is taken" in said
+    assert "--port" in said
+
+
+def test_an_address_that_is_not_this_machine_s_is_told(path: Path) -> None:
+    assert (
+        "cannot listen at port 0 of 192.0.2.1" in refused("--study", path, "--port", "0", "--host", "192.0.2.1").output
+    )
+
+
+def test_a_study_that_is_not_there_is_told(tmp_path: Path) -> None:
+    assert "there is no study" in refused("--study", tmp_path / "nothing.db").output
+
+
+def test_without_the_extra_it_says_how_to_get_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("fastapi", "uvicorn"):
+        monkeypatch.setitem(sys.modules, name, None)
+    said = refused("--study", path).output
+    assert "`serve` needs fastapi, uvicorn" in said
+    assert "pip install 'fcpair[web]'" in said
+
+
+def test_the_command_loads_no_web_framework_for_its_help() -> None:
+    code = "import sys; from fcpair.cli.serve import serve; print(*{'fastapi', 'uvicorn', 'jinja2'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == []
