@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
-from fastapi.security import HTTPBearer
 
 from fcpair.errors import InputError
 from fcpair.records import Submission, Task
@@ -31,25 +30,23 @@ from fcpair.web.schemas import (
 WORKERS = tuple(ROUND_OF)
 Count = Annotated[int, Query(ge=1, le=5, description="How many pairs.")]
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `assignment_id`.")]
-_bearer = HTTPBearer(
-    auto_error=False, scheme_name="token", description="The token of an invite link: what follows the `#`."
-)
 
 
-def router(context: Context) -> APIRouter:
-    """All routes under /api."""
-    routes = APIRouter(prefix="/api", dependencies=[Depends(_bearer)])
-    _people(routes, context)
-    _work(routes, context)
-    routes.include_router(api_adjudicate.router(context))
-    return routes
+def add(app: FastAPI, context: Context) -> None:
+    """Add all routes under /api.
+
+    Straight to the app: FastAPI finds those of a router that it includes in several times the time, at every request.
+    """
+    _people(app, context)
+    _work(app, context)
+    api_adjudicate.add(app, context)
 
 
-def _people(routes: APIRouter, context: Context) -> None:
+def _people(app: FastAPI, context: Context) -> None:
     study, door = context.study, context.door
     desk = study.desk(context.annotate)
 
-    @routes.get("/me", summary="Who you are", response_model=Me, responses=refusals())
+    @app.get("/api/me", summary="Who you are", response_model=Me, responses=refusals())
     def me(request: Request) -> Response:
         """Your name, your role, and what you can answer."""
         visitor = door.enter(request)
@@ -58,14 +55,14 @@ def _people(routes: APIRouter, context: Context) -> None:
         known = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented, "blurred": visitor.blurred}
         return JSONResponse({**known, "round": round_, "choices": choices})
 
-    @routes.post("/consent", summary="Agree to take part", status_code=204, responses=refusals(400, 413))
+    @app.post("/api/consent", summary="Agree to take part", status_code=204, responses=refusals(400, 413))
     def consent(request: Request, body: ConsentIn) -> Response:
         """Needed once, before the first pair. The study's page says what you agree to."""
         visitor = door.enter(request)
         study.access.consent(visitor.id, _said(context.annotate.demographics, body.demographics))
         return Response(status_code=204)
 
-    @routes.put("/settings", summary="Change your settings", status_code=204, responses=refusals(400, 413))
+    @app.put("/api/settings", summary="Change your settings", status_code=204, responses=refusals(400, 413))
     def settings(request: Request, body: SettingsIn) -> Response:
         """Say whether the pages blur a text until you ask for it."""
         visitor = door.enter(request)
@@ -74,13 +71,13 @@ def _people(routes: APIRouter, context: Context) -> None:
         return Response(status_code=204)
 
 
-def _work(routes: APIRouter, context: Context) -> None:
+def _work(app: FastAPI, context: Context) -> None:
     door, desk = context.door, context.study.desk(context.annotate)
     intake = Intake(desk)
 
     # These two are asked for at every pair, and a hop to a thread costs as much as all the rest of them. Reading is
     # quick and waits for nobody; the intake sees to the writing.
-    @routes.get("/next", summary="Your next pairs", response_model=TasksOut, responses=refusals())
+    @app.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=refusals())
     async def next_(request: Request, n: Count = 1) -> Response:
         """The pairs that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
 
@@ -89,7 +86,7 @@ def _work(routes: APIRouter, context: Context) -> None:
         visitor = door.enter(request, *WORKERS)
         return JSONResponse({"tasks": [_task(one) for one in desk.tasks(visitor, n)]})
 
-    @routes.post("/judgements", summary="Answer a pair", response_model=Recorded, responses=refusals(400, 409, 413))
+    @app.post("/api/judgements", summary="Answer a pair", response_model=Recorded, responses=refusals(400, 409, 413))
     async def submit(request: Request, body: AnswerIn) -> Response:
         """Stored before this answers. Send it again, unchanged, when no answer came: it is stored once.
 
@@ -98,13 +95,13 @@ def _work(routes: APIRouter, context: Context) -> None:
         visitor = door.enter(request, *WORKERS)
         return JSONResponse(await intake.submit(visitor, Submission(**vars(body))))
 
-    @routes.get("/answers", summary="Your own answers", response_model=TasksOut, responses=refusals())
+    @app.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=refusals())
     def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
         """The pairs that you answered, the latest first. To change an answer, send another one on the same pair."""
         visitor = door.enter(request, *WORKERS)
         return JSONResponse({"tasks": [_task(one) for one in desk.answers(visitor, before, n)]})
 
-    @routes.get("/progress", summary="How far you are", response_model=ProgressOut, responses=refusals())
+    @app.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=refusals())
     def progress(request: Request) -> Response:
         """How many pairs are open and answered, and how long the rest takes at your own pace."""
         visitor = door.enter(request, *WORKERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fcpair.records import Role, ShownText
@@ -27,34 +27,36 @@ Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on bef
 After = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Leave this pair for later.")]
 
 
-def router(context: Context) -> APIRouter:
-    """/api/conflicts, /api/decisions and /api/decided."""
-    routes = APIRouter()
+def add(app: FastAPI, context: Context) -> None:
+    """Add /api/conflicts, /api/decisions and /api/decided."""
     door, docket = context.door, context.study.docket
 
-    @routes.get("/conflicts/next", summary="Your next conflict", response_model=NextCaseOut, responses=refusals())
+    @app.get("/api/conflicts/next", summary="Your next conflict", response_model=NextCaseOut, responses=refusals())
     def next_(request: Request, after: After = None) -> Response:
         """The next pair whose labels differ, null when none waits."""
         visitor = door.enter(request, Role.ADJUDICATOR)
         case = docket.next(visitor.id, after)
         return JSONResponse({"case": _case(case) if case else None, "queue": vars(docket.state(visitor.id))})
 
-    @routes.get("/conflicts/{pair_id}", summary="A conflict", response_model=CaseOut, responses=refusals(404, 409))
+    @app.get("/api/conflicts/{pair_id}", summary="A conflict", response_model=CaseOut, responses=refusals(404, 409))
     def case(request: Request, pair_id: PairId) -> Response:
         """A pair that waits, or that you have decided: its texts, and its labels without names."""
         visitor = door.enter(request, Role.ADJUDICATOR)
         return JSONResponse(_case(docket.case(visitor.id, pair_id)))
 
-    @routes.post(
-        "/decisions", summary="Decide a conflict", response_model=DecisionMade, responses=refusals(400, 404, 409, 413)
+    @app.post(
+        "/api/decisions",
+        summary="Decide a conflict",
+        response_model=DecisionMade,
+        responses=refusals(400, 404, 409, 413),
     )
     def decide(request: Request, body: RulingIn) -> Response:
         """Stored before this answers, and once, however often the request is repeated."""
         visitor = door.enter(request, Role.ADJUDICATOR)
         return JSONResponse(docket.decide(visitor.id, Ruling(**vars(body))))
 
-    @routes.post(
-        "/decisions/{pair_id}/undo",
+    @app.post(
+        "/api/decisions/{pair_id}/undo",
         summary="Take a decision back",
         response_model=DecisionMade,
         responses=refusals(400, 404, 409, 413),
@@ -64,7 +66,7 @@ def router(context: Context) -> APIRouter:
         visitor = door.enter(request, Role.ADJUDICATOR)
         return JSONResponse(docket.undo(visitor.id, pair_id, body.request_id))
 
-    @routes.get("/decided", summary="What is decided", response_model=DecisionsOut, responses=refusals())
+    @app.get("/api/decided", summary="What is decided", response_model=DecisionsOut, responses=refusals())
     def decided(
         request: Request,
         before: Annotated[
@@ -76,8 +78,6 @@ def router(context: Context) -> APIRouter:
         door.enter(request, Role.ADJUDICATOR)
         listed = docket.decided(limit=n, before=before)
         return JSONResponse({"decisions": [{**vars(one), **_texts(one.hs, one.cn)} for one in listed]})
-
-    return routes
 
 
 def _case(case: Case) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
@@ -30,6 +32,8 @@ Annotators and validators: `GET /api/me`, once `POST /api/consent`, then `GET /a
 turn. Make up a new `request_id` for each answer, and send the same request again when no answer came.
 """
 
+TOKEN = {"type": "http", "scheme": "bearer", "description": "The token of an invite link: what follows the `#`."}
+
 
 class _App(FastAPI):
     """FastAPI with the guard around everything, even around what answers its own failures."""
@@ -38,6 +42,12 @@ class _App(FastAPI):
         """The app as the server calls it."""
         return Guard(super().build_middleware_stack())
 
+    def openapi(self) -> dict[str, Any]:
+        """The description of the API. It names the token here, as a dependency would cost time at every request."""
+        described = super().openapi()
+        described.setdefault("components", {})["securitySchemes"] = {"token": TOKEN}
+        return {**described, "security": [{"token": []}]}
+
 
 def create_app(study: Study, annotate: Annotate) -> FastAPI:
     """The app that serves a study on these terms; it lets go of the study's file when it ends."""
@@ -45,7 +55,9 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         study.share()
+        gc.freeze()  # what is loaded by now stays as long as the server: no need to look through it again and again
         yield
+        gc.unfreeze()
         study.close()
 
     app = _App(
@@ -60,7 +72,7 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
     )
     context = app.state.context = Context(study, annotate, Door(study.access), templates())
     Problems(context).handle(app)
-    app.include_router(api.router(context))
+    api.add(app, context)
     for module in (joining, pages, adjudicate, lead):
         app.include_router(module.router(context), include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))

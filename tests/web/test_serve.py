@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -15,8 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 from click.testing import CliRunner, Result
@@ -24,47 +20,9 @@ from steps.online import admit
 
 from fcpair.cli import main
 from fcpair.study import Study
+from web.served import PATIENCE_S, Served
 
 START_S = 2.0  # what is promised, on a machine that does little else; tests share it
-PATIENCE_S = 30.0
-
-
-class Served:
-    """A server under way, and what it has printed."""
-
-    def __init__(self, study: Path, *options: str) -> None:
-        self.began = time.perf_counter()
-        self.study = study
-        command = [sys.executable, "-m", "fcpair", "serve", "--study", str(study), "--port", "0", *options]
-        self.output = study.with_suffix(".log")
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        with self.output.open("w") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
-        self.url = self._url()
-
-    def _url(self) -> str:
-        while time.perf_counter() < self.began + PATIENCE_S and self.process.poll() is None:
-            if found := re.search(r"http://\S+", self.output.read_text()):
-                return found[0]
-            time.sleep(0.01)
-        pytest.fail(f"the server said no address: {self.output.read_text()}")
-
-    def ask(self, path: str, token: str = "", body: object = None) -> tuple[int, bytes]:
-        """The status and the body of an answer."""
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        data = None if body is None else json.dumps(body).encode()
-        request = Request(self.url + path, data, {**headers, "Content-Type": "application/json"})
-        try:
-            with urlopen(request, timeout=PATIENCE_S) as answer:
-                return answer.status, answer.read()
-        except HTTPError as refused:
-            with refused:
-                return refused.code, refused.read()
-
-    def end(self) -> int:
-        """End it as Ctrl-C does; returns its exit code."""
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(PATIENCE_S)
 
 
 @pytest.fixture

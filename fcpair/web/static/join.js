@@ -2,9 +2,14 @@
 // of the address before anything else, lest it stay in the history, and is posted in the body of the form.
 
 const form = document.querySelector("#join");
-const token = location.hash.slice(1);
-if (token) {
+
+function comeIn() {
+  const token = location.hash.slice(1);
+  if (!token) return;
   history.replaceState(null, "", location.pathname);
   form.elements.token.value = token;
   form.requestSubmit();
 }
+
+window.addEventListener("hashchange", comeIn); // the link was opened where this page was open already
+comeIn();
