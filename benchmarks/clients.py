@@ -1,4 +1,4 @@
-"""Clients that label as fast as a server lets them: keep-alive connections and as little work of their own as can be."""
+"""Clients that label as fast as a server lets them, on connections that are kept, with little work of their own."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 DEFAULT_STUDY = "study.db"
+LONGEST_DEFAULT = 60
 
 study_option = click.option(
     "--study",
@@ -84,8 +86,9 @@ def _own_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
     several = kind == tuple[str, ...]
     default: Any = item.default
     if several:
-        default = ", ".join(default) or "none"
-    text = f"{_sentence(item)}  [default: the recipe's, else {default}]"
+        default = ", ".join(default)
+    plain = "none" if default in (None, "") else textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" …")
+    text = f"{_sentence(item)}  [default: the recipe's, else {plain}]"
     if several:
         return click.option(_flag(item).removesuffix("s"), item.name, multiple=True, metavar="NAME", help=text)
     return click.option(_flag(item), type=_click_type(kind), help=text)

@@ -1,7 +1,8 @@
-"""people add, list, invite, revoke, role, retire, handover."""
+"""people add, list, invite, revoke, terms, forget, role, retire, handover."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import click
@@ -103,6 +104,40 @@ def list_(study: Study, form: str) -> None:
     columns = ("name", "role", "retired", "open", "done", "skipped", "withdrawn")
     table = Table("People", columns, [[row[name] for name in columns] for row in rows])
     emit(form, data=rows, tables=[table], rows=rows)
+
+
+@people.command()
+@format_option
+@with_study
+def terms(study: Study, form: str) -> None:
+    """Say who has consented, and what people said about themselves and left out.
+
+    \b
+    Example:
+      fcpair people terms --format csv
+    """
+    listed = study.access.terms()
+    plain = ("demographics", "opted_out")
+    rows = [one | {name: json.dumps(one[name], ensure_ascii=False) for name in plain} for one in listed]
+    columns = ("name", "role", "consented_at", *plain)
+    table = Table("Terms", columns, [[row[name] for name in columns] for row in rows])
+    emit(form, data=listed, tables=[table], rows=rows)
+
+
+@people.command()
+@click.argument("name")
+@with_study
+def forget(study: Study, name: str) -> None:
+    """Delete what a person said about themselves; their answers stay.
+
+    Of somebody who is retired, the topics that they left out go too.
+
+    \b
+    Example:
+      fcpair people forget ana
+    """
+    study.access.forget(name)
+    click.echo(f"what {name} said about themselves is deleted; copies of the study still have it")
 
 
 @people.command()

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
+from typing import Any
 
 from fcpair.errors import InputError, StageError
 from fcpair.records import RunRecord, Topic, Visitor
@@ -80,6 +81,22 @@ class Access:
         """Note that a person takes part of their own free will, and what they chose to say about themselves."""
         with self._store.write() as tx:
             people.note_consent(tx, person_id, demographics)
+
+    def terms(self) -> list[dict[str, Any]]:
+        """On what terms people take part: `name`, `role`, `consented_at` (None: not yet), `demographics` (answers by
+        question), `opted_out` (values by metadata column).
+        """
+        with self._store.read() as tx:
+            return people.terms(tx)
+
+    def forget(self, name: str) -> RunRecord:
+        """Delete what a person said about themselves, and once they are retired what they opted out of too.
+
+        Their answers stay, under their pseudonym. Raises UnknownIdError when there is nobody of that name.
+        """
+        with self._store.write() as tx:
+            people.forget(tx, staff.find(tx, name).id)
+            return note_run(tx, "people", {"forget": name}, {"people": 1})
 
     def set_blurred(self, person_id: int, blurred: bool) -> None:
         """Remember whether a person wants the HS blurred until they ask for it."""

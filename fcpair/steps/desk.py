@@ -148,7 +148,7 @@ class Desk:
         status = Status.SKIPPED if code is None else Status.DONE
         judgement_id = desk.add_judgement(tx, row, status)
         if code is None:
-            staff.refill(tx, seed=0)
+            staff.pass_on(tx, given.assignment_id, found.pair_id, round_)
         return {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
 
     def _code(self, tx: Tx, round_: Round, answer: str) -> int | None:

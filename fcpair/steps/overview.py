@@ -79,16 +79,19 @@ def _next(built: dict[str, int], rounds: dict[str, dict[str, int]], adjudication
         (not built["assign"], "run `fcpair assign`"),
         (
             labels["open"],
-            f"open labels: {labels['open']:,}; `fcpair labels sheets DIR`, `fcpair labels import FILE`",
+            f"open labels: {labels['open']:,}; `fcpair serve`, or `fcpair labels sheets DIR` and `... import FILE`",
         ),
         (labels["vacant"], f"labels that nobody is left to give: {labels['vacant']:,}; `fcpair people add NAME`"),
         (
             waiting or not sum(adjudications.values()),
-            f"pairs that wait for a decision: {waiting:,}; run `fcpair adjudicate`",
+            f"pairs that wait for a decision: {waiting:,}; run `fcpair adjudicate`, or `fcpair serve`",
         ),
         (not sum(verdicts.values()), "run `fcpair validate assign`"),
         (verdicts["vacant"], f"verdicts that nobody is left to give: {verdicts['vacant']:,}; `fcpair people add NAME`"),
-        (verdicts["open"], f"open verdicts: {verdicts['open']:,}; `fcpair validate sheets DIR`, `... import FILE`"),
+        (
+            verdicts["open"],
+            f"open verdicts: {verdicts['open']:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`",
+        ),
     )
     done = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
     return next((step for due, step in steps if due), done)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.records import Person, Role, Round, RunRecord, Status
 from fcpair.steps.ground import note_run
-from fcpair.store import Store, Tx, decisions, people, topics, work
+from fcpair.store import Store, Tx, decisions, people, slots, topics, work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -159,6 +160,25 @@ def _fill(tx: Tx, slots: pd.DataFrame, candidates: list[Person], round_: Round, 
     new["position"] = last + new.groupby("person_id").cumcount() + 1
     work.add_assignments(tx, new, round_)
     return len(new)
+
+
+def pass_on(tx: Tx, assignment_id: int, pair_id: int, round_: Round) -> bool:
+    """Give the slot of one skipped pair to whoever may take it and has least to do; False when there is nobody.
+
+    What `refill` does for all vacant slots, for this one alone and without loading what frames need: it happens while
+    people answer.
+    """
+    able = [
+        one
+        for one in slots.heirs(tx, pair_id, ROLE_IN[round_])
+        if not (one["opted_out"] and topics.is_about(tx, pair_id, one["opted_out"]))
+    ]
+    if not able:
+        return False
+    least = min(one["open"] for one in able)
+    heir = Random(assignment_id).choice([one["id"] for one in able if one["open"] == least])
+    slots.fill(tx, assignment_id, pair_id, round_, heir)
+    return True
 
 
 def loads(tx: Tx, candidates: list[Person]) -> NDArray[np.int64]:

@@ -94,3 +94,17 @@ def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, dict[str, list[s
 def set_opt_outs(tx: Tx, person_id: int, opted_out: dict[str, list[str]]) -> None:
     """Note what a person has opted out of: values by metadata column."""
     tx.execute(update(person).where(person.c.id == person_id).values(opted_out=opted_out))
+
+
+def terms(tx: Tx) -> list[dict[str, Any]]:
+    """On what terms people take part: `name`, `role`, `consented_at`, `demographics`, `opted_out`."""
+    columns = (person.c.name, person.c.role, person.c.consented_at, person.c.demographics, person.c.opted_out)
+    rows = tx.execute(select(*columns).order_by(person.c.id))
+    return [{**row._mapping, "demographics": row.demographics or {}, "opted_out": row.opted_out or {}} for row in rows]
+
+
+def forget(tx: Tx, person_id: int) -> None:
+    """Delete what a person said about themselves, and of one who takes no further part what they opted out of."""
+    tx.execute(update(person).where(person.c.id == person_id).values(demographics=None))
+    gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
+    tx.execute(update(person).where(gone).values(opted_out=None))

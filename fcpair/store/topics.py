@@ -26,6 +26,11 @@ def pairs_about(tx: Tx, opted_out: Mapping[str, Collection[str]]) -> list[int]:
     return list(tx.execute(select(pair.c.id).where(_any_of(opted_out)).order_by(pair.c.id)).scalars())
 
 
+def is_about(tx: Tx, pair_id: int, opted_out: Mapping[str, Collection[str]]) -> bool:
+    """Whether a pair holds what somebody has opted out of."""
+    return tx.execute(select(pair.c.id).where(pair.c.id == pair_id, _any_of(opted_out))).first() is not None
+
+
 def withdraw_about(tx: Tx, person_id: int, opted_out: Mapping[str, Collection[str]]) -> int:
     """Take back what a person has open of what they opted out of; returns how much there was."""
     about = select(pair.c.id).where(_any_of(opted_out)).scalar_subquery()

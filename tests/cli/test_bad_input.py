@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from steps.small import dump, write_corpus
 
 from cli.conftest import Fcpair
+from fcpair.cli import main
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -159,7 +161,10 @@ def closed(files: dict[str, Path]) -> Iterator[Path]:
     """A study in a folder that may be read and not written, with this process as somebody who has no privileges."""
     folder = Path(tempfile.mkdtemp())
     study = Path(shutil.copy(files["checked"], folder / "study.db"))
-    Study.open(study).report(folder / "r.html").unlink()  # loads now what this somebody could perhaps not read
+    # What follows is loaded now, because this somebody could perhaps not read it.
+    Study.open(study).report(folder / "r.html").unlink()
+    CliRunner().invoke(main, ["status", "--study", str(study)])
+    dump(study)
     study.chmod(0o444)
     folder.chmod(0o555)
     everybody = os.geteuid() == 0

@@ -333,6 +333,15 @@ def test_an_invite_link_holds_the_only_token_that_lets_its_owner_in(at: At, fcpa
     assert study.access.invited() == set()
 
 
+def test_terms_are_printed_and_forgotten(at: At, fcpair: Fcpair) -> None:
+    study = Study.open(at("dealt"))
+    study.access.consent(study.people[0].id, {"Age": "30-49"})
+    first, *_ = rows(fcpair("people", "terms", "--format", "csv").stdout)
+    assert (first["name"], first["demographics"]) == ("ana", '{"Age": "30-49"}')
+    assert "what ana said about themselves is deleted" in fcpair("people", "forget", "ana").stdout
+    assert study.access.terms()[0]["demographics"] == {}
+
+
 def test_labels_are_exported_as_they_are(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study.open(at("labelled"))
     assert fcpair("labels", "export", "--out", tmp_path / "l.csv").stdout.endswith("l.csv: 42 answers\n")

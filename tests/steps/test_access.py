@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from steps.online import admit, at_desk, give
-from steps.small import SELECTED, assert_refused, dump, open_work
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Annotate, Assign
 from fcpair.records import Role
 from fcpair.study import Study
+from steps.online import admit, at_desk, give
+from steps.small import SELECTED, assert_refused, dump, open_work
 
 At = Callable[[str], Study]
 TOPIC = "hs_topic"
@@ -177,3 +177,23 @@ def test_limits_are_at_least_one(name: str) -> None:
 def test_a_question_is_asked_once() -> None:
     with pytest.raises(InputError, match="question `Age`"):
         Annotate(demographics=("Age: 18-29 | 30 or more", "Age"))
+
+
+def test_what_people_said_about_themselves_can_be_read_and_deleted(at: At) -> None:
+    study = at("dealt")
+    ana = admit(study, "ana")
+    study.access.consent(ana.id, {"Age": "30-49"})
+    study.access.opt_out(ana.id, TOPIC, ["People who l"])
+    first, second, _ = study.access.terms()
+    assert (first["name"], first["demographics"], first["opted_out"]) == (
+        "ana",
+        {"Age": "30-49"},
+        {TOPIC: ["People who l"]},
+    )
+    assert (second["consented_at"], second["demographics"], second["opted_out"]) == (None, {}, {})
+    study.access.forget("ana")
+    assert "30-49" not in dump(study)
+    assert study.access.terms()[0]["opted_out"], "who still takes part is still spared what they left out"
+    study.retire("ana")
+    study.access.forget("ana")
+    assert study.access.terms()[0]["opted_out"] == {}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from steps.online import admit, at_desk, give
-from steps.small import assert_refused, dump, labels_of, open_work
 
 from fcpair.errors import ConflictError, InputError, RefusedError
 from fcpair.params import Adjudicate, Annotate, Validate
 from fcpair.records import Role, Round, Submission
 from fcpair.study import Study
+from steps.online import admit, at_desk, give
+from steps.small import assert_refused, dump, labels_of, open_work
 
 At = Callable[[str], Study]
 
@@ -274,3 +276,60 @@ def test_answers_online_lead_to_the_tiers(at: At) -> None:
         give(desk, vera, "agree")
     tiers = study.partition().pairs
     assert sorted(tiers["tier"]) == [2] * 12 + [4] * 12
+
+
+def _skip_a_single(study: Study, name: str = "ana") -> int:
+    """Skip a pair that only this annotator has; returns its number."""
+    desk, visitor = at_desk(study, name)
+    number = [pair for _, pair in open_work(study)]
+    task = next(task for task in desk.tasks(visitor, 40) if number.count(task.pair_id) == 1)
+    give(desk, visitor, "skip", task.assignment_id)
+    return task.pair_id
+
+
+def test_a_skipped_pair_goes_to_who_has_least_to_do(at: At) -> None:
+    study = at("dealt")
+    ben_desk, ben = at_desk(study, "ben")
+    for _ in range(5):
+        give(ben_desk, ben, "appropriate")
+    pair = _skip_a_single(study)
+    assert [who for who, number in open_work(study) if number == pair] == ["ben"]
+
+
+def test_a_skipped_pair_does_not_go_to_who_opted_out(at: At) -> None:
+    study = at("dealt")
+    ben = admit(study, "ben")
+    study.access.opt_out(ben.id, "hs_topic", ["People who l"])
+    pair = _skip_a_single(study)
+    assert [who for who, number in open_work(study) if number == pair] == ["cleo"]
+
+
+def test_a_skipped_pair_that_nobody_is_left_for_waits_for_somebody_new(at: At) -> None:
+    study = at("dealt")
+    study.retire("ben")
+    study.retire("cleo")
+    pair = _skip_a_single(study)
+    assert study.status()["rounds"]["label"]["vacant"] > 0
+    study.add_people(["dora"], Role.ANNOTATOR)
+    assert ("dora", pair) in open_work(study)
+
+
+def test_answering_loads_no_data_frames(at: At) -> None:
+    """The server is small and quick, because what annotators do needs neither pandas nor scipy."""
+    script = """
+import sys
+from fcpair.params import Annotate
+from fcpair.records import Submission
+from fcpair.study import Study
+study = Study.open(sys.argv[1])
+visitor = study.access.by_token(sys.argv[2])
+desk = study.desk(Annotate(daily_limit=9))
+for at, answer in enumerate(("appropriate", "skip", "not_sure")):
+    desk.submit(visitor, Submission(f"request-{at}", desk.tasks(visitor)[0].assignment_id, answer))
+desk.answers(visitor), desk.progress(visitor)
+print(sorted({"pandas", "scipy", "matplotlib", "statsmodels"} & set(sys.modules)))
+"""
+    study = at("dealt")
+    admit(study, "ana")
+    line = [sys.executable, "-c", script, study.place, study.access.invite("ana")]
+    assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,0 +1,48 @@
+"""A slot that must find new hands, row by row: what `steps.staff` does for many pairs at once, without any frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, insert, select
+
+from fcpair.records import Role, Round, Status
+from fcpair.store.store import Tx
+from fcpair.store.tables import adjudication, assignment, person
+
+
+def heirs(tx: Tx, pair_id: int, role: Role) -> list[dict[str, Any]]:
+    """The active people in a role who have had nothing to do with a pair: `id`, `open` pairs, `opted_out`."""
+    open_ = (
+        select(func.count())
+        .where(assignment.c.person_id == person.c.id, assignment.c.status == Status.OPEN.value)
+        .correlate(person)
+        .scalar_subquery()
+    )
+    query = select(person.c.id, open_.label("open"), person.c.opted_out).order_by(person.c.id)
+    query = query.where(person.c.role == role.value, person.c.retired_at.is_(None), ~_took_part(pair_id))
+    return [dict(row._mapping) for row in tx.execute(query)]
+
+
+def _took_part(pair_id: int) -> ColumnElement[bool]:
+    given = select(assignment.c.person_id).where(assignment.c.pair_id == pair_id)
+    decided = select(adjudication.c.person_id).where(
+        adjudication.c.pair_id == pair_id, adjudication.c.person_id.is_not(None)
+    )
+    return person.c.id.in_(given) | person.c.id.in_(decided)
+
+
+def fill(tx: Tx, assignment_id: int, pair_id: int, round_: Round, heir_id: int) -> None:
+    """Give the slot of a skipped assignment to somebody else, at the end of their shard."""
+    last = select(func.max(assignment.c.position)).where(
+        assignment.c.person_id == heir_id, assignment.c.round == round_.value
+    )
+    row = {
+        "pair_id": pair_id,
+        "person_id": heir_id,
+        "round": round_.value,
+        "position": (tx.execute(last).scalar() or 0) + 1,
+        "status": Status.OPEN.value,
+        "replaces": assignment_id,
+    }
+    tx.execute(insert(assignment), [row])
