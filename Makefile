@@ -4,11 +4,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+BROWSER_TESTS := tests/browser
+AXE := $(BROWSER_TESTS)/node_modules/.installed
 JOBS ?= 2
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint types bench clean
+.PHONY: help venv demo axe test lint types bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,8 +34,26 @@ demo: $(STAMP) ## the whole road on the example corpus, down to the tiers and a 
 	$(BIN)/fcpair report --study demo/study.db --out demo/report.html
 	@echo
 	@echo "Open demo/report.html in a browser; demo/gold.csv is the Gold partition, demo/figures has the figures."
+	@echo
+	@echo "The finished study in the browser, as its lead sees it: start the server with"
+	@echo "  $(BIN)/fcpair serve --study demo/study.db"
+	@echo "and open the link of lea:"
+	@$(BIN)/fcpair people add lea --role lead --study demo/study.db
 
-test: $(STAMP) ## the whole test suite; FCPAIR_DATA names the folder with the real data
+axe: $(AXE)
+	@test -e $(AXE)
+
+# Without it, the tests of the pages that need it are skipped, and say so.
+$(AXE): $(BROWSER_TESTS)/package.json $(BROWSER_TESTS)/package-lock.json
+	@if ! command -v npm > /dev/null; then \
+	  echo "npm is not there, so axe-core is not installed: install nodejs and npm to test the pages with it"; \
+	elif npm ci --prefix $(BROWSER_TESTS) --ignore-scripts --no-audit --no-fund < /dev/null; then \
+	  touch $@; \
+	else \
+	  echo "npm could not install axe-core, which tests of the pages need"; \
+	fi
+
+test: $(STAMP) $(AXE) ## the whole test suite; FCPAIR_DATA names the folder with the real data
 	$(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(STAMP) ## style and format
@@ -47,4 +67,4 @@ bench: $(STAMP) ## measured ratios, outside the test suite; needs FCPAIR_DATA
 	$(BIN)/python -m benchmarks
 
 clean: ## remove what was made, the environment included
-	rm -rf $(VENV) demo build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BROWSER_TESTS)/node_modules demo build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

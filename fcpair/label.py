@@ -17,6 +17,7 @@ APPROPRIATENESS = Scheme(
 )
 VERDICTS = Scheme((Choice(int(Verdict.DISAGREE), "disagree"), Choice(int(Verdict.AGREE), "agree", positive=True)))
 SKIP = "skip"
+LONGEST_NAME = 100
 IRRECONCILABLE = "irreconcilable"
 NO_CODE = -1  # stands for "no code" in integer columns: a skip, a discarded pair, nothing there
 
@@ -50,6 +51,7 @@ def parse_scheme(choices: list[dict[str, Any]]) -> Scheme:
         (len(set(scheme.codes)) < len(names) or len(set(names)) < len(names), "a code or a name stands twice"),
         (bool({SKIP, IRRECONCILABLE} & set(names)), f"`{SKIP}` and `{IRRECONCILABLE}` have a meaning of their own"),
         (any(not name or name.isdecimal() for name in names), "a name is a word, not empty and no number"),
+        (any(len(name) > LONGEST_NAME for name in names), f"a name has at most {LONGEST_NAME} characters"),
         (any(code < 0 for code in scheme.codes), "codes count from 0"),
     )
     for failed, message in problems:

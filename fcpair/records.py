@@ -181,7 +181,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Submission:
-    """A person's answer on a task: the name of a choice or `skip`; `request_id` tells repeated requests."""
+    """A person's answer on a task: the name of a choice or `skip`; `request_id` tells repeated requests.
+
+    `guideline_version` is the version of the guidelines that the person was shown; None stands for the newest.
+    """
 
     request_id: str
     assignment_id: int
@@ -189,6 +192,7 @@ class Submission:
     note: str = ""
     seconds: float | None = None
     decision_id: int | None = None
+    guideline_version: int | None = None
 
 
 @dataclass(frozen=True)

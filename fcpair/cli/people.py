@@ -119,7 +119,7 @@ def terms(study: Study, form: str) -> None:
     listed = study.access.terms()
     plain = ("demographics", "opted_out")
     rows = [one | {name: json.dumps(one[name], ensure_ascii=False) for name in plain} for one in listed]
-    columns = ("name", "role", "consented_at", *plain)
+    columns = ("name", "role", "consented_at", "consented_to", *plain)
     table = Table("Terms", columns, [[row[name] for name in columns] for row in rows])
     emit(form, data=listed, tables=[table], rows=rows)
 

@@ -51,6 +51,9 @@ def serve(study: Study, options: Annotate, host: str, port: int) -> None:
     """
     if missing := [name for name in PARTS if find_spec(name) is None]:
         raise _RefusedError(f"`serve` needs {', '.join(missing)}; `pip install 'fcpair[web]'` brings that")
+    if options.opt_out is not None:
+        study.access.check_column(options.opt_out)
+    study.share()  # said now if it cannot be had
     listener = _listen(host, port)
     _greet(study, host, listener.getsockname()[1])
     os.environ["FCPAIR_STUDY"] = str(Path(study.place).absolute())

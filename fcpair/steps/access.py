@@ -12,7 +12,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.records import RunRecord, Topic, Visitor
 from fcpair.steps import staff
 from fcpair.steps.ground import note_run
-from fcpair.store import Store, Tx, people, runs, topics
+from fcpair.store import Store, Tx, people, progress, runs, topics
 
 TOKEN_BYTES = 24
 
@@ -77,14 +77,17 @@ class Access:
         with self._store.read() as tx:
             return people.visitor_by_id(tx, person_id)
 
-    def consent(self, person_id: int, demographics: dict[str, str]) -> None:
-        """Note that a person takes part of their own free will, and what they chose to say about themselves."""
+    def consent(self, person_id: int, demographics: dict[str, str], sentence: str = "") -> None:
+        """Note that a person agreed to `sentence`, and what they chose to say about themselves.
+
+        The first consent stands; who consents again may say more, and what they said before is kept.
+        """
         with self._store.write() as tx:
-            people.note_consent(tx, person_id, demographics)
+            people.note_consent(tx, person_id, demographics, sentence)
 
     def terms(self) -> list[dict[str, Any]]:
-        """On what terms people take part: `name`, `role`, `consented_at` (None: not yet), `demographics` (answers by
-        question), `opted_out` (values by metadata column).
+        """On what terms people take part: `name`, `role`, `consented_at` (None: not yet), `consented_to` (the
+        sentence), `demographics` (answers by question), `opted_out` (values by metadata column).
         """
         with self._store.read() as tx:
             return people.terms(tx)
@@ -110,11 +113,17 @@ class Access:
             open_ = topics.open_by_topic(tx, person_id, column)
             return [Topic(value, open_.get(value, 0), value in left) for value in topics.topics(tx, column)]
 
+    def check_column(self, column: str) -> None:
+        """Raise InputError unless a text of the grid has metadata of this name; there may be no grid yet."""
+        with self._store.read() as tx:
+            if progress.built(tx)["pair"] and not topics.topics(tx, column):
+                raise InputError(f"no text of the study has metadata called `{column}`, so nobody can opt out by it")
+
     def opt_out(self, person_id: int, column: str, values: Sequence[str], *, seed: int = 0) -> RunRecord:
         """Spare a person the pairs whose texts have one of these values; open ones go to others.
 
-        `values` is everything that the person opts out of in this column; what is left away is opted in again, for
-        pairs that are dealt from now on.
+        `values` is everything that the person opts out of in this column. What is left away is opted in again: of
+        those pairs come back that nobody else has taken over.
 
         Raises:
             InputError: a value that no text of the grid has.
@@ -122,12 +131,14 @@ class Access:
         with self._store.write() as tx:
             if unknown := sorted(set(values) - set(topics.topics(tx, column))):
                 raise InputError(f"no text of the study has `{unknown[0]}` as its `{column}`")
-            everything = people.opt_outs(tx, person_id).get(person_id, {})
-            everything = {name: kept for name, kept in {**everything, column: sorted(set(values))}.items() if kept}
-            people.set_opt_outs(tx, person_id, everything)
+            before = people.opt_outs(tx, person_id).get(person_id, {})
+            now = {name: kept for name, kept in {**before, column: sorted(set(values))}.items() if kept}
+            people.set_opt_outs(tx, person_id, now)
+            returned = topics.return_about(tx, person_id, before, now) if before else 0
             withdrawn = withdraw_opted_out(tx, [person_id])
             name = next(one.name for one in people.people(tx) if one.id == person_id)
-            return note_run(tx, "people", {"opt_out": name}, {"withdrawn": withdrawn, **staff.refill(tx, seed)})
+            counts = {"withdrawn": withdrawn, "returned": returned, **staff.refill(tx, seed)}
+            return note_run(tx, "people", {"opt_out": name}, counts)
 
 
 def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:

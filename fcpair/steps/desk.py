@@ -15,10 +15,11 @@ from fcpair.records import Origin, Progress, Round, Scheme, ShownText, Status, S
 from fcpair.steps import check, staff
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.receipt import once
-from fcpair.store import Store, Tx, desk
+from fcpair.store import Store, Tx, desk, slots
 
 ROUND_OF = {role: round_ for round_, role in staff.ROLE_IN.items()}
 EVER = ""  # before every time
+NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
 
 
 class Desk:
@@ -66,7 +67,9 @@ class Desk:
             return [self._task(row, shows_label, _own_answer(row, choices, blind=not shows_label)) for row in rows]
 
     def submit(self, visitor: Visitor, submission: Submission) -> dict[str, int]:
-        """Record an answer; returns `judgement_id` and `assignment_id`, the same ones when a request is repeated.
+        """Record an answer; returns `judgement_id`, `assignment_id` and the newest `guideline_version`.
+
+        When a request is repeated, they are those of the first time.
 
         A skipped pair goes back to be assigned to somebody else at once; changing the skip into an answer takes it
         back, as long as the other person has not answered.
@@ -103,14 +106,14 @@ class Desk:
         round_ = _round_of(visitor)
         with self._store.read() as tx:
             counts = desk.status_counts(tx, visitor.id, round_)
+            open_ = desk.n_shown(tx, visitor.id) if round_ is Round.VALIDATE else counts.get(Status.OPEN.value, 0)
             times = desk.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
             today = desk.pairs_read(tx, visitor.id, _midnight())
             limit = self._limit(tx, visitor.id, today)
-        open_ = counts.get(Status.OPEN.value, 0)
         pace = pace_s([datetime.fromisoformat(at).timestamp() for at in times])
         done, skipped = counts.get(Status.DONE.value, 0), counts.get(Status.SKIPPED.value, 0)
         why = NO_PACE if pace is None else None
-        return Progress(open_, done, skipped, today, pace, left_s(open_, pace) if pace else None, why, limit)
+        return Progress(open_, done, skipped, today, pace, None if pace is None else left_s(open_, pace), why, limit)
 
     def _shows_label(self, tx: Tx, round_: Round) -> bool:
         return round_ is Round.VALIDATE and not check.is_blind(tx)
@@ -131,12 +134,13 @@ class Desk:
     def _record(self, tx: Tx, visitor: Visitor, round_: Round, given: Submission) -> dict[str, int]:
         found = desk.find_assignment(tx, given.assignment_id)
         if found is None or found.person_id != visitor.id or found.round != round_:
-            raise RefusedError(f"assignment {given.assignment_id} is not yours")
+            raise RefusedError(NOT_YOURS)  # in the same words, whether there is such an assignment or not
         code = self._code(tx, round_, given.answer)
         verdict = {}
         if round_ is Round.VALIDATE:
             verdict = _verdict(code, given, found.decision_id, found.decided, blind=check.is_blind(tx))
-        self._check_status(tx, visitor.id, Status(found.status), given.assignment_id)
+        shown = _shown_guidelines(given, found.guideline_version)
+        self._check_status(tx, visitor.id, Status(found.status), given)
         row = {
             "assignment_id": given.assignment_id,
             "skipped": code is None,
@@ -144,12 +148,14 @@ class Desk:
             "note": given.note,
             "seconds": given.seconds,
             "origin": Origin.ONLINE.value,
+            "guideline_id": shown,
         } | verdict
         status = Status.SKIPPED if code is None else Status.DONE
         judgement_id = desk.add_judgement(tx, row, status)
         if code is None:
             staff.pass_on(tx, given.assignment_id, found.pair_id, round_)
-        return {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
+        reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
+        return {**reply, "guideline_version": found.guideline_version}
 
     def _code(self, tx: Tx, round_: Round, answer: str) -> int | None:
         choices = self._choices(tx, round_)
@@ -158,12 +164,12 @@ class Desk:
             raise InputError(f"`{answer}` is no answer here; expected one of {', '.join(codes)} or {SKIP}")
         return codes.get(answer)
 
-    def _check_status(self, tx: Tx, person_id: int, status: Status, assignment_id: int) -> None:
+    def _check_status(self, tx: Tx, person_id: int, status: Status, given: Submission) -> None:
         if status is Status.WITHDRAWN:
             raise ConflictError("this pair has been given to somebody else; your answer was not needed")
         if status is Status.OPEN and (limit := self._limit(tx, person_id)):
             raise RefusedError(limit)
-        if status is Status.SKIPPED and not desk.take_back_replacement(tx, assignment_id):
+        if status is Status.SKIPPED and given.answer != SKIP and not slots.reclaim(tx, given.assignment_id):
             raise ConflictError("somebody else has this pair now, since you skipped it")
 
     def _room(self, tx: Tx, person_id: int) -> int | None:
@@ -211,10 +217,21 @@ def _verdict(
     return {"adjudication_id": decision_id, "own_code": code, "code": int(verdict)}
 
 
+def _shown_guidelines(given: Submission, newest: int) -> int:
+    """The version of the guidelines that an answer rests on."""
+    if given.guideline_version is not None and given.guideline_version > newest:
+        raise InputError(f"there is no version {given.guideline_version} of the guidelines; the newest is {newest}")
+    return given.guideline_version or newest
+
+
 def _own_answer(row: dict[str, Any], choices: Scheme, *, blind: bool) -> str:
     """What a person answered, in the words of the round."""
-    code = row["own_code"] if blind and row["round"] == Round.VALIDATE else row["code"]
-    return SKIP if code is None else choices[code].name
+    if row["code"] is None:
+        return SKIP
+    if not (blind and row["round"] == Round.VALIDATE):
+        return choices[row["code"]].name
+    # A verdict of a round that was not blind has no label of one's own.
+    return VERDICTS[row["code"]].name if row["own_code"] is None else choices[row["own_code"]].name
 
 
 def _midnight() -> str:

@@ -35,8 +35,8 @@ def edit(store: Store, body: str, by: str) -> RunRecord:
         StageError: the text is the one that holds already.
     """
     with store.write() as tx:
-        if not body.strip():
-            raise InputError("the guidelines are empty; write what annotators are to do")
+        if not body.strip() or "\0" in body:
+            raise InputError("the guidelines are empty or hold a NUL; write what annotators are to do")
         if body == guidelines.current(tx)[1]:
             raise StageError("these are the guidelines that hold already")
         version = guidelines.add_version(tx, body, staff.find(tx, by).id)

@@ -16,7 +16,7 @@ from fcpair.records import BY_HAND, Conflict, DryRun, Person, Role, Rule, RunRec
 from fcpair.steps import staff
 from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
 from fcpair.steps.record import SUPERSEDE, locate
-from fcpair.store import Store, Tx, decisions, docket, people
+from fcpair.store import Store, Tx, decisions, docket, people, runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +140,7 @@ def shown_answers(tx: Tx, pair_id: int) -> tuple[tuple[str, str], ...]:
     """The labels of a pair by name with their notes, in an order that is the same each time and tells nobody."""
     names = {choice.code: choice.name for choice in scheme_of(tx)}
     answers = docket.labels(tx, pair_id)
-    shuffled = Random(pair_id).sample(answers, len(answers))
+    shuffled = Random(f"{runs.secret(tx)}:{pair_id}").sample(answers, len(answers))
     return tuple((SKIP if code is None else names[code], note_) for code, note_ in shuffled)
 
 

@@ -76,16 +76,22 @@ class Speed:
 
 @dataclass
 class _Acts:
-    """When one person acted in one stage: at `times`; at `new` about a pair for the first time."""
+    """When one person acted in one stage: at `times`; at `new` about a pair for the first time.
+
+    At `gains` that took the stage on: a skip takes on the person, but the pair goes to somebody else.
+    """
 
     times: list[float] = field(default_factory=list)
     new: list[float] = field(default_factory=list)
+    gains: list[float] = field(default_factory=list)
 
-    def add(self, at: str, *, new: bool) -> None:
+    def add(self, at: str, *, new: bool, to_stage: bool = True) -> None:
         time = _posix(at)
         self.times.append(time)
         if new:
             self.new.append(time)
+            if to_stage:
+                self.gains.append(time)
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,9 @@ def answering(
     seen: set[int] = set()
     for one in answers:
         if one.round == round_ and one.origin == Origin.ONLINE:
-            acts.setdefault(one.person_id, _Acts()).add(one.at, new=one.assignment_id not in seen)
+            acts.setdefault(one.person_id, _Acts()).add(
+                one.at, new=one.assignment_id not in seen, to_stage=not one.skipped
+            )
             seen.add(one.assignment_id)
     there = [one for one in everybody if one.role is staff.ROLE_IN[round_] or one.id in given]
     people = tuple(_pulse(one, given.get(one.id, {}), acts.get(one.id, _Acts()), clock) for one in there)
@@ -129,13 +137,13 @@ def adjudicating(
     """How adjudication by people goes: `done` pairs are decided by somebody, `waiting` ones wait."""
     acts: dict[int, _Acts] = {}
     seen: set[int] = set()
-    n_each: Counter[int] = Counter()
+    by: dict[int, int | None] = {}  # whose decision stands on each pair
     for one in decisions:
+        by[one.pair_id] = one.person_id if one.rule == Rule.PERSON else None
         if one.rule == Rule.PERSON:
-            is_new = one.pair_id not in seen
-            acts.setdefault(one.person_id, _Acts()).add(one.at, new=is_new)
-            n_each[one.person_id] += is_new
+            acts.setdefault(one.person_id, _Acts()).add(one.at, new=one.pair_id not in seen)
             seen.add(one.pair_id)
+    n_each = Counter(by.values())
     there = [one for one in everybody if one.role is Role.ADJUDICATOR or one.id in acts]
     people = tuple(_pulse(one, {Status.DONE.value: n_each[one.id]}, acts.get(one.id, _Acts()), clock) for one in there)
     return _stage(ADJUDICATE, (done, waiting, 0), people, acts, clock)
@@ -144,7 +152,7 @@ def adjudicating(
 def _stage(
     name: str, counts: tuple[int, int, int], people: tuple[PersonPulse, ...], acts: dict[int, _Acts], clock: Clock
 ) -> StagePulse:
-    daily = per_day(sorted(at for own in acts.values() for at in own.new), clock.now)
+    daily = per_day(sorted(at for own in acts.values() for at in own.gains), clock.now)
     outlooks = [one.outlook for one in people]
     end = end_at(counts[1], daily, clock.now)
     return StagePulse(name, *counts, people, daily, end, last_end(outlooks), longest_left(outlooks))
@@ -192,8 +200,8 @@ def speeds(
 ) -> tuple[list[Speed], list[FastAnswer]]:
     """How often each person answered sooner than the CN can be read, and the newest such answers.
 
-    Only the first answer on a pair counts: somebody who goes back to change it has read it before. `bodies` are the
-    CN by their id.
+    Only the first answer on a pair counts: somebody who goes back to change it has read it before. Skips do not count:
+    nobody has to read what they do not want to judge. `bodies` are the CN by their id.
     """
     words = {cn_id: n_words(body) for cn_id, body in bodies.items()}
     names = {one.id: one.name for one in everybody}
@@ -202,7 +210,7 @@ def speeds(
     seen: set[int] = set()
     fast: list[FastAnswer] = []
     for one in answers:
-        if one.seconds is not None and one.assignment_id not in seen:
+        if one.seconds is not None and not one.skipped and one.assignment_id not in seen:
             n_timed[one.person_id] += 1
             if too_fast(one.seconds, words[one.cn_id]):
                 n_fast[one.person_id] += 1

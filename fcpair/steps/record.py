@@ -13,7 +13,7 @@ from fcpair.params import Assign
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.steps import check, staff
 from fcpair.steps.ground import note_run, scheme_of
-from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, texts, work
+from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, slots, texts, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,6 +175,8 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin) -> None:
         skipped=skipped, code=answers["code"].astype("Int64").mask(skipped)
     )
     decisions.add_judgements(tx, rows, origin)
+    for lapsed in work.lapsed(tx, answers["assignment_id"][~skipped].tolist()):
+        slots.reclaim(tx, lapsed)
     statuses = skipped.map({True: Status.SKIPPED.value, False: Status.DONE.value})
     work.set_status(tx, answers["assignment_id"].tolist(), statuses.tolist())
 

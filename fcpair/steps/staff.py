@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROLE_IN = {Round.LABEL: Role.ANNOTATOR, Round.VALIDATE: Role.VALIDATOR}
+SEE_LABELS = (Role.ADJUDICATOR, Role.LEAD)
 LONGEST_NAME = 60  # a sheet is named for its person, and a file name holds 255 bytes
 _PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v"}
 
@@ -81,9 +82,14 @@ def active(tx: Tx, role: Role, n: int | None) -> list[Person]:
 
 
 def change_role(store: Store, name: str, role: Role) -> RunRecord:
-    """Give a person without open work another role."""
+    """Give a person without open work another role; who has seen labels cannot come to give any."""
     with store.write() as tx:
         person = find(tx, name)
+        if person.role in SEE_LABELS and role is Role.ANNOTATOR and decisions.n_judgements(tx, Round.LABEL):
+            raise StageError(
+                f"`{name}` is {person.role} and may have seen labels, so cannot give any; add somebody else with "
+                f"`fcpair people add NAME --role {role}`"
+            )
         open_ = _open_counts(tx).get(person.id, 0)
         if open_:
             raise StageError(f"`{name}` has {open_:,} open pairs; `fcpair people handover {name}` first")
@@ -168,6 +174,8 @@ def pass_on(tx: Tx, assignment_id: int, pair_id: int, round_: Round) -> bool:
     What `refill` does for all vacant slots, for this one alone and without loading what frames need: it happens while
     people answer.
     """
+    if slots.is_passed_on(tx, assignment_id):
+        return True
     able = [
         one
         for one in slots.heirs(tx, pair_id, ROLE_IN[round_])

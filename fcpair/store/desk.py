@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Row, ScalarSelect, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import Row, ScalarSelect, bindparam, exists, func, insert, select, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
@@ -86,30 +86,26 @@ def answered_tasks(tx: Tx, person_id: int, round_: Round, before: int | None, n:
 
 
 def _taken_over() -> Any:
-    """Whether somebody else has answered in the place of the assignment."""
+    """Whether somebody else has answered in the place of the assignment, or passed it on in their turn."""
     later = assignment.alias("later")
     answered = later.c.status != Status.OPEN.value
     return exists().where(later.c.replaces == assignment.c.id, answered).correlate(assignment)
 
 
+_NEWEST_GUIDELINES = select(func.max(guideline.c.id)).scalar_subquery().label("guideline_version")
 _ASSIGNMENT = select(
-    assignment.c.id, assignment.c.pair_id, assignment.c.person_id, assignment.c.round, assignment.c.status, *_STANDING
+    *(assignment.c[name] for name in ("id", "pair_id", "person_id", "round", "status")), *_STANDING, _NEWEST_GUIDELINES
 ).where(assignment.c.id == bindparam("one"))
 
 
 def find_assignment(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
-    """An assignment: `id`, `pair_id`, `person_id`, `round`, `status`, and the standing `decision_id`, `decided`."""
+    """An assignment: `id`, `pair_id`, `person_id`, `round`, `status`, the standing `decision_id` and `decided`, and the
+    newest `guideline_version`.
+    """
     return tx.execute(_ASSIGNMENT, {"one": assignment_id}).first()
 
 
-_GIVEN = ("assignment_id", "skipped", "code", "own_code", "adjudication_id", "origin", "seconds", "note", "at")
-_ADD = (
-    insert(judgement)
-    .values(
-        guideline_id=select(func.max(guideline.c.id)).scalar_subquery(), **{name: bindparam(name) for name in _GIVEN}
-    )
-    .returning(judgement.c.id)
-)
+_ADD = insert(judgement).returning(judgement.c.id)
 _SET_STATUS = (
     update(assignment)
     .where(assignment.c.id == bindparam("one"))
@@ -118,7 +114,7 @@ _SET_STATUS = (
 
 
 def add_judgement(tx: Tx, row: dict[str, Any], status: Status) -> int:
-    """Add one answer under the guidelines that hold, with what became of its assignment; returns its number.
+    """Add one answer, with what became of its assignment; returns its number.
 
     `row` has the columns of a judgement, but for `own_code` and `adjudication_id` of a label.
     """
@@ -126,18 +122,6 @@ def add_judgement(tx: Tx, row: dict[str, Any], status: Status) -> int:
     added = tx.execute(_ADD, {"own_code": None, "adjudication_id": None, **row, "at": at}).scalar_one()
     tx.execute(_SET_STATUS, {"one": row["assignment_id"], "new": status.value, "at": at})
     return int(added)
-
-
-def take_back_replacement(tx: Tx, assignment_id: int) -> bool:
-    """Take a skipped pair back from the one to whom it went; False when they have answered it or passed it on."""
-    later = select(assignment.c.id, assignment.c.status).where(assignment.c.replaces == assignment_id)
-    replacement = tx.execute(later).first()
-    if replacement is None:
-        return True
-    if replacement.status != Status.OPEN.value:
-        return False
-    tx.execute(delete(assignment).where(assignment.c.id == replacement.id))
-    return True
 
 
 _COUNTS = (
@@ -159,6 +143,19 @@ _READ = select(func.count()).where(
 def status_counts(tx: Tx, person_id: int, round_: Round) -> dict[str, int]:
     """How many assignments a person has in a round, by status."""
     return {row.status: row.n for row in tx.execute(_COUNTS, {"person": person_id, "round": round_.value})}
+
+
+_SHOWN_TO_VALIDATOR = select(func.count()).where(
+    assignment.c.person_id == bindparam("person"),
+    assignment.c.round == Round.VALIDATE.value,
+    assignment.c.status == Status.OPEN.value,
+    _standing("code").is_not(None),
+)
+
+
+def n_shown(tx: Tx, person_id: int) -> int:
+    """How many open pairs a validator can be shown: those that have a label at present."""
+    return int(tx.execute(_SHOWN_TO_VALIDATOR, {"person": person_id}).scalar_one())
 
 
 def answer_times(tx: Tx, person_id: int, n: int) -> list[str]:

@@ -60,19 +60,30 @@ def pause_foreign_keys(conn: Connection, *, paused: bool) -> None:
     conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
 
 
-def share(conn: Connection, *, shared: bool) -> None:
+def share(conn: Connection, *, shared: bool) -> bool:
     """Have writers append to a log beside the file, so that readers never wait; or fold the log into the file again.
 
-    Folding needs the file alone: while another process has it open, the log stays, which is harmless.
+    Both need the file alone for a moment; returns whether it could be had.
     """
+    mode = "wal" if shared else "delete"
     with suppress(OperationalError):
-        conn.exec_driver_sql(f"PRAGMA journal_mode = {'WAL' if shared else 'DELETE'}")
+        return bool(conn.exec_driver_sql(f"PRAGMA journal_mode = {mode}").scalar() == mode)
+    return False
+
+
+def erase(conn: Connection) -> None:
+    """Overwrite what this transaction deletes, instead of only letting go of it."""
+    conn.exec_driver_sql("PRAGMA secure_delete = ON")
 
 
 def copy(conn: Connection, path: Path) -> None:
     """Write the database as it is now into a new file."""
-    with closing(sqlite3.connect(path)) as target:
-        conn.connection.driver_connection.backup(target)  # type: ignore[union-attr]
+    try:
+        with closing(sqlite3.connect(path)) as target:
+            conn.connection.driver_connection.backup(target)  # type: ignore[union-attr]
+    except sqlite3.Error as error:
+        path.unlink(missing_ok=True)
+        raise OSError(f"a copy of the study cannot be written to {path}: {error}") from error
 
 
 def listed(values: list[int]) -> Select[tuple[Any]]:

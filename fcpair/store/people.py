@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
+from fcpair.store import dialect
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import person
@@ -72,10 +73,13 @@ def _visitor(row: Any) -> Visitor | None:
     return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, bool(row.blurred))
 
 
-def note_consent(tx: Tx, person_id: int, demographics: dict[str, str]) -> None:
-    """Note that a person takes part of their own free will, and what they said about themselves."""
-    noted = {"consented_at": now(), "demographics": demographics}
-    tx.execute(update(person).where(person.c.id == person_id).values(**noted))
+def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence: str) -> None:
+    """Note that a person agreed to a sentence, the first time, and add to what they said about themselves."""
+    own = person.c.id == person_id
+    first = {"consented_at": now(), "consented_to": sentence}
+    tx.execute(update(person).where(own, person.c.consented_at.is_(None)).values(**first))
+    said = tx.execute(select(person.c.demographics).where(own)).scalar() or {}
+    tx.execute(update(person).where(own).values(demographics={**said, **demographics}))
 
 
 def set_blurred(tx: Tx, person_id: int, blurred: bool) -> None:
@@ -97,14 +101,15 @@ def set_opt_outs(tx: Tx, person_id: int, opted_out: dict[str, list[str]]) -> Non
 
 
 def terms(tx: Tx) -> list[dict[str, Any]]:
-    """On what terms people take part: `name`, `role`, `consented_at`, `demographics`, `opted_out`."""
-    columns = (person.c.name, person.c.role, person.c.consented_at, person.c.demographics, person.c.opted_out)
-    rows = tx.execute(select(*columns).order_by(person.c.id))
+    """On what terms people take part: `name`, `role`, `consented_at`, `consented_to`, `demographics`, `opted_out`."""
+    columns = ("name", "role", "consented_at", "consented_to", "demographics", "opted_out")
+    rows = tx.execute(select(*(person.c[name] for name in columns)).order_by(person.c.id))
     return [{**row._mapping, "demographics": row.demographics or {}, "opted_out": row.opted_out or {}} for row in rows]
 
 
 def forget(tx: Tx, person_id: int) -> None:
     """Delete what a person said about themselves, and of one who takes no further part what they opted out of."""
+    dialect.erase(tx)
     tx.execute(update(person).where(person.c.id == person_id).values(demographics=None))
     gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
     tx.execute(update(person).where(gone).values(opted_out=None))

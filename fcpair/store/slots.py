@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, insert, select
+from sqlalchemy import ColumnElement, Row, delete, func, insert, select, update
 
 from fcpair.records import Role, Round, Status
 from fcpair.store.store import Tx
@@ -46,3 +46,33 @@ def fill(tx: Tx, assignment_id: int, pair_id: int, round_: Round, heir_id: int) 
         "replaces": assignment_id,
     }
     tx.execute(insert(assignment), [row])
+
+
+def is_passed_on(tx: Tx, assignment_id: int) -> bool:
+    """Whether somebody has taken the slot of an assignment over."""
+    return _successor(tx, assignment_id) is not None
+
+
+def _successor(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
+    query = select(assignment.c.id, assignment.c.status).where(assignment.c.replaces == assignment_id)
+    return tx.execute(query).first()
+
+
+def reclaim(tx: Tx, assignment_id: int) -> bool:
+    """Let an assignment that was skipped or withdrawn fill its slot again; False when somebody has answered there.
+
+    Who took the slot over and has not answered yet loses it. Those in between who passed it on come before the
+    assignment now, so that the slot is still one row of people of whom the last one fills it.
+    """
+    later: list[Row[*tuple[Any, ...]]] = []
+    while found := _successor(tx, later[-1].id if later else assignment_id):
+        later.append(found)
+    if later and later[-1].status == Status.DONE.value:
+        return False
+    if later and later[-1].status == Status.OPEN.value:
+        tx.execute(delete(assignment).where(assignment.c.id == later.pop().id))
+    if later:
+        before = tx.execute(select(assignment.c.replaces).where(assignment.c.id == assignment_id)).scalar()
+        for one, replaced in ((assignment_id, None), (later[0].id, before), (assignment_id, later[-1].id)):
+            tx.execute(update(assignment).where(assignment.c.id == one).values(replaces=replaced))
+    return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +16,7 @@ from fcpair.errors import FcpairError, InputError, StudyError
 from fcpair.store import dialect, schema
 
 Tx = Connection
+SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
 
 
 class Store:
@@ -23,6 +26,7 @@ class Store:
         self._engine = engine
         self._writing = Lock()
         self.place = place
+        self._file = self._found()
 
     @classmethod
     def create(cls, path: Path, fill: Callable[[Tx], object]) -> Store:
@@ -41,6 +45,7 @@ class Store:
             with suppress(OSError):  # there is nothing to remove where nothing could be made
                 path.unlink()
             raise
+        store._file = store._found()
         return store
 
     @classmethod
@@ -77,15 +82,29 @@ class Store:
             raise StudyError(f"{copy} exists already, where a copy of the study is to go; move it away first")
         with store.read() as tx:
             dialect.copy(tx, copy)
-        with store.write(bulk=True) as tx:
-            schema.upgrade(tx)
+        try:
+            with store.write(bulk=True) as tx:
+                schema.upgrade(tx)
+        except BaseException:
+            copy.unlink()
+            raise
         store.close()
         return copy
 
     def share(self) -> None:
-        """Let readers and a writer work side by side, until `close`; for as long as the study is served."""
-        with self._engine.connect() as conn:
-            dialect.share(conn, shared=True)
+        """Let readers and a writer work side by side, until `close`; for as long as the study is served.
+
+        Raises StudyError where that cannot be had: the place is read-only, or another process keeps the file.
+        """
+        for _ in range(SHARE_TRIES):
+            with self._engine.connect() as conn:
+                if dialect.share(conn, shared=True):
+                    return
+            time.sleep(SHARE_WAIT_S)
+        raise StudyError(
+            f"{self.place} cannot be shared: it is read-only, or another process is at work on it; try again when "
+            "that one is done"
+        )
 
     def close(self) -> None:
         """Let go of the file; it is one file again, unless another process has it open."""
@@ -106,8 +125,21 @@ class Store:
 
         Threads take turns here: where they wait for one another in the database, some wait very long.
         """
+        if self._file is not None and self._found() != self._file:
+            raise StudyError(
+                f"{self.place} is not the file any more that was opened: it was moved, deleted or replaced; put it "
+                "back and open it anew"
+            )
         with self._writing, self._transaction(write=True, bulk=bulk) as tx:
             yield tx
+
+    def _found(self) -> tuple[int, int] | None:
+        """Which file is at the study's place; None while there is none."""
+        try:
+            status = os.stat(self.place)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
     @contextmanager
     def _transaction(self, *, write: bool, bulk: bool = False) -> Iterator[Tx]:

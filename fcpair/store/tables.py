@@ -129,6 +129,7 @@ person = Table(
     Column("demographics", JSON),
     Column("retired_at", String(32)),
     Column("consented_at", String(32)),
+    Column("consented_to", Text),
     Column("blurred", Boolean, nullable=False, server_default=false()),
     Column("opted_out", JSON),
 )
@@ -156,6 +157,7 @@ assignment = Table(
     UniqueConstraint("pair_id", "person_id", "round"),
     Index(None, "person_id", "round", "status", "position"),
     Index(None, "person_id", "answered_at"),
+    sqlite_autoincrement=True,  # a page may still hold a number whose row is gone: it must not come to mean another
 )
 
 judgement = Table(

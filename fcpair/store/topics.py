@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy import ColumnElement, exists, func, or_, select, true, update
 
 from fcpair.records import Status
 from fcpair.store.store import Tx
@@ -37,6 +37,21 @@ def withdraw_about(tx: Tx, person_id: int, opted_out: Mapping[str, Collection[st
     open_ = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
     change = update(assignment).where(open_, assignment.c.pair_id.in_(about))
     return tx.execute(change.values(status=Status.WITHDRAWN.value)).rowcount
+
+
+def return_about(
+    tx: Tx, person_id: int, before: Mapping[str, Collection[str]], now: Mapping[str, Collection[str]]
+) -> int:
+    """Open again what a person gave back because of what they opted out of `before`, and not of what they do `now`.
+
+    What somebody else has taken over stays with them. Returns how much came back.
+    """
+    later = assignment.alias("later")
+    free = ~exists().where(later.c.replaces == assignment.c.id)
+    mine = (assignment.c.person_id == person_id) & (assignment.c.status == Status.WITHDRAWN.value)
+    about = select(pair.c.id).where(_any_of(before), ~_any_of(now) if now else true()).scalar_subquery()
+    change = update(assignment).where(mine, free, assignment.c.pair_id.in_(about))
+    return tx.execute(change.values(status=Status.OPEN.value)).rowcount
 
 
 def topics(tx: Tx, column: str) -> list[str]:

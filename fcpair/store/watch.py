@@ -25,6 +25,7 @@ class Answer(NamedTuple):
     seconds: float | None
     origin: str
     at: str
+    skipped: bool
 
 
 class Decision(NamedTuple):
@@ -78,13 +79,14 @@ def answers(tx: Tx) -> list[Answer]:
             judgement.c.seconds,
             judgement.c.origin,
             judgement.c.at,
+            judgement.c.skipped,
         )
         .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .join(pair, pair.c.id == assignment.c.pair_id)
         .order_by(judgement.c.id)
     )
-    return [Answer(*row) for row in tx.execute(query)]
+    return [Answer._make(row) for row in tx.execute(query)]
 
 
 def decisions_by_people(tx: Tx) -> list[Decision]:

@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
+from fcpair.store import dialect
 from fcpair.store.rows import frame, insert_rows, records
 from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, pair, person, text
@@ -78,6 +79,12 @@ def vacant_slots(tx: Tx, round_: Round) -> pd.DataFrame:
         .order_by(assignment.c.id)
     )
     return frame(tx, query)
+
+
+def lapsed(tx: Tx, ids: list[int]) -> list[int]:
+    """Those of these assignments that were skipped or withdrawn."""
+    query = select(assignment.c.id).where(assignment.c.id.in_(dialect.listed(ids)), assignment.c.status.in_(LAPSED))
+    return list(tx.execute(query.order_by(assignment.c.id)).scalars())
 
 
 def set_status(tx: Tx, ids: list[int], statuses: list[str]) -> None:

@@ -53,13 +53,16 @@ def _people(app: FastAPI, context: Context) -> None:
         round_ = ROUND_OF.get(visitor.role)
         choices = desk.choices(round_) if round_ else ()
         known = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented, "blurred": visitor.blurred}
+        known["guideline_version"] = study.guidelines[0]
         return JSONResponse({**known, "round": round_, "choices": choices})
 
     @app.post("/api/consent", summary="Agree to take part", status_code=204, responses=refusals(400, 413))
     def consent(request: Request, body: ConsentIn) -> Response:
         """Needed once, before the first pair. The study's page says what you agree to."""
         visitor = door.enter(request)
-        study.access.consent(visitor.id, _said(context.annotate.demographics, body.demographics))
+        study.access.consent(
+            visitor.id, _said(context.annotate.demographics, body.demographics), context.annotate.consent
+        )
         return Response(status_code=204)
 
     @app.put("/api/settings", summary="Change your settings", status_code=204, responses=refusals(400, 413))

@@ -139,7 +139,10 @@ def _form_field(request: Request, name: str) -> str:
 
 def _is_foreign(origin: str | None, host: str | None) -> bool:
     """Whether a browser that sends no `Sec-Fetch-Site` names another origin than the address it asks."""
-    return origin is not None and urlsplit(origin).netloc != host
+    try:
+        return origin is not None and urlsplit(origin).netloc != host
+    except ValueError:  # no origin that a browser sends
+        return True
 
 
 def _several(role: Role) -> str:

@@ -46,8 +46,11 @@ class Intake:
     def _record(self, batch: Sequence[tuple[Visitor, Submission]]) -> Sequence[Reply | Exception]:
         try:
             return self._desk.submit_all(batch)
-        except Exception as error:  # nothing of the batch was written, and all of them may send it again
-            return [error] * len(batch)
+        except Exception as error:
+            if len(batch) == 1:
+                return [error]
+            # Nothing of the batch was written. Whatever the matter is with one answer, the others shall not suffer.
+            return [reply for one in batch for reply in self._record([one])]
 
 
 def _settle(outcome: asyncio.Future[Reply], reply: Reply | Exception) -> None:

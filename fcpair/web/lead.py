@@ -19,6 +19,7 @@ from fcpair.web.lead_runs import back_to, run_numbered
 
 NO_CONTENT = 204
 NEWEST_RUNS = 15
+MOST_DIGITS = 15
 Text = Annotated[str, Form()]
 Ticked = Annotated[bool, Form()]
 
@@ -125,6 +126,6 @@ def _number(given: str) -> int | None:
     """A number from a form; None where nothing was given."""
     if not given.strip():
         return None
-    if not given.strip().isdecimal() or int(given) < 1:
+    if not given.strip().isdecimal() or len(given) > MOST_DIGITS or int(given) < 1:
         raise InputError(f"`{given}` is no number of pairs; give a whole number, 1 or more, or nothing for all")
     return int(given)

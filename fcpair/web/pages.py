@@ -120,7 +120,8 @@ def _terms(routes: APIRouter, context: Context) -> None:
             return page
         if visitor.role in WORKERS:
             _set_reading(context, visitor, blurred, topic)
-        study.access.consent(visitor.id, {one.label: one.given for one in answered if one.given})
+        said_ = {one.label: one.given for one in answered if one.given}
+        study.access.consent(visitor.id, said_, annotate.consent)
         return RedirectResponse(HOME[visitor.role], SEE_OTHER)
 
 
@@ -175,8 +176,10 @@ def _work(routes: APIRouter, context: Context) -> None:
 
 def _desk_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     """What the desk's script is told; its outbox is one person's in one study, whatever else this address served."""
+    version, guidelines = context.study.guidelines
     return {
-        "guidelines": render(context.study.guidelines[1]),
+        "guidelines": render(guidelines),
+        "guideline_version": version,
         "outbox": f"fcpair-outbox/{context.study.facts['created_at']}/{visitor.id}",
     }
 

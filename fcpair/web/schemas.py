@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from fcpair.label import LONGEST_NAME
 from fcpair.records import Role, Round, Rule, ShownText
 from fcpair.web.direction import direction
 
@@ -30,10 +31,13 @@ RequestId = Annotated[
     StringConstraints(pattern=r"^[A-Za-z0-9._:-]{8,64}$"),
     Field(description="Made up by the client, a new one for each act; a repeated request has the same one."),
 ]
-Answer = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_storable)]
+Answer = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
 Note = Annotated[str, StringConstraints(max_length=LONGEST_NOTE), AfterValidator(_storable)]
 Words = Annotated[str, StringConstraints(max_length=LONGEST_WORDS), AfterValidator(_storable)]
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False, description="How long the person looked at the pair.")]
+Seconds = Annotated[
+    float,
+    Field(ge=0, le=86_400, strict=True, allow_inf_nan=False, description="How long the person looked at the pair."),
+]
 
 
 class _Taken(BaseModel):
@@ -49,6 +53,9 @@ class AnswerIn(_Taken):
     note: Note = ""
     seconds: Seconds | None = None
     decision_id: Id | None = Field(default=None, description="For validators: the one that came with the pair.")
+    guideline_version: Id | None = Field(
+        default=None, description="The version of the guidelines that the person was shown; the newest if not given."
+    )
 
 
 class ConsentIn(_Taken):
@@ -92,6 +99,7 @@ class Me(BaseModel):
     consented: bool
     choices: list[str]
     blurred: bool
+    guideline_version: int = Field(description="The newest version of the guidelines.")
 
 
 class TextOut(BaseModel):
@@ -140,6 +148,7 @@ class Recorded(BaseModel):
 
     judgement_id: int
     assignment_id: int
+    guideline_version: int = Field(description="The newest version of the guidelines.")
 
 
 class RulingIn(_Taken):

@@ -20,10 +20,14 @@ def upgrade() -> None:
     # Columns are added in place, not in batch mode, which copies a table: other tables refer to people, and judgements
     # and adjudications are never moved.
     op.add_column("person", sa.Column("consented_at", sa.String(length=32), nullable=True))
+    op.add_column("person", sa.Column("consented_to", sa.Text(), nullable=True))
     op.add_column("person", sa.Column("blurred", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.add_column("person", sa.Column("opted_out", sa.JSON(), nullable=True))
-    op.add_column("assignment", sa.Column("answered_at", sa.String(length=32), nullable=True))
     op.drop_index(op.f("ix_assignment_person_id_round_position"), "assignment")
+    # Copied, because SQLite cannot make a table that is there give each number out only once.
+    unique_numbers = {"sqlite_autoincrement": True}
+    with op.batch_alter_table("assignment", recreate="always", table_kwargs=unique_numbers) as assignment:
+        assignment.add_column(sa.Column("answered_at", sa.String(length=32), nullable=True))
     for columns in (["person_id", "round", "status", "position"], ["person_id", "answered_at"]):
         op.create_index(op.f(f"ix_assignment_{'_'.join(columns)}"), "assignment", columns)
     op.execute(  # in words, because Alembic has none for a reference that comes with a column in SQLite

@@ -197,3 +197,29 @@ def test_what_people_said_about_themselves_can_be_read_and_deleted(at: At) -> No
     study.retire("ana")
     study.access.forget("ana")
     assert study.access.terms()[0]["opted_out"] == {}
+
+
+def test_what_was_left_out_by_mistake_comes_back(at: At) -> None:
+    study = at("dealt")
+    topic = _topic_of_one_hs(study)
+    before = open_work(study)
+    names = [one.name for one in study.people]
+    ids = {name: admit(study, name).id for name in names}
+    for name in names:  # nobody is left to take over
+        study.access.opt_out(ids[name], "topic", [topic])
+    assert len(open_work(study)) < len(before)
+    for name in names:
+        study.access.opt_out(ids[name], "topic", [])
+    assert sorted(pair for _, pair in open_work(study)) == sorted(pair for _, pair in before)
+
+
+def test_who_consents_again_keeps_what_they_said_and_when(at: At) -> None:
+    study = at("dealt")
+    ana = study.people[0].id
+    study.access.consent(ana, {"Age": "30-49"}, "I take part.")
+    first = study.access.terms()[0]
+    study.access.consent(ana, {"Language": "Persian"}, "Another sentence.")
+    second = study.access.terms()[0]
+    assert first["consented_to"] == second["consented_to"] == "I take part."
+    assert first["consented_at"] == second["consented_at"]
+    assert second["demographics"] == {"Age": "30-49", "Language": "Persian"}

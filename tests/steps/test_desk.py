@@ -6,15 +6,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from fcpair.errors import ConflictError, InputError, RefusedError
-from fcpair.params import Adjudicate, Annotate, Validate
+from fcpair.params import Adjudicate, Annotate, Assign, Validate
 from fcpair.records import Role, Round, Submission
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
-from steps.small import assert_refused, dump, labels_of, open_work
+from steps.small import assert_refused, dump, labels_of, open_work, record
 
 At = Callable[[str], Study]
 
@@ -333,3 +334,94 @@ print(sorted({"pandas", "scipy", "matplotlib", "statsmodels"} & set(sys.modules)
     admit(study, "ana")
     line = [sys.executable, "-c", script, study.place, study.access.invite("ana")]
     assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_number_of_an_assignment_never_comes_to_mean_another(at: At) -> None:
+    """A page may still show a pair whose assignment is gone; its answer must not fall on another pair."""
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    stale = desk.tasks(ana, 5)
+    study.assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=2), redo=True)
+    for number, task in enumerate(stale):
+        with pytest.raises(RefusedError, match="somebody else has it now"):
+            desk.submit(ana, Submission(f"stale-{number}", task.assignment_id, "appropriate"))
+    assert study.labels().empty
+
+
+def test_what_an_heir_lost_is_not_theirs_under_its_old_number(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    first = _skip_a_single(study)
+    (heir,) = [who for who, pair in open_work(study) if pair == first]
+    _, other = at_desk(study, heir)
+    shown = next(task for task in desk.tasks(other, 40) if task.pair_id == first)
+    give(desk, ana, "appropriate", desk.answers(ana)[0].assignment_id)
+    _skip_a_single(study)
+    late = Submission("late", shown.assignment_id, "appropriate")
+    assert_refused(study, lambda: desk.submit(other, late), RefusedError, "somebody else has it now")
+
+
+def test_an_answer_keeps_the_version_of_the_guidelines_that_was_shown(at: At) -> None:
+    study = at("dealt")
+    study.add_people(["lea"], Role.LEAD)
+    desk, ana = at_desk(study, "ana")
+    study.edit_guidelines("Be kind.", by="lea")
+    assert give(desk, ana, "appropriate", guideline_version=1)["guideline_version"] == 2
+    give(desk, ana, "appropriate")
+    assert [one["judgements"] for one in study.guideline_versions()] == [1, 1]
+    unknown = Submission("unknown", desk.tasks(ana)[0].assignment_id, "skip", guideline_version=3)
+    assert_refused(study, lambda: desk.submit(ana, unknown), InputError, "no version 3")
+
+
+def test_one_refused_answer_does_not_keep_the_others_out(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    ben = admit(study, "ben")
+    good, theirs = desk.tasks(ana)[0].assignment_id, desk.tasks(ben)[0].assignment_id
+    replies = desk.submit_all(
+        [
+            (ana, Submission("one", theirs, "appropriate")),
+            (ana, Submission("two", good, "appropriate")),
+            (ben, Submission("three", theirs, "perhaps")),
+            (ben, Submission("four", theirs, "not_sure")),
+        ]
+    )
+    assert [type(reply) for reply in replies] == [RefusedError, dict, InputError, dict]
+    assert sorted(study.labels()["label"]) == ["appropriate", "not_sure"]
+
+
+def test_a_skip_of_what_somebody_has_taken_over_already_is_taken(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    pair = _skip_a_single(study)
+    (heir,) = [who for who, number in open_work(study) if number == pair]
+    _, other = at_desk(study, heir)
+    theirs = next(task for task in desk.tasks(other, 40) if task.pair_id == pair)
+    give(desk, other, "not_sure", theirs.assignment_id)
+    record(study, tmp_path, [("ana", pair, "appropriate")], supersede=True)
+    mine = next(task for task in desk.answers(ana, n=5) if task.pair_id == pair) if desk.answers(ana, n=5) else None
+    assert mine is None, "somebody else has answered it"
+    assert labels_of(study, pair) == {(pair, "ana"): "appropriate", (pair, heir): "not_sure"}
+
+
+def test_open_verdicts_without_a_label_are_not_counted_as_open(at: At) -> None:
+    study = at("checking")
+    desk, vera = at_desk(study, "vera")
+    n = desk.progress(vera).open
+    study.take_back(desk.tasks(vera)[0].pair_id, by="judy")
+    assert desk.progress(vera).open == n - 1
+
+
+def test_a_verdict_of_an_open_round_stays_one_in_a_blind_round(at: At) -> None:
+    study = at("checking")
+    desk, vera = at_desk(study, "vera")
+    while desk.tasks(vera):
+        give(desk, vera, "agree")
+    _, walt = at_desk(study, "walt")
+    while desk.tasks(walt):
+        give(desk, walt, "disagree")
+    pair = desk.answers(vera)[0].pair_id
+    explained = study.explain(pair)
+    study.decide(pair, 0 if explained.decisions[-1]["answer"] == "appropriate" else 2, by="judy")
+    study.assign_validation(Validate(blind=True), more=True)
+    assert {task.answer for task in desk.answers(vera, n=40)} == {"agree"}

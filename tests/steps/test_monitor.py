@@ -151,6 +151,31 @@ def test_changing_an_answer_quickly_is_not_reading_fast(at: At) -> None:
     assert [(one.n_timed, one.n_too_fast) for one in study.monitor.speed().people] == [(1, 0)]
 
 
+def test_a_quick_skip_is_not_reading_fast(at: At) -> None:
+    """Nobody has to read what they do not want to judge."""
+    study = at("dealt")
+    ana = admit(study, "ana")
+    give(study.desk(Annotate()), ana, "skip", seconds=0.1)
+    assert study.monitor.speed().people == ()
+
+
+def test_a_skip_does_not_take_the_stage_on(at: At) -> None:
+    study = at("dealt")
+    ana = admit(study, "ana")
+    answer(study, ana, 2)
+    give(study.desk(Annotate()), ana, "skip")
+    assert stage(study, "label").per_day == 2
+
+
+def test_a_pair_counts_for_the_one_whose_decision_stands(at: At) -> None:
+    study = at("labelled")
+    pair = study.waiting()[0]
+    study.decide(pair, 2, by="judy")
+    study.take_back(pair, by="judy")
+    study.decide(pair, 0, by="jack")
+    assert [(one.name, one.done) for one in stage(study, "adjudicate").people] == [("judy", 0), ("jack", 1)]
+
+
 def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
     study = at("labelled")
     study.add_people(["judy"], Role.ADJUDICATOR)

@@ -218,12 +218,19 @@ def test_a_vacant_slot_goes_to_somebody_who_comes_later(at: At, tmp_path: Path) 
 
 def test_a_vacant_slot_goes_to_somebody_who_takes_the_role(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    study.add_people(["dora"], Role.LEAD)
+    study.add_people(["dora"], Role.VALIDATOR)
     had = who_had(study)
     pair = next(pair for who, pair in open_work(study) if who == "ana" and len(had[pair]) == 3)
     record(study, tmp_path, [("ana", pair, "skip")])
     study.change_role("dora", Role.ANNOTATOR)
     assert [one for who, one in open_work(study) if who == "dora"] == [pair]
+
+
+@pytest.mark.parametrize("role", [Role.ADJUDICATOR, Role.LEAD])
+def test_who_may_have_seen_labels_does_not_come_to_give_any(at: At, role: Role) -> None:
+    study = at("labelled")
+    study.add_people(["judy"], role)
+    assert_refused(study, lambda: study.change_role("judy", Role.ANNOTATOR), StageError, "may have seen labels")
 
 
 def test_a_skip_that_comes_later_frees_the_slot_too(at: At, tmp_path: Path) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -262,3 +265,34 @@ def test_a_damaged_study_is_named_as_such(store: Store) -> None:
 def test_facts_are_there_from_the_start(store: Store) -> None:
     with store.read() as tx:
         assert runs.study_facts(tx)["title"] == "A study"
+
+
+def test_a_study_that_is_replaced_takes_nothing_more(store: Store, tmp_path: Path) -> None:
+    """What is written into a file that nobody can find any more is lost."""
+    place = Path(store.place)
+    place.rename(tmp_path / "moved.db")
+    with pytest.raises(StudyError, match="moved, deleted or replaced"), store.write():
+        pass
+    (tmp_path / "moved.db").rename(place)
+    with store.write() as tx:
+        people.add_people(tx, ["ana"], Role.ANNOTATOR)
+
+
+def test_a_study_is_shared_as_soon_as_others_let_go_of_it(store: Store) -> None:
+    with closing(sqlite3.connect(store.place, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        Timer(0.5, other.rollback).start()
+        store.share()
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    store.close()
+    with closing(sqlite3.connect(store.place)) as again:
+        assert again.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_a_study_that_cannot_be_shared_is_not_served(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcpair.store.store.SHARE_TRIES", 2)
+    other = Store.open(Path(store.place))
+    with closing(sqlite3.connect(store.place)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StudyError, match="cannot be shared"):
+            other.share()

@@ -36,7 +36,14 @@ def n_judgements(site: Site) -> int:
 
 def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site]) -> None:
     site = serve("checking")
-    ana = {"name": "ana", "role": "annotator", "round": "label", "consented": True, "blurred": False}
+    ana = {
+        "name": "ana",
+        "role": "annotator",
+        "round": "label",
+        "consented": True,
+        "blurred": False,
+        "guideline_version": 1,
+    }
     assert site.machine("ana").get("/api/me").json() == {**ana, "choices": list(NAMES)}
     vera = site.machine("vera").get("/api/me").json()
     assert (vera["round"], vera["choices"]) == ("validate", ["agree", "disagree"])
@@ -163,7 +170,7 @@ BAD: dict[str, Any] = {
     "assignment_id": [0, -1, 2**63, 1.5, "1", True, None],
     "answer": ["", "x" * 101, 1, None, "nul\0", "perhaps"],
     "note": ["x" * 4001, "nul\0", 1, None],
-    "seconds": [-1, "1e999", "x"],
+    "seconds": [-1, 86_401, "5", True, "1e999", "x"],
     "decision_id": [0, "1", 2**63],
     "more": [1],
 }

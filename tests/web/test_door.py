@@ -275,3 +275,8 @@ def test_the_addresses_of_the_pages_hold_no_token(site: Site) -> None:
     for path in ("/lead", "/lead/people", "/guidelines"):
         page = browser.get(path).text
         assert not [address for address in re.findall(r'(?:href|src|action)="([^"]*)"', page) if "#" in address[1:]]
+
+
+def test_an_origin_that_is_none_is_refused(site: Site) -> None:
+    stranger = site.stranger(headers={"Origin": "http://["})
+    assert stranger.post("/join", data={"token": site.token("ana")}).status_code == 403

@@ -358,3 +358,11 @@ def test_each_heat_has_the_colour_of_the_report_and_ink_that_stands_out() -> Non
         rule = re.search(rf"\.heat-{at} {{\s*background: (#\w+);\s*color: (#\w+);", sheet)
         assert rule
         assert rule.groups() == (paint.hexadecimal(ground), paint.hexadecimal(paint.ink_on(ground)))
+
+
+@pytest.mark.parametrize("pairs", ["9" * 5000, "-1", "0", "some", "1.5"])
+def test_what_is_no_number_of_pairs_is_refused(serve: Callable[..., Site], pairs: str) -> None:
+    site = serve("decided")
+    browser = site.browser("lea")
+    sent = {"csrf": csrf_of(browser), "pairs": pairs}
+    assert browser.post("/lead/steps/validate", data=sent).status_code == 422

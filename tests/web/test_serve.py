@@ -165,3 +165,9 @@ def test_without_the_extra_it_says_how_to_get_it(path: Path, monkeypatch: pytest
 def test_the_command_loads_no_web_framework_for_its_help() -> None:
     code = "import sys; from fcpair.cli.serve import serve; print(*{'fastapi', 'uvicorn', 'jinja2'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == []
+
+
+def test_a_column_that_no_text_has_is_refused(path: Path) -> None:
+    result = CliRunner().invoke(main, ["serve", "--study", str(path), "--opt-out", "weather", "--port", "0"])
+    assert result.exit_code == 2
+    assert "no text of the study has metadata called `weather`" in result.stderr

@@ -11,7 +11,8 @@ const AT_HAND = 3; // the open pair and the two after it
 const ASKED_FOR = 5;
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
-const { outbox: place, blurred, pausePairs, pauseMinutes } = document.getElementById("desk").dataset;
+const { outbox: place, blurred, guidelines, pausePairs, pauseMinutes } = document.getElementById("desk").dataset;
+const NEWER_GUIDELINES = "The guidelines have changed since this page was loaded. Load it again to read them.";
 const api = new Api(document.getElementById("desk").dataset.csrf);
 const view = new View(blurred === "true");
 const watch = new Watch();
@@ -46,7 +47,8 @@ function answer(name) {
   const again = at !== null;
   const seconds = Math.round(watch.ms) / 1000;
   const { assignment_id, decision_id } = task;
-  outbox.add({ request_id: requestId(), assignment_id, decision_id, answer: name, note: view.note, seconds, again });
+  const given = { assignment_id, decision_id, answer: name, note: view.note, seconds };
+  outbox.add({ request_id: requestId(), ...given, guideline_version: Number(guidelines), again });
   past[at ?? past.length] = { ...task, answer: name, note: view.note };
   at = null;
   if (!again) {
@@ -72,6 +74,7 @@ async function send({ again, ...item }) {
   const reply = await api.call("POST", "/api/judgements", item);
   const outcome = meaning(reply.status);
   if (outcome === "stop") signedOut();
+  if (outcome === "done" && reply.body.guideline_version > Number(guidelines)) view.banner(NEWER_GUIDELINES);
   if (outcome !== "refused") return outcome;
   if (reply.status === 403) {
     const session = await sessionNow();

@@ -71,10 +71,9 @@ export class View {
   }
 
   progress({ open, done, skipped, left_s }) {
-    const answered = done + skipped;
-    element("bar").max = Math.max(answered + open, 1);
-    element("bar").value = answered;
-    element("count").textContent = `${answered} of ${answered + open} answered`;
+    element("bar").max = Math.max(done + skipped + open, 1);
+    element("bar").value = done + skipped;
+    element("count").textContent = `${done} answered, ${skipped ? `${skipped} skipped, ` : ""}${open} open`;
     element("left").textContent = left_s === null ? TOO_FEW : `${duration(left_s)} left`;
   }
 

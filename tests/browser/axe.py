@@ -1,0 +1,37 @@
+"""axe-core, which knows what keeps a page from those who do not see, hear or point as others do."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from browser.chromium import lacking
+from browser.windows import PHONE, WIDE
+
+SCRIPT = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+HOW_TO = f"axe-core is not there: run `npm ci` in {SCRIPT.parents[2]}, as `make test` does"
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RUN = """async (tags) => (await axe.run(document, {runOnly: tags, resultTypes: ["violations"]})).violations.flatMap(
+  (found) => found.nodes.map((node) => `${found.id}: ${node.html.slice(0, 160)}: ${node.failureSummary}`))"""
+IS_WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+@cache
+def _script() -> str:
+    return SCRIPT.read_text(encoding="utf-8") if SCRIPT.is_file() else lacking(HOW_TO)
+
+
+def violations(page: Page) -> list[str]:
+    """What is wrong with the page as it is now, light and dark, wide and narrow."""
+    page.evaluate(_script())
+    found = []
+    for size in (WIDE, PHONE):
+        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        if page.evaluate(IS_WIDER):
+            found.append(f"{size['width']} px: the page scrolls sideways")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
+            found += [f"{size['width']} px, {scheme}: {one}" for one in page.evaluate(RUN, TAGS)]
+    return found

@@ -1,0 +1,39 @@
+"""Where the browser is, and how it is started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import NoReturn
+
+import pytest
+
+NAMED, REQUIRED = "FCPAIR_CHROMIUM", "FCPAIR_REQUIRE_BROWSER"
+USUAL = "/usr/bin/chromium"
+OTHERS = ("chromium", "chromium-browser", "google-chrome")
+HOW_TO = f"install it (Debian: apt-get install chromium), or name it in {NAMED}"
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # nothing but this machine can be reached
+)
+
+
+def lacking(what: str) -> NoReturn:
+    """Skip a test for want of something; where the browser is required, fail it."""
+    if os.environ.get(REQUIRED) == "1":
+        pytest.fail(f"{REQUIRED} is 1, but {what}")
+    pytest.skip(what)
+
+
+def find_chromium() -> str:
+    """The path of the browser."""
+    if named := os.environ.get(NAMED):
+        return shutil.which(named) or lacking(f"{NAMED} names {named}, which is no program")
+    found = shutil.which(USUAL) or next(filter(None, map(shutil.which, OTHERS)), None)
+    return found or lacking(f"there is no chromium here: {HOW_TO}")

@@ -1,0 +1,83 @@
+"""The browser, studies that it can open, and windows in which somebody sits."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+from steps.small import build_all
+
+from browser.chromium import ARGUMENTS, find_chromium
+from browser.hosts import Host
+from browser.studies import ENGLISH, build
+from browser.windows import PATIENCE_MS, Windows
+from fcpair.params import Annotate
+from fcpair.study import Study
+
+TERMS = Annotate(
+    about="We ask which **replies** suit which statements.",
+    contact="Kim, telephone 555 0100",
+    demographics=("Age group: 18-29 | 30-49 | 50 or more", "First language"),
+    opt_out="hs_topic",
+)
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """The browser; for this package only, because its driver keeps an event loop in the tests' thread."""
+    path = find_chromium()
+    expect.set_options(timeout=PATIENCE_MS)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def windows(browser: Browser, hosts: list[Host]) -> Iterator[Windows]:
+    """Opens windows, which are gone before the servers are."""
+    opened = Windows(browser)
+    yield opened
+    assert opened.close() == []
+
+
+@pytest.fixture
+def hosts() -> Iterator[list[Host]]:
+    """What is being served; ended with the test."""
+    begun: list[Host] = []
+    yield begun
+    for host in begun:
+        host.close()
+
+
+@pytest.fixture(scope="session")
+def stages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The small study after each stage of `small.STAGES`."""
+    return build_all(tmp_path_factory.mktemp("stages"))
+
+
+@pytest.fixture(scope="session")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of the example corpus: five HS, six CNs, two annotators with 15 pairs each."""
+    return build(tmp_path_factory.mktemp("example"), ENGLISH, 6, ("ana", "ben"))
+
+
+@pytest.fixture
+def host(hosts: list[Host], tmp_path: Path) -> Callable[..., Host]:
+    """Serve a copy of a study's file."""
+
+    def served(path: Path, annotate: Annotate = TERMS) -> Host:
+        copy = shutil.copy(path, tmp_path / f"study-{len(hosts)}.db")
+        hosts.append(Host(Study.open(copy), annotate))
+        return hosts[-1]
+
+    return served
+
+
+@pytest.fixture
+def desk(host: Callable[..., Host], example: Path) -> Host:
+    """The example study on the terms TERMS, being labelled by ana and ben."""
+    return host(example)

@@ -1,0 +1,40 @@
+"""Studies on the way to a browser: served by the real server, in a thread of this process."""
+
+from __future__ import annotations
+
+from threading import Thread
+from time import monotonic, sleep
+
+import pytest
+import uvicorn
+from web.conftest import Site
+
+from fcpair.params import Annotate
+from fcpair.study import Study
+
+PATIENCE_S = 20.0
+
+
+class Host(Site):
+    """A study, and the address at which it is served; of each role somebody takes part."""
+
+    def __init__(self, study: Study, annotate: Annotate) -> None:
+        super().__init__(study, annotate)
+        self._server = uvicorn.Server(
+            uvicorn.Config(self.app, port=0, log_level="warning", access_log=False, server_header=False, ws="none")
+        )
+        self._thread = Thread(target=self._server.run)
+        self._thread.start()
+        until = monotonic() + PATIENCE_S
+        while not self._server.started:
+            if monotonic() > until or not self._thread.is_alive():
+                pytest.fail("the server did not start")
+            sleep(0.005)
+        port = self._server.servers[0].sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+
+    def close(self) -> None:
+        """End the server, which lets go of the study."""
+        self._server.should_exit = True
+        self._thread.join(PATIENCE_S)
+        super().close()

@@ -1,0 +1,247 @@
+"""Every page of the app in the states that matter: who sees it, at which stage of the study, after which acts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playwright.sync_api import Page, expect
+from steps.online import admit
+
+from browser.sitting import answer, await_pair, await_sent, decide
+from fcpair.params import Validate
+from fcpair.steps.docket import Ruling
+from fcpair.study import Study
+
+Act = Callable[[Page], None]
+NOBODY = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """A page, asked for at `path`, as `who` sees it after `act`; `before` is done to the study first."""
+
+    name: str
+    who: str
+    path: str
+    stage: str = "dealt"
+    act: Act = lambda page: None
+    consent: bool = True
+    status: int = 200
+    before: Callable[[Study], object] = lambda study: None
+
+
+def blindly(study: Study) -> None:
+    """Validators do not see the label."""
+    study.assign_validation(Validate(blind=True, seed=1), redo=True)
+
+
+def flag(study: Study) -> None:
+    """Somebody noted that the guidelines should say more."""
+    judy = admit(study, "judy")
+    case = study.docket.next(judy.id)
+    assert case is not None
+    study.docket.decide(judy.id, Ruling("request-flag", case.pair_id, "appropriate", "What of irony?", True))
+
+
+def click(name: str) -> Act:
+    """Click a button of that name."""
+    return lambda page: page.locator("main").get_by_role("button", name=name, exact=True).click()
+
+
+def key(letter: str, selector: str) -> Act:
+    """Press a key on the desk, which shows something."""
+
+    def act(page: Page) -> None:
+        await_pair(page)
+        page.keyboard.press(letter)
+        expect(page.locator(selector)).to_be_visible()
+
+    return act
+
+
+def answered(page: Page) -> None:
+    """Answer a pair, then go back to it."""
+    answer(page, "appropriate")
+    await_sent(page)
+    page.keyboard.press("u")
+    expect(page.locator("#earlier")).to_be_visible()
+
+
+def blurred(page: Page) -> None:
+    """Have the HS hidden."""
+    await_pair(page)
+    page.locator("#blur-choice").check()
+    expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")
+
+
+def keys(page: Page) -> None:
+    """Open the list of the keys."""
+    page.locator("summary", has_text="Keys").click()
+
+
+def unsent(page: Page) -> None:
+    """Answer without a connection."""
+    await_pair(page)
+    page.route("**/api/judgements", lambda route: route.abort())
+    answer(page, "appropriate")
+    expect(page.locator("#banner-text")).to_contain_text("Not sent yet")
+
+
+def without_consent(page: Page) -> None:
+    """Send the form of the first visit without the tick; the browser's own check is off."""
+    page.locator("form[action='/welcome']").evaluate("(form) => (form.noValidate = true)")
+    click("Begin")(page)
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def versions(page: Page) -> None:
+    """Open every version of the guidelines."""
+    for summary in page.locator("section summary").all():
+        summary.click()
+
+
+def preview(page: Page) -> None:
+    """Look at other guidelines before they hold."""
+    page.get_by_label("Text, in Markdown").fill("# One\n\n| a | b |\n|:--|--:|\n| 1 | 2 |\n\n> said\n\n`code`\n")
+    click("Preview")(page)
+    expect(page.locator(".lead-preview")).to_be_visible()
+
+
+def wrong_number(page: Page) -> None:
+    """Ask for no number of pairs."""
+    page.get_by_label("How many pairs").fill("some")
+    click("Deal the pairs")(page)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("form")
+
+
+def decided(page: Page) -> None:
+    """Decide a conflict, with a note, as one on which the guidelines should say more."""
+    first = page.locator("#case-name").inner_text()
+    page.locator("#note").fill("They answer another claim.")
+    page.locator("[name=flagged]").check()
+    page.locator("[name=outcome][value=appropriate]").click()
+    expect(page.locator("#case-name")).not_to_have_text(first)
+
+
+def decided_then(path: str) -> Act:
+    """Decide a conflict, then look at a page."""
+
+    def act(page: Page) -> None:
+        decided(page)
+        page.goto(path)
+
+    return act
+
+
+def taken_back(page: Page) -> None:
+    """Decide a conflict, then take that back."""
+    decided(page)
+    decide(page, "[data-key=u]")
+
+
+def guidelines_of_adjudicator(page: Page) -> None:
+    """Open the guidelines over a conflict."""
+    page.keyboard.press("g")
+    expect(page.locator("dialog#guidelines")).to_be_visible()
+
+
+PAGES: dict[str, tuple[State, ...]] = {
+    "/join": (
+        State("the door", NOBODY, "/join"),
+        State("the door shut", NOBODY, "/join#wrong", act=lambda page: page.get_by_role("alert").wait_for()),
+    ),
+    "/welcome": (
+        State("first visit", "ana", "/welcome", consent=False),
+        State("first visit without consent", "ana", "/welcome", consent=False, act=without_consent),
+        State("first visit of a validator", "vera", "/welcome", "checking", consent=False),
+        State("first visit of an adjudicator", "judy", "/welcome", "labelled", consent=False),
+    ),
+    "/guidelines": (
+        State("guidelines", "ana", "/guidelines"),
+        State("guidelines for a lead", "lea", "/guidelines"),
+    ),
+    "/settings": (
+        State("settings", "ana", "/settings"),
+        State("settings saved", "ana", "/settings", act=click("Save")),
+    ),
+    "/annotate": (
+        State("open pair", "ana", "/annotate", act=await_pair),
+        State("hidden HS", "ana", "/annotate", act=blurred),
+        State("guidelines over a pair", "ana", "/annotate", act=key("g", "dialog#guidelines")),
+        State("pause", "ana", "/annotate", act=key("p", "#pause-screen")),
+        State("keys", "ana", "/annotate", act=keys),
+        State("earlier answer", "ana", "/annotate", act=answered),
+        State("unsent answer", "ana", "/annotate", act=unsent),
+        State("first visit by the desk's address", "ana", "/annotate", consent=False),
+    ),
+    "/validate": (
+        State("label to check", "vera", "/validate", "checking", act=await_pair),
+        State("blind", "vera", "/validate", "checking", act=await_pair, before=blindly),
+    ),
+    "/thanks": (
+        State("end of a day", "ana", "/thanks"),
+        State("end of it all", "ana", "/thanks", "labelled"),
+    ),
+    "/adjudicate": (
+        State("conflict", "judy", "/adjudicate", "labelled"),
+        State("next conflict", "judy", "/adjudicate", "labelled", act=decided),
+        State("conflict with guidelines", "judy", "/adjudicate", "labelled", act=guidelines_of_adjudicator),
+        State("decision taken back", "judy", "/adjudicate", "labelled", act=taken_back),
+        State("nothing waits", "judy", "/adjudicate"),
+    ),
+    "/adjudicate/decided": (
+        State("nothing decided", "judy", "/adjudicate/decided"),
+        State("decided", "judy", "/adjudicate", "labelled", act=decided_then("/adjudicate/decided")),
+    ),
+    "/adjudicate/{pair_id}": (
+        State("a pair without labels", "judy", "/adjudicate/1", status=409),
+        State("a pair that is not there", "judy", "/adjudicate/999", "labelled", status=404),
+    ),
+    "/lead": (
+        State("overview without data", "lea", "/lead", "empty"),
+        State("overview of open work", "lea", "/lead"),
+        State("overview with a flag", "lea", "/lead", "labelled", before=flag),
+        State("overview of a finished study", "lea", "/lead", "checked"),
+    ),
+    "/lead/panel/{name}": (),  # parts of the overview
+    "/lead/pair/{pair_id}": (
+        State("pair without answers", "lea", "/lead/pair/1"),
+        State("pair with answers", "lea", "/lead/pair/1", "checked"),
+        State("no such pair", "lea", "/lead/pair/999", status=404),
+    ),
+    "/lead/steps": (
+        State("steps without data", "lea", "/lead/steps", "empty"),
+        State("steps", "lea", "/lead/steps", "labelled"),
+        State("policy applied", "lea", "/lead/steps", "labelled", act=click("Apply the policy")),
+        State("steps while validating", "lea", "/lead/steps", "checking"),
+        State("a wrong number", "lea", "/lead/steps", "decided", act=wrong_number),
+    ),
+    "/lead/people": (State("people", "lea", "/lead/people", "checking"),),
+    "/lead/people/{name}/{act}": (
+        State("retire", "lea", "/lead/people/ana/retire"),
+        State("retired", "lea", "/lead/people/ana/retire", act=click("Retire")),
+        State("hand over", "lea", "/lead/people/ana/hand-over"),
+        State("revoke", "lea", "/lead/people/vera/revoke"),
+        State("invite", "lea", "/lead/people/ana/invite"),
+        State("invite link shown", "lea", "/lead/people/ana/invite", act=click("Make the link")),
+        State("nobody of that name", "lea", "/lead/people/nobody/retire", status=404),
+    ),
+    "/lead/guidelines": (
+        State("guidelines with a preview", "lea", "/lead/guidelines", act=preview),
+        State("versions", "lea", "/lead/guidelines", act=versions),
+    ),
+    "/lead/downloads": (State("downloads", "lea", "/lead/downloads", "checked"),),
+}
+"""The states of the page at each address that answers GET with a page."""
+
+NO_PAGES = {
+    "/",  # leads to another page
+    "/lead/coverage.png",
+}
+ELSEWHERE = (
+    State("another's page", "ana", "/lead", status=403),
+    State("an adjudicator at the desk", "judy", "/annotate", status=403),
+    State("nothing there", "lea", "/nothing", status=404),
+    State("nothing there for a stranger", NOBODY, "/nothing", status=404),
+)

@@ -1,0 +1,48 @@
+"""Every page in every state: nothing that axe-core finds wrong, light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from web.test_roles import routes
+
+from browser.axe import violations
+from browser.hosts import Host
+from browser.states import ELSEWHERE, NO_PAGES, PAGES, State
+from browser.studies import EXAMPLES
+from browser.windows import Windows
+
+STATES = [*(state for states in PAGES.values() for state in states), *ELSEWHERE]
+STATUS_ERRORS = (r"status of \d{3}", r"net::ERR_FAILED")  # which the browser tells in its console
+
+
+def test_every_page_is_in_the_table(desk: Host) -> None:
+    pages = {path for method, path, _ in routes(desk) if method == "GET" and not path.startswith("/api/")}
+    assert pages - NO_PAGES == set(PAGES)
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
+def test_a_page_is_open_to_all(
+    state: State, host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+) -> None:
+    served = host(stages[state.stage])
+    served.study.edit_guidelines((EXAMPLES / "guidelines.md").read_text("utf-8"), by="lea")
+    state.before(served.study)
+    token = served.token(state.who, consent=state.consent) if state.who else None
+    page = windows.open(served.url, token, forgive=STATUS_ERRORS)
+    answer = page.goto(state.path)
+    assert answer is not None
+    assert answer.status == state.status
+    state.act(page)
+    page.wait_for_load_state()
+    assert violations(page) == []
+
+
+def test_what_is_wrong_is_found(windows: Windows, desk: Host) -> None:
+    page = windows.open(desk.url)
+    page.set_content("<main><h1>Wrong</h1><img src='data:,'><p style='width: 900px'>Wide.</p></main>")
+    found = violations(page)
+    assert sum("image-alt" in one for one in found) == 4
+    assert [one for one in found if "sideways" in one] == ["375 px: the page scrolls sideways"]

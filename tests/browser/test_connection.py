@@ -1,0 +1,151 @@
+"""The connection is cut, the server killed, the page reloaded: every answer gets there, in order, once."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+from steps.online import admit
+from steps.small import NAMES
+from web.served import Served
+
+from browser.hosts import Host
+from browser.sitting import answer, await_sent, enter, pair
+from browser.windows import Windows
+from fcpair.study import Study
+
+SUBMIT = "**/api/judgements"
+CUT = (r"net::ERR_\w+", "status of 503")  # which the browser tells in its console
+Given = list[tuple[str, str, str]]
+
+
+def stored(path: str | Path) -> Given:
+    """HS, CN and code of each judgement that is kept, in the order in which they came."""
+    query = """
+        SELECT hs.body, cn.body, judgement.code FROM judgement
+        JOIN assignment ON assignment.id = judgement.assignment_id JOIN pair ON pair.id = assignment.pair_id
+        JOIN text AS hs ON hs.id = pair.hs_id JOIN text AS cn ON cn.id = pair.cn_id ORDER BY judgement.id
+    """
+    with closing(sqlite3.connect(path)) as connection:
+        return [(hs, cn, NAMES[code]) for hs, cn, code in connection.execute(query)]
+
+
+def give(page: Page, *names: str) -> Given:
+    """Answer pairs; what was answered to which."""
+    given = []
+    for name in names:
+        hs, cn = pair(page)
+        answer(page, name)
+        given.append((hs, cn, name))
+    return given
+
+
+@pytest.fixture
+def page(desk: Host, windows: Windows) -> Page:
+    """The desk, at which ana sits."""
+    opened = windows.open(desk.url, desk.token("ana"), forgive=CUT)
+    enter(opened)
+    return opened
+
+
+def test_an_answer_whose_reply_is_lost_is_sent_again_and_stored_once(desk: Host, page: Page) -> None:
+    sent: list[str] = []
+
+    def lose_the_reply(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.on("request", lambda request: note(request, sent))
+    page.route(SUBMIT, lose_the_reply, times=1)
+    given = give(page, "appropriate")
+    await_sent(page)
+    assert len(sent) == 2
+    assert len(set(sent)) == 1
+    assert stored(desk.study.place) == given
+
+
+def note(request: Request, sent: list[str]) -> None:
+    """Note the request id of an answer."""
+    if urlsplit(request.url).path == "/api/judgements":
+        sent.append(json.loads(request.post_data or "")["request_id"])
+
+
+def test_answers_given_without_a_connection_arrive_in_order_once(desk: Host, page: Page) -> None:
+    page.context.set_offline(True)
+    given = give(page, "appropriate", "not_sure")
+    expect(page.locator("#banner-text")).to_have_text("Not sent yet: 2 answers are kept in this page.")
+    assert stored(desk.study.place) == []
+    page.context.set_offline(False)
+    await_sent(page)
+    expect(page.locator("#banner-text")).to_have_text("All your answers are sent.")
+    assert stored(desk.study.place) == given
+
+
+def test_a_reload_loses_no_unsent_answer(desk: Host, page: Page) -> None:
+    page.on("dialog", lambda dialog: dialog.accept())  # the browser asks before it leaves answers behind
+    page.route(SUBMIT, lambda route: route.abort())
+    given = give(page, "not_appropriate", "appropriate")
+    page.reload()
+    page.unroute(SUBMIT)
+    await_sent(page)
+    assert stored(desk.study.place) == given
+    assert pair(page) not in {(hs, cn) for hs, cn, _ in given}
+
+
+def test_an_answer_that_the_server_cannot_take_now_is_sent_again(desk: Host, page: Page) -> None:
+    page.route(SUBMIT, lambda route: route.fulfill(status=503, json={"detail": "busy"}), times=1)
+    given = give(page, "appropriate")
+    await_sent(page)
+    assert stored(desk.study.place) == given
+
+
+@pytest.fixture
+def path(example: Path, tmp_path: Path) -> Path:
+    """The example study, in a file of its own."""
+    copy = tmp_path / "killed.db"
+    copy.write_bytes(example.read_bytes())
+    return copy
+
+
+@pytest.fixture
+def start(path: Path) -> Iterator[Callable[..., Served]]:
+    """Serve it in a process of its own."""
+    begun: list[Served] = []
+
+    def started(*options: str) -> Served:
+        begun.append(Served(path, *options))
+        return begun[-1]
+
+    yield started
+    for served in begun:
+        if served.process.poll() is None:
+            served.process.kill()
+            served.process.wait()
+
+
+def test_a_killed_server_that_is_started_again_has_every_answer_once(
+    path: Path, start: Callable[..., Served], windows: Windows
+) -> None:
+    study = Study.open(path)
+    admit(study, "ana")
+    token = study.access.invite("ana")
+    study.close()
+    served = start()
+    page = windows.open(served.url, token, forgive=CUT)
+    enter(page)
+    given: Given = []
+    for _ in range(2):
+        given += give(page, "appropriate")
+        served.process.kill()
+        served.process.wait()
+        given += give(page, "not_sure")
+        expect(page.locator("#banner-text")).to_contain_text("Not sent yet")
+        served = start("--port", str(urlsplit(served.url).port))
+        await_sent(page)
+    assert stored(path) == given

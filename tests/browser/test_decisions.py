@@ -1,0 +1,89 @@
+"""Decisions that do not get through at once: nothing typed is lost, nothing is decided twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+from steps.small import standing
+
+from browser.hosts import Host
+from browser.windows import Windows
+from fcpair.records import Rule
+
+DECIDE = "**/adjudicate"
+NOTE = "Speaks of something else."
+YES = "[name=outcome][value=appropriate]"
+
+
+@pytest.fixture
+def served(host: Callable[..., Host], stages: dict[str, Path]) -> Host:
+    """A study whose labels are all in."""
+    return host(stages["labelled"])
+
+
+@pytest.fixture
+def page(served: Host, windows: Windows) -> Page:
+    """The first conflict, before judy."""
+    opened = windows.open(served.url, served.token("judy"), forgive=(r"net::ERR_\w+", "status of 409", "htmx:"))
+    opened.goto("/adjudicate")
+    return opened
+
+
+def decided(served: Host) -> list[int]:
+    return [pair for pair, (rule, _) in standing(served.study).items() if rule == Rule.PERSON]
+
+
+def test_what_was_typed_stays_while_the_server_cannot_be_reached(served: Host, page: Page) -> None:
+    first = page.locator("#case-name").inner_text()
+    page.locator("#note").fill(NOTE)
+    page.context.set_offline(True)
+    page.locator(YES).click()
+    expect(page.get_by_role("alert")).to_contain_text("The server cannot be reached.")
+    expect(page.locator("#note")).to_have_value(NOTE)
+    page.context.set_offline(False)
+    page.locator(YES).click()
+    expect(page.locator("#case-name")).not_to_have_text(first)
+    (one,) = served.study.docket.decided()
+    assert (one.outcome, one.note) == ("appropriate", NOTE)
+
+
+def test_a_decision_whose_reply_is_lost_is_kept_once(served: Host, page: Page) -> None:
+    first = page.locator("#case-name").inner_text()
+
+    def lose_the_reply(route: Route) -> None:
+        route.fetch(max_redirects=0)
+        route.abort()
+
+    page.route(DECIDE, lose_the_reply, times=1)
+    page.locator(YES).click()
+    expect(page.get_by_role("alert")).to_contain_text("The server cannot be reached.")
+    page.locator(YES).click()
+    expect(page.locator("#case-name")).not_to_have_text(first)
+    assert len(decided(served)) == 1
+    assert len(served.study.docket.decided()) == 1
+
+
+def test_a_double_click_is_one_decision(served: Host, page: Page) -> None:
+    page.clock.install(time=0)
+    page.reload()
+    first = page.locator("#case-name").inner_text()
+    page.clock.pause_at(3600)
+    page.locator(YES).click()
+    expect(page.locator("#case-name")).not_to_have_text(first)
+    second = page.locator("#case-name").inner_text()
+    page.locator(YES).click()
+    page.clock.run_for(300)
+    page.locator(YES).click()
+    expect(page.locator("#case-name")).not_to_have_text(second)
+    assert len(decided(served)) == 2
+
+
+def test_a_decision_that_was_overtaken_is_told(served: Host, page: Page) -> None:
+    pair = int(page.locator("#case-name").inner_text().removeprefix("Pair "))
+    served.study.decide(pair, 0, by="lea")
+    page.locator(YES).click()
+    expect(page.locator(".notice[role=alert]")).to_contain_text("decided")
+    assert standing(served.study)[pair] == (Rule.PERSON, 0)

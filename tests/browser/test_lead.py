@@ -1,0 +1,64 @@
+"""What the lead does in the browser: files that are saved, people who go, guidelines that change."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from browser.hosts import Host
+from browser.sitting import answer, await_sent, enter
+from browser.windows import Windows
+
+
+def test_a_download_is_saved_under_its_name(desk: Host, windows: Windows) -> None:
+    ana = windows.open(desk.url, desk.token("ana"))
+    enter(ana)
+    answer(ana, "appropriate")
+    await_sent(ana)
+    page = windows.open(desk.url, desk.token("lea"))
+    page.goto("/lead/downloads")
+    with page.expect_download() as saving:
+        page.locator("form[action='/lead/download/labels']").get_by_role("button").click()
+    assert saving.value.suggested_filename == "labels.csv"
+    assert len(saving.value.path().read_text("utf-8").splitlines()) == 2
+
+
+def test_who_is_retired_is_shown_the_door_and_others_get_the_work(desk: Host, windows: Windows) -> None:
+    ana = windows.open(desk.url, desk.token("ana"))
+    enter(ana)
+    page = windows.open(desk.url, desk.token("lea"))
+    page.goto("/lead/people")
+    page.get_by_role("link", name="Retire ana").click()
+    page.get_by_role("button", name="Retire").click()
+    expect(page.get_by_role("status")).to_contain_text("Done")
+    ana.goto("/annotate")
+    expect(ana).to_have_url(re.compile("/join$"))
+    ben = windows.open(desk.url, desk.token("ben"))
+    enter(ben)
+    expect(ben.locator("#count")).to_have_text("0 answered, 30 open")
+
+
+def test_the_link_that_is_shown_lets_in(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url, desk.token("lea"))
+    page.goto("/lead/people/ana/invite")
+    page.get_by_role("button", name="Make the link").click()
+    ana = windows.open(desk.url)
+    ana.goto(page.get_by_label("The link").input_value())
+    expect(ana).to_have_url(re.compile("/welcome$"))
+
+
+def test_new_guidelines_are_one_key_away_and_kept_with_the_answer(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url, desk.token("lea"))
+    page.goto("/lead/guidelines")
+    page.get_by_label("Text, in Markdown").fill("Be **kind**.")
+    page.get_by_role("button", name="Save as version 2").click()
+    expect(page.get_by_role("status")).to_contain_text("Done")
+    ana = windows.open(desk.url, desk.token("ana"))
+    enter(ana)
+    ana.keyboard.press("g")
+    expect(ana.locator("dialog#guidelines")).to_contain_text("Be kind.")
+    ana.keyboard.press("g")
+    answer(ana, "appropriate")
+    await_sent(ana)
+    assert [one["judgements"] for one in desk.study.guideline_versions()] == [0, 1]

@@ -1,0 +1,60 @@
+"""The lead's page keeps itself up to date, also with what other processes do to the study."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+from steps.small import open_work, write_csv
+
+from browser.hosts import Host
+from browser.sitting import answer, await_sent, enter
+from browser.windows import Windows
+
+EVERY_MS = 20_000
+
+
+def overview(desk: Host, windows: Windows) -> Page:
+    page = windows.open(desk.url, desk.token("lea"))
+    page.clock.install()
+    page.goto("/lead")
+    expect(page.locator("#refreshing")).to_contain_text("every 20 seconds")
+    return page
+
+
+def test_an_answer_given_on_the_pages_appears_by_itself(desk: Host, windows: Windows) -> None:
+    lead = overview(desk, windows)
+    line = lead.locator("#progress tr", has_text="ana").first
+    before = line.inner_text()
+    ana = windows.open(desk.url, desk.token("ana"))
+    enter(ana)
+    answer(ana, "appropriate")
+    await_sent(ana)
+    lead.clock.fast_forward(EVERY_MS)
+    expect(lead.locator("#tiers")).to_contain_text("Of 1 pair with a label")
+    expect(line).not_to_have_text(before)
+
+
+def test_labels_that_another_process_imports_appear_by_themselves(desk: Host, windows: Windows, tmp_path: Path) -> None:
+    lead = overview(desk, windows)
+    expect(lead.locator("#tiers")).to_contain_text("there are no labels yet")
+    rows = [{"pair": pair, "annotator": who, "label": "appropriate"} for who, pair in open_work(desk.study)[:3]]
+    labels = write_csv(tmp_path / "labels.csv", rows)
+    command = [sys.executable, "-m", "fcpair", "labels", "import", str(labels), "--study", str(desk.study.place)]
+    subprocess.run(command, check=True, capture_output=True)
+    lead.clock.fast_forward(EVERY_MS)
+    expect(lead.locator("#tiers")).to_contain_text("Of 3 pairs with a label")
+
+
+def test_the_lead_can_keep_the_page_as_it_is(desk: Host, windows: Windows) -> None:
+    lead = overview(desk, windows)
+    asked: list[str] = []
+    lead.on("request", lambda request: asked.append(request.url))
+    lead.get_by_role("button", name="Stop refreshing").click()
+    expect(lead.locator("#refreshing")).to_have_text("The page stays as it is.")
+    lead.clock.fast_forward(3 * EVERY_MS)
+    assert asked == []
+    with lead.expect_response("**/lead/panel/tiers**"):
+        lead.get_by_role("button", name="Refresh now").click()
