@@ -85,12 +85,15 @@ class Desk:
             raise reply
         return reply
 
-    def submit_all(self, given: Sequence[tuple[Visitor, Submission]]) -> list[dict[str, int] | FcpairError]:
+    def submit_all(
+        self, given: Sequence[tuple[Visitor, Submission]], *, wait: bool = True
+    ) -> list[dict[str, int] | FcpairError]:
         """Record the answers of several people in one transaction; each reply is as `submit` gives or raises it.
 
-        What is refused is left out, and the others are recorded.
+        What is refused is left out, and the others are recorded. Without `wait`, StudyError is raised at once while
+        anybody else is writing.
         """
-        with self._store.write() as tx:
+        with self._store.write(wait=wait) as tx:
             return [self._reply(tx, visitor, submission) for visitor, submission in given]
 
     def _reply(self, tx: Tx, visitor: Visitor, given: Submission) -> dict[str, int] | FcpairError:

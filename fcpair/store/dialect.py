@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, Select, create_engine, event, func, s
 from sqlalchemy.exc import OperationalError
 
 SEALED = "pair_sealed"
+PATIENCE_S = 30  # how long one who writes waits for another
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 # What SQLite says of a place rather than of a statement, and what a user can do about it.
 REMEDIES = {
@@ -39,7 +40,7 @@ SELECT ?, h.text_id, drawn.text_id FROM selected_hs AS h CROSS JOIN drawn ORDER 
 def engine_for(path: Path) -> Engine:
     """An engine for the study file at `path`; SQLAlchemy, not the driver, decides where transactions begin."""
     # What is written may be a text, a note or a token's hash, and no error message is the place for it.
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 30}, hide_parameters=True)
+    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": PATIENCE_S}, hide_parameters=True)
     event.listen(engine, "connect", _prepare)
     return engine
 
@@ -50,9 +51,18 @@ def _prepare(connection: sqlite3.Connection, _record: Any) -> None:
     connection.execute("PRAGMA synchronous = FULL")
 
 
-def begin(conn: Connection, *, write: bool) -> None:
-    """Begin: a writer takes its lock at once, so that two writers cannot both get half way."""
-    conn.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+def begin(conn: Connection, *, write: bool, wait: bool = True) -> None:
+    """Begin: a writer takes its lock at once, so that two writers cannot both get half way.
+
+    Without `wait`, a lock that somebody else has is an error at once.
+    """
+    if not wait:
+        conn.exec_driver_sql("PRAGMA busy_timeout = 0")
+    try:
+        conn.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    finally:
+        if not wait:
+            conn.exec_driver_sql(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
 
 
 def pause_foreign_keys(conn: Connection, *, paused: bool) -> None:

@@ -120,18 +120,24 @@ class Store:
             yield tx
 
     @contextmanager
-    def write(self, *, bulk: bool = False) -> Iterator[Tx]:
+    def write(self, *, bulk: bool = False, wait: bool = True) -> Iterator[Tx]:
         """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction.
 
-        Threads take turns here: where they wait for one another in the database, some wait very long.
+        Threads take turns here: where they wait for one another in the database, some wait very long. Without `wait`,
+        StudyError is raised at once while anybody else is writing.
         """
         if self._file is not None and self._found() != self._file:
             raise StudyError(
                 f"{self.place} is not the file any more that was opened: it was moved, deleted or replaced; put it "
                 "back and open it anew"
             )
-        with self._writing, self._transaction(write=True, bulk=bulk) as tx:
-            yield tx
+        if not self._writing.acquire(blocking=wait):
+            raise StudyError(f"{self.place}: something else is being written; nothing was changed")
+        try:
+            with self._transaction(write=True, bulk=bulk, wait=wait) as tx:
+                yield tx
+        finally:
+            self._writing.release()
 
     def _found(self) -> tuple[int, int] | None:
         """Which file is at the study's place; None while there is none."""
@@ -142,14 +148,14 @@ class Store:
         return status.st_dev, status.st_ino
 
     @contextmanager
-    def _transaction(self, *, write: bool, bulk: bool = False) -> Iterator[Tx]:
+    def _transaction(self, *, write: bool, bulk: bool = False, wait: bool = True) -> Iterator[Tx]:
         try:
             with self._engine.connect() as conn:
                 if bulk:
                     dialect.pause_foreign_keys(conn, paused=True)
                     conn.commit()
                 try:
-                    dialect.begin(conn, write=write)
+                    dialect.begin(conn, write=write, wait=wait)
                     yield conn
                     conn.commit()
                 finally:

@@ -1,9 +1,10 @@
-"""Answers on their way into the study: those that come while others are being written share the next transaction."""
+"""Answers on their way into the study: written at once where that is quick, else together while others go on."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from time import perf_counter
 
 from fastapi.concurrency import run_in_threadpool
 
@@ -11,19 +12,22 @@ from fcpair.records import Submission, Visitor
 from fcpair.steps.desk import Desk
 
 Reply = dict[str, int]
+Answers = Sequence[tuple[Visitor, Submission]]
+QUICK_S = 0.01  # what takes no longer than this may keep others from reading; a thread would cost more
 
 
 class Intake:
     """Hands answers to the desk, one batch at a time, and acknowledges each when its batch is on disk.
 
-    The disk is waited for once for a batch, and in a thread, so that neither a slow disk nor another process that is
-    writing keeps anybody from reading.
+    On a quick disk that is done on the spot. Where the disk is slow, or somebody else is writing, it is done in a
+    thread, so that nobody is kept from reading, and the answers that come meanwhile share the next transaction.
     """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._waiting: list[tuple[Visitor, Submission, asyncio.Future[Reply]]] = []
         self._writing: asyncio.Task[None] | None = None
+        self._took_s = 0.0
 
     async def submit(self, visitor: Visitor, submission: Submission) -> Reply:
         """Record an answer; see `Desk.submit` for the reply and for what is raised."""
@@ -37,15 +41,31 @@ class Intake:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
-                replies = await run_in_threadpool(self._record, [(who, what) for who, what, _ in batch])
+                answers = [(who, what) for who, what, _ in batch]
+                replies = self._at_once(answers) or await run_in_threadpool(self._record, answers)
                 for (_, _, outcome), reply in zip(batch, replies, strict=True):
                     _settle(outcome, reply)
         finally:
             self._writing = None
 
-    def _record(self, batch: Sequence[tuple[Visitor, Submission]]) -> Sequence[Reply | Exception]:
+    def _at_once(self, batch: Answers) -> Sequence[Reply | Exception]:
+        """The replies, if they can be had quickly; nothing is written else, for whatever reason."""
+        if self._took_s > QUICK_S:
+            return []
         try:
-            return self._desk.submit_all(batch)
+            return self._timed(batch, wait=False)
+        except Exception:  # told when it happens again, where there is time
+            return []
+
+    def _timed(self, batch: Answers, *, wait: bool) -> Sequence[Reply | Exception]:
+        begun = perf_counter()
+        replies = self._desk.submit_all(batch, wait=wait)
+        self._took_s = (perf_counter() - begun) / len(batch)
+        return replies
+
+    def _record(self, batch: Answers) -> Sequence[Reply | Exception]:
+        try:
+            return self._timed(batch, wait=True)
         except Exception as error:
             if len(batch) == 1:
                 return [error]

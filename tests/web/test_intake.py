@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
+from time import perf_counter, sleep
+from typing import Any
 
 import pytest
 from steps.online import admit
@@ -25,11 +29,14 @@ class Counting(Desk):
         self.batches: list[int] = []
         self.broken = broken
 
-    def submit_all(self, given: Sequence[tuple[Visitor, Submission]]) -> list[Reply | Exception]:  # type: ignore[override]
-        self.batches.append(len(given))
+    def submit_all(  # type: ignore[override]
+        self, given: Sequence[tuple[Visitor, Submission]], *, wait: bool = True
+    ) -> list[Reply | Exception]:
         if any(what.request_id == self.broken for _, what in given):
             raise RuntimeError("what nobody thought of")
-        return list(super().submit_all(given))
+        replies = list(super().submit_all(given, wait=wait))
+        self.batches.append(len(given))
+        return replies
 
 
 def answers_of(study: Study, name: str, n: int) -> list[tuple[Visitor, Submission]]:
@@ -92,3 +99,40 @@ def test_the_next_batch_is_written_after_a_failure(site: Site) -> None:
     first, second = answers_of(site.study, "ana", 2)
     assert isinstance(send(intake, [first])[0], RuntimeError)
     assert isinstance(send(intake, [second])[0], dict)
+
+
+def test_who_reads_does_not_wait_for_another_process_that_writes(site: Site) -> None:
+    site.study.share()
+    intake, (first, second) = Intake(Counting(site.study)), answers_of(site.study, "ana", 2)
+
+    async def meanwhile() -> tuple[float, list[Reply]]:
+        with closing(sqlite3.connect(site.study.place, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            answers = [asyncio.create_task(intake.submit(*one)) for one in (first, second)]
+            begun = perf_counter()
+            await asyncio.sleep(0.2)
+            late_s = perf_counter() - begun - 0.2
+            other.execute("ROLLBACK")
+        return late_s, await asyncio.gather(*answers)
+
+    late_s, replies = asyncio.run(meanwhile())
+    assert late_s < 0.15
+    assert len({reply["judgement_id"] for reply in replies}) == 2
+
+
+def test_a_slow_disk_keeps_nobody_from_reading_and_is_waited_for_together(site: Site) -> None:
+    class Slow(Counting):
+        def submit_all(self, *given: Any, **options: Any) -> list[Reply | Exception]:  # type: ignore[override]
+            sleep(0.05)
+            return super().submit_all(*given, **options)
+
+    desk = Slow(site.study)
+    intake, answers = Intake(desk), answers_of(site.study, "ana", 9)
+
+    async def one_and_then_many() -> None:
+        await intake.submit(*answers[0])  # tells that it is slow
+        await asyncio.gather(*(intake.submit(*one) for one in answers[1:]))
+
+    asyncio.run(one_and_then_many())
+    assert desk.batches[0] == 1
+    assert len(desk.batches) <= 3
