@@ -34,7 +34,7 @@ class Counting(Desk):
     ) -> list[Reply | Exception]:
         if any(what.request_id == self.broken for _, what in given):
             raise RuntimeError("what nobody thought of")
-        replies = list(super().submit_all(given, wait=wait))
+        replies: list[Reply | Exception] = [*super().submit_all(given, wait=wait)]
         self.batches.append(len(given))
         return replies
 
