@@ -12,6 +12,7 @@ from browser.windows import PATIENCE_MS
 By = Callable[[Page, str], None]
 MARK = """() => [location.pathname, document.querySelector("#count")?.textContent,
   document.querySelector("#earlier")?.hidden].join()"""
+ELSEWHERE = "elsewhere"
 STEP_MS = 40
 HASTE_MS = 300  # a little more than the time for which pages ignore answers on what they have just shown
 MOST_TABS = 60
@@ -68,11 +69,13 @@ def decide(page: Page, selector: str) -> None:
 
 def act_until_taken(page: Page, act: Callable[[], None]) -> None:
     """Do something until the desk shows that it has taken it, which it does at once."""
-    before, until = _mark(page), monotonic() + PATIENCE_MS / 1000
-    while _mark(page) == before:
+    place, before, until = page.url, _mark(page), monotonic() + PATIENCE_MS / 1000
+    while (mark := _mark(page)) == before:
         assert monotonic() < until, f"the page does not take it: {before}"
         act()
         page.wait_for_timeout(STEP_MS)
+    if mark == ELSEWHERE:  # a window that is closed while its page is being left never closes
+        page.wait_for_url(lambda url: url != place)
 
 
 def _mark(page: Page) -> str:
@@ -80,7 +83,7 @@ def _mark(page: Page) -> str:
     try:
         return str(page.evaluate(MARK))
     except Error:  # the page is being left, as it is after the last answer
-        return "elsewhere"
+        return ELSEWHERE
 
 
 def await_sent(page: Page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def test_each_text_runs_its_own_way(path: Path, host: Callable[..., Host], windo
     for _ in range(4):
         found[pair(page)[1]] = direction_of(page.locator("#cn"))
         answer(page, "appropriate")
+    expect(page).to_have_url(re.compile("/thanks$"))
     assert found.pop(ARABIC) == "rtl"
     assert list(found.values()) == ["ltr"] * 3
 
