@@ -32,7 +32,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Case:
-    """What an adjudicator sees of a pair: never a name, and nothing before all its labels are in.
+    """What an adjudicator sees of a pair: never a name, and nothing while somebody has still to label it.
 
     `answers` are labels with their notes; `choices` is what can be decided, `irreconcilable` last. When one looks at
     one's own earlier decision, `decision_id` is its number and `outcome`, `note` and `flagged` say what it was;

@@ -168,25 +168,24 @@ def _fill(tx: Tx, slots: pd.DataFrame, candidates: list[Person], round_: Round, 
     return len(new)
 
 
-def pass_on(tx: Tx, assignment_id: int, pair_id: int, round_: Round) -> bool:
-    """Give the slot of one skipped pair to whoever may take it and has least to do; False when there is nobody.
+def pass_on(tx: Tx, assignment_id: int, pair_id: int, round_: Round) -> None:
+    """Give the slot of one skipped pair to whoever may take it and has least to do; else it stays vacant.
 
     What `refill` does for all vacant slots, for this one alone and without loading what frames need: it happens while
     people answer.
     """
     if slots.is_passed_on(tx, assignment_id):
-        return True
+        return
     able = [
         one
         for one in slots.heirs(tx, pair_id, ROLE_IN[round_])
         if not (one["opted_out"] and topics.is_about(tx, pair_id, one["opted_out"]))
     ]
     if not able:
-        return False
+        return
     least = min(one["open"] for one in able)
     heir = Random(assignment_id).choice([one["id"] for one in able if one["open"] == least])
     slots.fill(tx, assignment_id, pair_id, round_, heir)
-    return True
 
 
 def loads(tx: Tx, candidates: list[Person]) -> NDArray[np.int64]:

@@ -49,7 +49,7 @@ class Intake:
             self._writing = None
 
     def _at_once(self, batch: Answers) -> Sequence[Reply | Exception]:
-        """The replies, if they can be had quickly; nothing is written else, for whatever reason."""
+        """The replies, if they can be had quickly; otherwise none, and nothing is written."""
         if self._took_s > QUICK_S:
             return []
         try:

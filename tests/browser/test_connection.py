@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 from steps.online import admit
 from steps.small import NAMES
-from web.served import Served
+from web.served import Served, serving
 
 from browser.hosts import Host
 from browser.sitting import answer, await_sent, enter, pair
@@ -116,17 +116,8 @@ def path(example: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def start(path: Path) -> Iterator[Callable[..., Served]]:
     """Serve it in a process of its own."""
-    begun: list[Served] = []
-
-    def started(*options: str) -> Served:
-        begun.append(Served(path, *options))
-        return begun[-1]
-
-    yield started
-    for served in begun:
-        if served.process.poll() is None:
-            served.process.kill()
-            served.process.wait()
+    with serving(path) as started:
+        yield started
 
 
 def test_a_killed_server_that_is_started_again_has_every_answer_once(

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -54,3 +56,21 @@ class Served:
         """End it as Ctrl-C does; returns its exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(PATIENCE_S)
+
+
+@contextmanager
+def serving(path: Path) -> Iterator[Callable[..., Served]]:
+    """Starts servers of one study, with whatever options; those that still run at the end are killed."""
+    begun: list[Served] = []
+
+    def started(*options: str) -> Served:
+        begun.append(Served(path, *options))
+        return begun[-1]
+
+    try:
+        yield started
+    finally:
+        for served in begun:
+            if served.process.poll() is None:
+                served.process.kill()
+                served.process.wait()

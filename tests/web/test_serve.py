@@ -20,7 +20,7 @@ from steps.online import admit
 
 from fcpair.cli import main
 from fcpair.study import Study
-from web.served import PATIENCE_S, Served
+from web.served import PATIENCE_S, Served, serving
 
 START_S = 2.0  # what is promised, on a machine that does little else; tests share it
 
@@ -33,17 +33,8 @@ def path(files: dict[str, Path], tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(path: Path) -> Iterator[Callable[..., Served]]:
-    begun: list[Served] = []
-
-    def started(*options: str) -> Served:
-        begun.append(Served(path, *options))
-        return begun[-1]
-
-    yield started
-    for served in begun:
-        if served.process.poll() is None:
-            served.process.kill()
-            served.process.wait()
+    with serving(path) as started:
+        yield started
 
 
 def invited(path: Path, name: str = "ana") -> str:
