@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import Connection
 from steps.online import at_desk, give
 from steps.small import dump, labels_of
 
@@ -32,6 +33,13 @@ def older(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return Path(shutil.copy(request.param, tmp_path / "study.db"))
 
 
+def _copy_of(older: Path) -> Path:
+    """Where the upgrade keeps the study as it was."""
+    with closing(sqlite3.connect(older)) as connection:
+        (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    return older.with_name(f"study-{revision}.db")
+
+
 def test_there_is_a_file_of_every_older_schema() -> None:
     assert tuple(path.stem for path in FILES) == schema.OLDER
 
@@ -45,9 +53,8 @@ def test_it_is_refused_with_the_command_that_upgrades_it(older: Path) -> None:
 
 
 def test_the_upgrade_keeps_a_copy_of_it_as_it_was(older: Path) -> None:
-    before = dump(older)
+    before, copy = dump(older), _copy_of(older)
     result = CliRunner().invoke(main, ["upgrade", "--study", str(older)])
-    copy = older.with_name(f"study-{schema.OLDER[0]}.db")
     assert result.stdout == f"{older}: upgraded; as it was, it is {copy}\n"
     assert dump(copy) == before
 
@@ -63,10 +70,13 @@ def test_an_upgrade_that_has_been_done_changes_nothing(older: Path) -> None:
 def test_an_upgrade_that_fails_leaves_it_as_it_was(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = dump(older)
 
-    def fail(*_: object) -> None:
-        raise sqlite3.OperationalError("stopped in the middle")
+    whole = schema.upgrade
 
-    monkeypatch.setattr("secrets.token_hex", fail)
+    def fail(conn: Connection) -> None:
+        whole(conn)
+        raise sqlite3.OperationalError("stopped before the end")
+
+    monkeypatch.setattr(schema, "upgrade", fail)
     with pytest.raises(sqlite3.OperationalError):
         Study.upgrade(older)
     assert dump(older) == before
@@ -74,7 +84,7 @@ def test_an_upgrade_that_fails_leaves_it_as_it_was(older: Path, monkeypatch: pyt
 
 def test_it_is_not_upgraded_where_the_copy_would_replace_a_file(older: Path) -> None:
     before = dump(older)
-    older.with_name(f"study-{schema.OLDER[0]}.db").touch()
+    _copy_of(older).touch()
     with pytest.raises(StudyError, match="move it away"):
         Study.upgrade(older)
     assert dump(older) == before
