@@ -21,10 +21,10 @@ from steps.small import ANNOTATORS, NAMES
 
 from fcpair.params import Annotate
 from fcpair.study import Study
-from web.served import Served
+from web.served import PATIENCE_S, Served
 
 KILLS = 12
-SECONDS = (0.1, 0.8)  # how long a server lives under load
+SECONDS = (0.0, 0.7)  # how long a server lives once it has answered everybody
 GONE = (ConnectionError, http.client.HTTPException, TimeoutError)
 
 
@@ -110,8 +110,13 @@ def _live_and_die(path: Path, clients: list[Client], seconds: float) -> None:
     served, end = Served(path), Event()
     assert served.ask("/join")[0] == 200  # it listens before it answers
     threads = [Thread(target=client.work, args=(served.url, end)) for client in clients]
+    before = [len(client.acknowledged) for client in clients]
     for thread in threads:
         thread.start()
+    until = time.monotonic() + PATIENCE_S  # a slow machine answers later, but it is under load before it dies
+    while any(len(client.acknowledged) == n for client, n in zip(clients, before, strict=True)):
+        assert time.monotonic() < until, served.output.read_text()
+        time.sleep(0.01)
     time.sleep(seconds)
     served.process.kill()
     served.process.wait()

