@@ -26,6 +26,7 @@ from fcpair.params import (
     Setup,
     Simulate,
     Validate,
+    as_params,
 )
 from fcpair.recipe import Recipe
 from fcpair.records import Conflict, DryRun, Explanation, Person, Role, RunRecord, Scheme, Tier
@@ -50,7 +51,7 @@ from fcpair.steps.desk import Desk
 from fcpair.steps.docket import Docket
 from fcpair.steps.export import Exports
 from fcpair.steps.grade import Tiers
-from fcpair.steps.ground import Options, note, own, scheme_of
+from fcpair.steps.ground import Options, has_own, note_run, own, scheme_of
 from fcpair.steps.monitor import Monitor
 from fcpair.store import Store, Tx, grids, people, runs
 
@@ -79,7 +80,7 @@ class Study:
         def fill(tx: Tx) -> None:
             runs.add_study(tx, setup.title, guidelines, setup.hs_name, setup.cn_name)
             grids.add_grid(tx, scheme_record(setup.scheme))
-            note(tx, setup, {})
+            note_run(tx, setup.stage, as_params(setup), {})
 
         return cls(Store.create(Path(path), fill))
 
@@ -217,9 +218,14 @@ class Study:
         return pretend.simulate(self._store, options)
 
     def own(self, cls: type[Options], **given: Any) -> Options:
-        """The study's own Partition or AgreementOptions, as its recipe has them, with what is given in their place."""
+        """The study's own Partition, Annotate, ..., as its settings have them, with what is given in their place."""
         with self._store.read() as tx:
             return own(tx, cls, given)
+
+    def has_own(self, cls: type[Options]) -> bool:
+        """Whether options of this kind were ever set; `own` gives the defaults where they were not."""
+        with self._store.read() as tx:
+            return has_own(tx, cls)
 
     def agreement(self, options: AgreementOptions | None = None) -> Agreement:
         """Measure agreement before adjudication; with the study's own options when none are given."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fcpair.errors import StageError
 from fcpair.label import NO_CODE, VERDICTS, label_words
-from fcpair.params import Validate
+from fcpair.params import Validate, as_params
 from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.steps import staff
-from fcpair.steps.ground import note, scheme_of
-from fcpair.store import Store, Tx, decisions, runs, work
+from fcpair.steps.ground import keep, note_run, own, scheme_of
+from fcpair.store import Store, Tx, decisions, work
 from fcpair.validate import blind_verdict, draw_pairs
 
 if TYPE_CHECKING:
@@ -59,7 +60,10 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
         }
-        return note(tx, options, counts)
+        run = note_run(tx, options.stage, as_params(options), counts)
+        # More of a round says nothing about how the round was dealt, but for what its validators see.
+        keep(tx, replace(options, validators=len(validators)), run, only={"blind"} if more else None)
+        return run
 
 
 def _to_be_validated(tx: Tx) -> NDArray[np.int64]:
@@ -94,8 +98,7 @@ def _make_way(tx: Tx, *, redo: bool) -> None:
 
 def is_blind(tx: Tx) -> bool:
     """Whether the validators of the current round do not see the label."""
-    dealt = [run for run in runs.runs(tx, Validate.stage) if "blind" in run.params]
-    return bool(dealt and dealt[-1].params["blind"])
+    return own(tx, Validate, {}).blind
 
 
 def label_names(tx: Tx) -> dict[int, str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Annotate, Assign
+from fcpair.params import Annotate, Assign, as_params
 from fcpair.records import Person, Role, Round, RunRecord, Status
 from fcpair.steps import access, staff
-from fcpair.steps.ground import begin_building, note
+from fcpair.steps.ground import begin_building, keep, note, note_run
 from fcpair.store import Store, grids, work
 from fcpair.tabular import write_table
 
@@ -54,7 +55,9 @@ def assign(store: Store, options: Assign, *, redo: bool = False) -> RunRecord:
             "load_max": int(loads.max()),
             "pairs_by_labels": labels,
         }
-        return note(tx, options, counts)
+        run = note_run(tx, options.stage, as_params(options), counts)
+        keep(tx, replace(options, annotators=len(annotators)), run)
+        return run
 
 
 def note_annotate(store: Store, options: Annotate) -> RunRecord:

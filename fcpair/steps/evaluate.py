@@ -21,7 +21,7 @@ from fcpair.folders import ready_folder
 from fcpair.params import Evaluate, Partition, as_params
 from fcpair.records import RunRecord, Tier
 from fcpair.steps.grade import Tiers, tiers_of
-from fcpair.steps.ground import need_labels, note_run, own
+from fcpair.steps.ground import keep, need_labels, note_run, own
 from fcpair.steps.overview import simulated_note
 from fcpair.steps.pool import pool_ids
 from fcpair.store import Store, decisions, grids
@@ -101,6 +101,8 @@ def _evaluated(
     counts = {"systems": len(systems), "hs": len(ground.task.hs), "pool": len(ground.task.cn)}
     with store.write() as tx:
         run = note_run(tx, options.stage, {**as_params(options), **noted}, counts, outcome=outcome.as_data())
+        if not noted:
+            keep(tx, options, run)
         write_all(files)  # here, so that nothing is noted without its files, and no file is there without the note
     return outcome, run
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar
 
 from fcpair.errors import StageError, UnknownIdError
 from fcpair.label import parse_scheme
 from fcpair.params import as_params
 from fcpair.records import RunRecord, Scheme
-from fcpair.store import Tx, decisions, grids, progress, runs
+from fcpair.store import Tx, decisions, grids, progress, runs, settings
 
 Options = TypeVar("Options")
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
@@ -30,22 +32,42 @@ def scheme_of(tx: Tx) -> Scheme:
 
 
 def own(tx: Tx, cls: type[Options], given: Mapping[str, Any]) -> Options:
-    """The study's own options of a kind, as its recipe has them, with those in `given` in their place."""
+    """The study's own options of a kind, as its settings have them, with those in `given` in their place.
+
+    What no setting says has its default: an option that a newer fcpair brought, or one that was never set.
+    """
     names = {item.name for item in fields(cls)}  # type: ignore[arg-type]
-    kept = [run.params for run in runs.runs(tx, cls.stage) if set(run.params) == names]  # type: ignore[attr-defined]
-    return cls(**{**(kept[-1] if kept else {}), **given})
+    kept = settings.of_stage(tx, cls.stage)  # type: ignore[attr-defined]
+    return cls(**{**{name: value for name, value in kept.items() if name in names}, **given})
 
 
 def is_own(tx: Tx, options: Any) -> bool:
-    """Whether these options are noted as the study's own."""
-    params = as_params(options)
-    kept = [run.params for run in runs.runs(tx, options.stage) if set(run.params) == set(params)]
-    return bool(kept) and kept[-1] == params
+    """Whether these options are the study's own; never while none were set."""
+    return has_own(tx, type(options)) and own(tx, type(options), {}) == options
+
+
+def has_own(tx: Tx, cls: Any) -> bool:
+    """Whether options of this kind were set, or the stage that takes them was done."""
+    return bool(settings.of_stage(tx, cls.stage))
 
 
 def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | None = None) -> RunRecord:
-    """Note the run of a stage with the parameters in `options`."""
-    return note_run(tx, options.stage, as_params(options), counts, model)
+    """Note the run of a stage with the parameters in `options`, which hold as settings from now on."""
+    run = note_run(tx, options.stage, as_params(options), counts, model)
+    keep(tx, options, run)
+    return run
+
+
+def keep(tx: Tx, options: Any, run: RunRecord, *, only: Collection[str] | None = None) -> None:
+    """Let these options hold as the study's settings, set by `run`; or `only` some of them."""
+    values = {name: value for name, value in as_params(options).items() if only is None or name in only}
+    files = {name: file_setting(path) for name in values if isinstance(path := getattr(options, name), Path)}
+    settings.put(tx, options.stage, values | files, run.id)
+
+
+def file_setting(path: Path) -> dict[str, str]:
+    """A file as a setting keeps it: `path` and `sha256`, by which it is known where it lies elsewhere."""
+    return {"path": str(path.absolute()), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
 def note_run(
@@ -85,6 +107,7 @@ def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
     """Make way for a building stage: check it as `check_building` does, and forget what is to be made anew."""
     check_building(tx, stage, redo=redo)
     progress.clear_from(tx, stage)
+    settings.clear(tx, progress.BUILDING[progress.BUILDING.index(stage) :])
 
 
 def need_labels(tx: Tx, stage: str) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 from fcpair import simulate as simulation
 from fcpair.errors import InputError, StageError
 from fcpair.label import NO_CODE, SKIP, label_words
-from fcpair.params import Simulate
+from fcpair.params import Simulate, as_params
 from fcpair.records import Origin, Round, RunRecord, Scheme, Status
 from fcpair.steps import check, staff
-from fcpair.steps.ground import note, scheme_of
+from fcpair.steps.ground import note_run, scheme_of
 from fcpair.steps.record import save_answers
 from fcpair.store import Store, Tx, people, work
 
@@ -26,7 +26,7 @@ def simulate(store: Store, options: Simulate) -> RunRecord:
             raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
         round_ = open_rounds[0]
         counts = _simulate_round(tx, round_, scheme, habits, options.seed)
-        return note(tx, options, {"round": round_.value, **counts})
+        return note_run(tx, options.stage, as_params(options), {"round": round_.value, **counts})
 
 
 def _simulate_round(tx: Tx, round_: Round, scheme: Scheme, habits: simulation.Habits, seed: int) -> dict[str, Any]:

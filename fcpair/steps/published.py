@@ -9,6 +9,7 @@ from fcpair.answers import Incoming
 from fcpair.corpus import CN, HS, digest
 from fcpair.errors import StageError
 from fcpair.label import APPROPRIATENESS, NO_CODE
+from fcpair.params import Import
 from fcpair.published import (
     ANNOTATORS,
     ANONYMOUS,
@@ -22,12 +23,15 @@ from fcpair.published import (
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.steps.build import add_side
 from fcpair.steps.check import with_decisions
-from fcpair.steps.ground import note_run, scheme_of
+from fcpair.steps.ground import file_setting, note_run, scheme_of
 from fcpair.steps.record import locate, save_answers
-from fcpair.store import Store, Tx, decisions, grids, people, progress, work
+from fcpair.store import Store, Tx, decisions, grids, people, progress, settings, work
 
 if TYPE_CHECKING:
     import pandas as pd
+
+FORMAT = "fc-conan"
+TAKEN_OVER = "published"  # the settings that say from where
 
 
 def import_published(store: Store, path: str | Path) -> RunRecord:
@@ -47,7 +51,8 @@ def import_published(store: Store, path: str | Path) -> RunRecord:
             raise StageError(
                 "the published labels are not_appropriate, not_sure, appropriate; the study has other ones"
             )
-        if not any(progress.built(tx).values()):
+        made = not any(progress.built(tx).values())
+        if made:
             _add_grid(tx, published.pairs)
         incoming = Incoming(str(path), published.pairs.assign(pair=NO_CODE), [], by_text=True)
         locate(tx, incoming)
@@ -57,7 +62,17 @@ def import_published(store: Store, path: str | Path) -> RunRecord:
         _add_decisions(tx, pairs)
         verdicts = _add_verdicts(tx, pairs)
         counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": verdicts}
-        return note_run(tx, "label import", {"path": str(path), "format": "fc-conan"}, counts)
+        run = note_run(tx, "label import", {"path": str(path), "format": FORMAT}, counts)
+        file = file_setting(Path(path))
+        settings.put(tx, TAKEN_OVER, {"path": file}, run.id)
+        if made:
+            settings.put(tx, Import.stage, {"path": file, "format": FORMAT}, run.id)
+        return run
+
+
+def is_taken_over(tx: Tx) -> bool:
+    """Whether the study's labels and decisions are those of a published partition."""
+    return bool(settings.of_stage(tx, TAKEN_OVER))
 
 
 def _add_grid(tx: Tx, pairs: pd.DataFrame) -> None:

@@ -12,8 +12,8 @@ from fcpair.label import NO_CODE, SKIP, label_words
 from fcpair.params import Assign
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.steps import check, staff
-from fcpair.steps.ground import note_run, scheme_of
-from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, slots, texts, work
+from fcpair.steps.ground import has_own, note_run, scheme_of
+from fcpair.store import Store, Tx, decisions, grids, people, progress, slots, texts, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +132,7 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
 
 
 def _is_undealt(tx: Tx, round_: Round) -> bool:
-    return round_ is Round.LABEL and not runs.runs(tx, Assign.stage)
+    return round_ is Round.LABEL and not has_own(tx, Assign)
 
 
 def _add_undealt(tx: Tx, rows: pd.DataFrame) -> None:

@@ -11,8 +11,8 @@ from fcpair.errors import RecipeError
 from fcpair.params import Adjudicate
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
-from fcpair.steps import build, check, deal, evaluate, grade, judge, overview, pretend
-from fcpair.steps.ground import is_own
+from fcpair.steps import build, check, deal, evaluate, grade, judge, overview, pretend, published
+from fcpair.steps.ground import has_own, is_own
 from fcpair.store import Store
 
 Step = tuple[str, Callable[[Store, Any], RunRecord], Any]
@@ -73,14 +73,10 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
 def _has_adjudicated(store: Store) -> bool:
     """Whether a policy has decided, or a published partition came with its decisions.
 
-    What people decide one by one is noted without a policy.
+    What people decide one by one sets no policy.
     """
-    log = overview.log(store)
-    return any(
-        (run.stage == Adjudicate.stage and "policy" in run.params)
-        or (run.stage == "label import" and run.params.get("format") == "fc-conan")
-        for run in log
-    )
+    with store.read() as tx:
+        return has_own(tx, Adjudicate) or published.is_taken_over(tx)
 
 
 def _is_own(store: Store, options: Any) -> bool:

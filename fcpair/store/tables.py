@@ -52,6 +52,16 @@ run = Table(
     Column("at", String(32), nullable=False),
 )
 
+# What holds from now on, key by key, and the run that set it; a key that is missing has its default.
+setting = Table(
+    "setting",
+    metadata,
+    Column("grid_id", ForeignKey("grid.id"), primary_key=True),
+    Column("key", String(64), primary_key=True),
+    Column("value", JSON, nullable=False),
+    Column("run_id", ForeignKey("run.id"), nullable=False),
+)
+
 text = Table(
     "text",
     metadata,

@@ -89,7 +89,7 @@ def _steps(routes: APIRouter, context: Context) -> None:
             "done": run_numbered(log, run),
             "state": study.status(),
             "policy": policy,
-            "applied": any(one.stage == Adjudicate.stage and "policy" in one.params for one in log),
+            "applied": study.has_own(Adjudicate),
             "policies": get_args(Policy),
             "all_ties": get_args(Ties),
             "would": _would(context, policy),

@@ -4,11 +4,76 @@ Revision ID: 0003
 Revises: 0002
 """
 
+from collections.abc import Iterator
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import op
+
 revision = "0003"
 down_revision = "0002"
 branch_labels = None
 depends_on = None
 
+BUILDING = ("import", "select", "retrieve", "pair", "assign")
+SETTING = (*BUILDING, "annotate", "agreement", "adjudicate", "validate", "partition", "evaluate")
+# Other runs of the same name set nothing: a person's decision, a release, an evaluation by hand.
+NEEDED = {"adjudicate": "policy"}
+FOREIGN = {"partition": "out", "evaluate": "diamond"}
+COUNTED = {"assign": "annotators", "validate": "validators"}  # how many took part, where no number was given
+FILES = (("import", "path"), ("select", "list"))
+
 
 def upgrade() -> None:
-    """Nothing yet."""
+    _give_settings_a_place()
+
+
+def _give_settings_a_place() -> None:
+    op.create_table(
+        "setting",
+        sa.Column("grid_id", sa.Integer(), nullable=False),
+        sa.Column("key", sa.String(length=64), nullable=False),
+        sa.Column("value", sa.JSON(), nullable=False),
+        sa.Column("run_id", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["grid_id"], ["grid.id"], name=op.f("fk_setting_grid_id_grid")),
+        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name=op.f("fk_setting_run_id_run")),
+        sa.PrimaryKeyConstraint("grid_id", "key", name=op.f("pk_setting")),
+    )
+    grid = sa.table("grid", sa.column("id"))
+    setting = sa.table("setting", *map(sa.column, ("grid_id", "key")), sa.column("value", sa.JSON), sa.column("run_id"))
+    grid_id = op.get_bind().execute(sa.select(grid.c.id)).scalar()
+    rows = [{"grid_id": grid_id, "key": key, "value": value, "run_id": run} for key, value, run in _settings_in_log()]
+    if rows:
+        op.bulk_insert(setting, rows)
+
+
+def _settings_in_log() -> list[tuple[str, Any, int]]:
+    """What the run log says that holds: each key, its value, and the run that set it."""
+    run = sa.table("run", sa.column("id"), sa.column("stage"), *(sa.column(c, sa.JSON) for c in ("params", "counts")))
+    held: dict[str, dict[str, tuple[Any, int]]] = {}
+    for row in op.get_bind().execute(sa.select(run).order_by(run.c.id)):
+        if row.stage in BUILDING:  # made anew, and so were all that stood on it
+            for later in BUILDING[BUILDING.index(row.stage) :]:
+                held.pop(later, None)
+        if row.stage == "label import" and row.params.get("format") == "fc-conan":
+            taken_over = {"path": {"path": row.params["path"]}, "format": "fc-conan"}
+            held["published"] = {"path": (taken_over["path"], row.id)}
+            held.setdefault("import", {key: (value, row.id) for key, value in taken_over.items()})
+        elif _sets(row.stage, row.params):
+            of_stage = held.setdefault(row.stage, {})
+            of_stage.update((key, (value, row.id)) for key, value in _values(row.stage, row.params, row.counts))
+    return [(f"{stage}.{key}", *set_by) for stage, keys in held.items() for key, set_by in keys.items()]
+
+
+def _sets(stage: str, params: dict[str, Any]) -> bool:
+    return stage in SETTING and NEEDED.get(stage) in (None, *params) and FOREIGN.get(stage) not in params
+
+
+def _values(stage: str, params: dict[str, Any], counts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in params.items():
+        if key == COUNTED.get(stage):
+            yield key, counts[key]
+        elif (stage, key) in FILES:
+            yield key, value and {"path": value}
+        else:
+            yield key, value

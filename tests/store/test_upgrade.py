@@ -6,10 +6,12 @@ by the fcpair of that time.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -19,9 +21,10 @@ from steps.small import dump, labels_of
 
 from fcpair.cli import main
 from fcpair.errors import StudyError
-from fcpair.params import Adjudicate
+from fcpair.params import Adjudicate, Annotate, Assign, Evaluate, Pair, Partition, Select
 from fcpair.records import Origin
-from fcpair.store import decisions, schema
+from fcpair.steps.published import is_taken_over
+from fcpair.store import decisions, schema, settings
 from fcpair.study import Study
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -121,6 +124,76 @@ def test_it_can_be_used_and_has_lost_nothing(older: Path, tmp_path: Path) -> Non
     assert study.partition().pairs["tier"].max() == 4
     with study._store.read() as tx:
         assert decisions.n_judgements(tx, origin=Origin.ONLINE) > 0
+
+
+def test_its_settings_hold(older: Path) -> None:
+    Study.upgrade(older)
+    study = Study.open(older)
+    assert study.own(Adjudicate) == Adjudicate("majority", "wait")
+    with study._store.read() as tx:
+        kept = {stage: settings.of_stage(tx, stage) for stage in ("import", "select", "pair", "assign", "validate")}
+    assert (kept["import"]["language"], kept["import"]["path"].keys()) == ("en", {"path"})
+    assert kept["select"]["hs"] is None
+    assert kept["pair"] == {"candidates": None, "seed": 0}
+    overlap = {"2": 0.25, "3": 0.25}
+    assert kept["assign"] == {"annotators": 3, "overlap": overlap, "groups": [], "order": "random", "seed": 1}
+    assert kept["validate"] == {"validators": 2, "pairs": None, "blind": False, "seed": 1}
+
+
+def test_the_limits_and_the_opt_out_of_0002_hold(tmp_path: Path) -> None:
+    path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
+    Study.upgrade(path)
+    own = Study.open(path).own(Annotate)
+    assert (own.daily_limit, own.total_limit, own.opt_out, own.contact) == (40, None, "hs_topic", "Ada")
+
+
+def test_each_setting_names_the_run_that_set_it(tmp_path: Path) -> None:
+    path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
+    Study.upgrade(path)
+    with closing(sqlite3.connect(path)) as connection:
+        rows = dict(connection.execute("SELECT key, run_id FROM setting"))
+    assert {rows["annotate.daily_limit"], rows["annotate.opt_out"]} == {11}
+    assert (rows["adjudicate.policy"], rows["select.list"]) == (8, 3)
+
+
+def _with_runs(tmp_path: Path, runs: list[tuple[str, dict[str, Any]]]) -> Study:
+    """The study of 0002 with some more runs in its log, upgraded."""
+    path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executemany(
+            "INSERT INTO run (stage, params, counts, version, at) VALUES (?, ?, '{}', '0.3.0', '2026-11-20')",
+            [(stage, json.dumps(params)) for stage, params in runs],
+        )
+    Study.upgrade(path)
+    return Study.open(path)
+
+
+def test_what_only_shares_a_stage_s_name_is_no_setting(tmp_path: Path) -> None:
+    study = _with_runs(
+        tmp_path,
+        [
+            ("partition", {"diamond": "majority"}),
+            ("partition", {"tier": "gold", "out": "gold.csv", "diamond": "unanimous"}),
+            ("adjudicate", {"pair": 3, "by": "ada"}),
+            ("evaluate", {"systems": ["tfidf"], "k": 5, "diamond": "unanimous"}),
+        ],
+    )
+    assert study.own(Partition) == Partition("majority")
+    assert study.own(Adjudicate) == Adjudicate("majority", "wait")
+    assert not study.has_own(Evaluate)
+
+
+def test_a_stage_that_was_undone_left_no_settings(tmp_path: Path) -> None:
+    study = _with_runs(tmp_path, [("select", {"hs": 2, "list": None, "stratify": None, "seed": 7})])
+    assert study.has_own(Select)
+    assert not study.has_own(Pair)
+    assert not study.has_own(Assign)
+
+
+def test_an_older_study_of_published_labels_is_known_as_one(tmp_path: Path) -> None:
+    study = _with_runs(tmp_path, [("label import", {"path": "bronze.csv", "format": "fc-conan"})])
+    with study._store.read() as tx:
+        assert is_taken_over(tx)
 
 
 def test_judgements_are_still_append_only(older: Path) -> None:

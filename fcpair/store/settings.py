@@ -1,0 +1,39 @@
+"""What holds in the grid from now on, key by key: `annotate.daily_limit`, `select.seed`. The run log is not asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, insert, or_, select, update
+
+from fcpair.store.grids import GRID_ID
+from fcpair.store.store import Tx
+from fcpair.store.tables import setting
+
+
+def _of(stage: str) -> ColumnElement[bool]:
+    return (setting.c.grid_id == GRID_ID) & setting.c.key.startswith(f"{stage}.", autoescape=True)
+
+
+def of_stage(tx: Tx, stage: str) -> dict[str, Any]:
+    """The settings of a stage by their keys, without the stage's name; what is missing has its default."""
+    rows = tx.execute(select(setting.c.key, setting.c.value).where(_of(stage)))
+    return {row.key.removeprefix(f"{stage}."): row.value for row in rows}
+
+
+def put(tx: Tx, stage: str, values: Mapping[str, Any], run_id: int) -> None:
+    """Let these values hold from now on. What holds already keeps the run that set it; other keys stay."""
+    there = of_stage(tx, stage)
+    for name, value in values.items():
+        key = f"{stage}.{name}"
+        if name not in there:
+            tx.execute(insert(setting).values(grid_id=GRID_ID, key=key, value=value, run_id=run_id))
+        elif there[name] != value:
+            own = (setting.c.grid_id == GRID_ID) & (setting.c.key == key)
+            tx.execute(update(setting).where(own).values(value=value, run_id=run_id))
+
+
+def clear(tx: Tx, stages: Collection[str]) -> None:
+    """Forget the settings of stages that are to be done anew."""
+    tx.execute(delete(setting).where(or_(*(_of(stage) for stage in stages))))
