@@ -6,7 +6,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -35,9 +35,12 @@ from fcpair.records import Scheme
 
 @dataclass(frozen=True)
 class Recipe:
-    """A whole study. The section `simulate` has simulated people fill the open rounds; without it people do."""
+    """A whole study; None stands for a section that the recipe does not have.
 
-    setup: Setup
+    The section `simulate` has simulated people fill the open rounds; without it people do.
+    """
+
+    setup: Setup | None = None
     import_: Import | None = None
     select: Select | None = None
     retrieve: Retrieve | None = None
@@ -45,10 +48,10 @@ class Recipe:
     assign: Assign | None = None
     annotate: Annotate | None = None
     simulate: Simulate | None = None
-    agreement: AgreementOptions = field(default_factory=AgreementOptions)
+    agreement: AgreementOptions | None = None
     adjudicate: Adjudicate | None = None
     validate: Validate | None = None
-    partition: Partition = field(default_factory=Partition)
+    partition: Partition | None = None
     evaluate: Evaluate | None = None
 
 
@@ -89,7 +92,7 @@ def load_recipe(path: str | Path) -> Recipe:
         raise RecipeError(f"{path}: not TOML: {error}") from None
     _only_known(str(path), content, list(_SECTIONS), "section")
     given = {_SECTIONS[name][0]: _section(path, name, values) for name, values in content.items()}
-    return Recipe(**{"setup": Setup(), **given})
+    return Recipe(**given)
 
 
 def _only_known(place: str, given: Mapping[str, Any], known: list[str], what: str) -> None:

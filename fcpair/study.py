@@ -123,6 +123,10 @@ class Study:
         """Let go of the file, and make it one file again after `share`."""
         self._store.close()
 
+    def remove(self) -> None:
+        """Delete the study's file, as it was opened or made here."""
+        self._store.remove()
+
     @property
     def access(self) -> Access:
         """Who may come in, and on what terms: `invite`, `revoke`, `by_token`, `consent`, `opt_out`."""
@@ -314,9 +318,15 @@ class Study:
         """What each system of an evaluation would ask of a service, without asking."""
         return evaluate.costs(self._store, options, partition or self.own(Partition))
 
-    def walk(self, recipe: Recipe, *, progress: Progress | None = None) -> Iterator[RunRecord]:
-        """Run a recipe from the first stage that is not done; ends where people have to act, or at the end."""
-        return walk.walk(self._store, recipe, progress)
+    def walk(
+        self, recipe: Recipe, *, progress: Progress | None = None, loosen: bool = False
+    ) -> Iterator[RunRecord]:
+        """Run a recipe from the first stage that is not done; ends where people have to act, or at the end.
+
+        Raises RecipeError before anything is done where the study is not what the recipe says. Only to `loosen` does a
+        recipe take back limits that the study has.
+        """
+        return walk.walk(self._store, recipe, progress, loosen=loosen)
 
     def status(self) -> dict[str, Any]:
         """The study at a glance; see `steps.overview.status` for the keys."""

@@ -83,7 +83,7 @@ def test_a_recipe_with_every_section(tmp_path: Path) -> None:
 
 
 def test_an_empty_recipe_has_no_stages_but_the_readings_that_need_none(tmp_path: Path) -> None:
-    assert load(tmp_path, "") == Recipe(setup=Setup())
+    assert load(tmp_path, "") == Recipe()
 
 
 def test_the_defaults_are_fc_conans_or_the_careful_ones() -> None:

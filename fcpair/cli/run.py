@@ -7,18 +7,20 @@ from pathlib import Path
 import click
 
 from fcpair.cli.options import study_option
-from fcpair.cli.output import done, progress
+from fcpair.cli.output import done, progress, say
 from fcpair.cli.work import warn_of_simulated
 
 
 @click.command()
 @click.argument("recipe", type=click.Path(path_type=Path))
+@click.option("--loosen", is_flag=True, help="Let the recipe loosen limits and opt-outs that the study has.")
 @study_option
-def run(study: Path, recipe: Path) -> None:
+def run(study: Path, recipe: Path, loosen: bool) -> None:
     """Walk a recipe as far as it goes.
 
     It starts at the first stage that is not done and ends where people have to answer. The study is
-    made if it is not there. Call it again when labels or verdicts have come in.
+    made if it is not there; one whose first run fails is not kept. Call it again when labels or
+    verdicts have come in. A study that is not what the recipe says is refused with what differs.
 
     \b
     Example:
@@ -28,9 +30,18 @@ def run(study: Path, recipe: Path) -> None:
     from fcpair.study import Study
 
     read = load_recipe(recipe)
-    opened = Study.open(study) if study.exists() else Study.create(study, read.setup)
-    with progress("encoding") as report:
-        for step in opened.walk(read, progress=report):
-            done(step)
+    first = not study.exists()
+    opened = Study.create(study, read.setup) if first else Study.open(study)
+    try:
+        with progress("encoding") as report:
+            for step in opened.walk(read, progress=report, loosen=loosen):
+                done(step)
+    except BrokenPipeError:
+        raise  # nobody reads on, but what was done stands
+    except BaseException:
+        if first:
+            opened.remove()
+            say(f"{study} was not kept, because its first run did not end well")
+        raise
     click.echo(f"next: {opened.status()['next']}")
     warn_of_simulated(opened)

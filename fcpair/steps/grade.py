@@ -71,7 +71,7 @@ def tiers_of(tx: Tx, options: Partition) -> Tiers:
         )
         .reset_index(drop=True)
     )
-    simulated = decisions.n_judgements(tx, origin=Origin.SIMULATED)
+    simulated = decisions.origins(tx).get(Origin.SIMULATED.value, 0)
     return Tiers(rules, scheme, pairs, tuple(tables(pairs, scheme, rules)), simulated)
 
 

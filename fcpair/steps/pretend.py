@@ -13,12 +13,21 @@ from fcpair.records import Origin, Round, RunRecord, Scheme, Status
 from fcpair.steps import check, staff
 from fcpair.steps.ground import note_run, scheme_of
 from fcpair.steps.record import save_answers
-from fcpair.store import Store, Tx, people, work
+from fcpair.store import Store, Tx, decisions, people, work
 
 
 def simulate(store: Store, options: Simulate) -> RunRecord:
-    """Let simulated people answer everything that is open: labels first, else verdicts."""
+    """Let simulated people answer everything that is open: labels first, else verdicts.
+
+    Raises:
+        StageError: nothing is open, or a person has answered in this study.
+    """
     with store.write() as tx:
+        if n := by_people(tx):
+            raise StageError(
+                f"people have answered in this study ({n:,} so far), and simulated answers are not put among theirs; "
+                "`fcpair init --study OTHER` makes a study to simulate in"
+            )
         scheme = scheme_of(tx)
         habits = _habits(options, scheme)
         open_rounds = [round_ for round_ in Round if not work.open_work(tx, round_).empty]
@@ -27,6 +36,11 @@ def simulate(store: Store, options: Simulate) -> RunRecord:
         round_ = open_rounds[0]
         counts = _simulate_round(tx, round_, scheme, habits, options.seed)
         return note_run(tx, options.stage, as_params(options), {"round": round_.value, **counts})
+
+
+def by_people(tx: Tx) -> int:
+    """How many current answers were not simulated, skips included."""
+    return sum(n for origin, n in decisions.origins(tx).items() if origin != Origin.SIMULATED.value)
 
 
 def _simulate_round(tx: Tx, round_: Round, scheme: Scheme, habits: simulation.Habits, seed: int) -> dict[str, Any]:

@@ -6,27 +6,29 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from fcpair.agree import AgreementOptions
 from fcpair.encode import Progress
 from fcpair.errors import RecipeError
-from fcpair.params import Adjudicate
+from fcpair.params import Adjudicate, Partition
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
-from fcpair.steps import build, check, deal, evaluate, grade, judge, overview, pretend, published
+from fcpair.steps import build, check, compare, deal, evaluate, grade, judge, overview, pretend, published
 from fcpair.steps.ground import has_own, is_own
 from fcpair.store import Store
 
 Step = tuple[str, Callable[[Store, Any], RunRecord], Any]
 
 
-def walk(store: Store, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
+def walk(store: Store, recipe: Recipe, progress: Progress | None, *, loosen: bool = False) -> Iterator[RunRecord]:
     """Run the stages of `recipe` from the first that is not done, and yield what each did.
 
     Ends where people have to answer, unless the recipe has simulated people do it, where pairs wait for an adjudicator,
-    and at the end of the road.
+    and at the end of the road. Only to `loosen` does a recipe take back a limit or an opt-out.
 
     Raises:
-        RecipeError: the next stage has no section in the recipe.
+        RecipeError: the study is not what the recipe says, or the next stage has no section in the recipe.
     """
+    compare.check(store, recipe, loosen=loosen)
     while step := _due(store, recipe, progress):
         section, run, options = step
         if options is None:
@@ -60,8 +62,14 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
         (not sum(verdicts.values()), ("validate", check.assign_validation, recipe.validate)),
         (verdicts["open"] and recipe.simulate, ("simulate", pretend.simulate, recipe.simulate)),
         (verdicts["open"], None),
-        (not _is_own(store, recipe.agreement), ("agreement", judge.note_agreement, recipe.agreement)),
-        (not _is_own(store, recipe.partition), ("partition", grade.note_partition, recipe.partition)),
+        (
+            not _is_own(store, recipe.agreement or AgreementOptions),
+            ("agreement", judge.note_agreement, recipe.agreement or AgreementOptions()),
+        ),
+        (
+            not _is_own(store, recipe.partition or Partition),
+            ("partition", grade.note_partition, recipe.partition or Partition()),
+        ),
         (
             recipe.evaluate and not _is_own(store, recipe.evaluate),
             ("evaluate", partial(evaluate.note_evaluation, progress=progress), recipe.evaluate),
@@ -80,5 +88,6 @@ def _has_adjudicated(store: Store) -> bool:
 
 
 def _is_own(store: Store, options: Any) -> bool:
+    """Whether these options are the study's own; of a class, whether the study has any of that kind."""
     with store.read() as tx:
-        return is_own(tx, options)
+        return has_own(tx, options) if isinstance(options, type) else is_own(tx, options)

@@ -125,21 +125,20 @@ def history(tx: Tx, pair_id: int) -> pd.DataFrame:
     return frame(tx, query)
 
 
-def n_judgements(tx: Tx, round_: Round | None = None, origin: Origin | None = None) -> int:
-    """How many judgements there are, superseded ones included; of one round, or of one origin, if asked."""
+def n_judgements(tx: Tx, round_: Round | None = None) -> int:
+    """How many judgements there are, superseded ones included; of one round if asked."""
     query = select(func.count()).select_from(judgement)
     if round_ is not None:
         query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
         query = query.where(assignment.c.round == round_.value)
-    if origin is not None:
-        query = query.where(judgement.c.origin == origin.value)
     return int(tx.execute(query).scalar_one())
 
 
 def origins(tx: Tx) -> dict[str, int]:
-    """How many judgements came in which way."""
-    query = select(judgement.c.origin, func.count()).group_by(judgement.c.origin).order_by(judgement.c.origin)
-    return {row[0]: row[1] for row in tx.execute(query)}
+    """How many current judgements came in which way; what was superseded is not counted."""
+    current = _current_judgement()
+    query = select(judgement.c.origin, func.count()).join(current, current.c.id == judgement.c.id)
+    return {row[0]: row[1] for row in tx.execute(query.group_by(judgement.c.origin).order_by(judgement.c.origin))}
 
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:

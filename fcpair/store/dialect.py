@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 SEALED = "pair_sealed"
 PATIENCE_S = 30  # how long one who writes waits for another
+FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 # What SQLite says of a place rather than of a statement, and what a user can do about it.
 REMEDIES = {

@@ -113,6 +113,13 @@ class Store:
             dialect.share(conn, shared=False)
         self._engine.dispose()
 
+    def remove(self) -> None:
+        """Delete the file, unless it is not the one any more that was opened."""
+        self._engine.dispose()
+        if self._found() == self._file:
+            for end in dialect.FILES:
+                Path(f"{self.place}{end}").unlink(missing_ok=True)
+
     @contextmanager
     def read(self) -> Iterator[Tx]:
         """A consistent view of the study."""

@@ -10,7 +10,7 @@ import pytest
 
 from fcpair.errors import InputError, StageError
 from fcpair.evaluate.outcome import Outcome
-from fcpair.params import Adjudicate, Evaluate, Partition, Setup
+from fcpair.params import Adjudicate, Evaluate, Partition
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Round
 from fcpair.store import runs
@@ -191,7 +191,7 @@ def test_runs_of_systems_with_like_names_have_files_of_their_own(at: At, tmp_pat
 def test_the_walk_evaluates_last_and_once(at: At) -> None:
     study = at("checked")
     study.adjudicate(Adjudicate("majority", "discard"))  # so that no pair waits for a person
-    recipe = Recipe(Setup(), partition=Partition("majority"), evaluate=options(pool="all"))
+    recipe = Recipe(partition=Partition("majority"), evaluate=options(pool="all"))
     assert [run.stage for run in study.walk(recipe)][-1] == "evaluate"
     assert list(study.walk(recipe)) == []
     assert study.own(Evaluate) == recipe.evaluate

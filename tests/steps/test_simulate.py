@@ -13,9 +13,14 @@ from fcpair.errors import InputError, StageError
 from fcpair.params import Adjudicate, Simulate, Validate
 from fcpair.records import Role, Round, Tier
 from fcpair.study import Study
-from steps.small import VALIDATORS, dump, labels_of, open_work, record
+from steps.small import VALIDATORS, dump, labels_of, open_work, write_csv
 
 At = Callable[[str], Study]
+
+
+def made_up(pair: int, **answer: str) -> dict[str, Any]:
+    """A row of a file with an answer that was simulated elsewhere."""
+    return {"pair": pair, "origin": "simulated", **answer}
 
 
 def walked(at: At, seed: int) -> Study:
@@ -77,25 +82,30 @@ def test_a_leaning_of_one_gives_only_that_label(at: At) -> None:
 def test_only_what_is_open_is_answered(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     who, pair = open_work(study)[0]
-    record(study, tmp_path, [(who, pair, "not_sure")])
+    study.import_labels(write_csv(tmp_path / "l.csv", [made_up(pair, annotator=who, label="not_sure")]))
     study.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0))
     assert labels_of(study)[pair, who] == "not_sure"
-    assert study.status()["judgements"] == {"imported": 1, "simulated": 41}
+    assert study.status()["judgements"] == {"simulated": 42}
 
 
 def test_labels_are_answered_before_verdicts(at: At, tmp_path: Path) -> None:
-    study = at("checking")
+    study = at("dealt")
+    study.simulate(Simulate(skips=0.0))
+    study.adjudicate(Adjudicate("majority", "discard"))
+    study.add_people(list(VALIDATORS), Role.VALIDATOR)
+    n = study.assign_validation(Validate()).counts["pairs"]
     study.add_people(["dora"], Role.ANNOTATOR)
     (pair, who) = next(iter(labels_of(study)))
-    record(study, tmp_path, [(who, pair, "skip")], supersede=True)
+    skip = write_csv(tmp_path / "skip.csv", [made_up(pair, annotator=who, label="skip")])
+    study.import_labels(skip, supersede=True)
     assert study.simulate(Simulate(skips=0.0)).counts["round"] == "label"
-    assert len(open_work(study, Round.VALIDATE)) == 19
+    assert len(open_work(study, Round.VALIDATE)) == n
     assert study.simulate(Simulate(skips=0.0)).counts["round"] == "validate"
 
 
-@pytest.mark.parametrize("stage", ["labelled", "checked"])
-def test_nothing_open_is_an_error_that_says_what_to_do(at: At, stage: str) -> None:
-    study = at(stage)
+def test_nothing_open_is_an_error_that_says_what_to_do(at: At) -> None:
+    study = at("dealt")
+    study.simulate(Simulate())
     before = dump(study)
     with pytest.raises(StageError, match="run `fcpair assign` or `fcpair validate assign`"):
         study.simulate(Simulate())
@@ -131,9 +141,10 @@ def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Pat
     assert "SIMULATED" in study.report(tmp_path / "r.html").read_text("utf-8")
 
 
-def test_a_pair_whose_verdict_alone_was_made_up_is_marked(at: At) -> None:
+def test_a_pair_whose_verdict_alone_was_made_up_is_marked(at: At, tmp_path: Path) -> None:
     study = at("checking")
-    study.simulate(Simulate(accuracy=1.0, skips=0.0))
+    rows = [made_up(pair, validator=who, verdict="agree") for who, pair in open_work(study, Round.VALIDATE)]
+    study.import_verdicts(write_csv(tmp_path / "v.csv", rows))
     assert study.tier(Tier.BRONZE)["simulated"].all()
 
 

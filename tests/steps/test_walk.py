@@ -15,7 +15,7 @@ from fcpair.params import Adjudicate, Assign, Import, Pair, Partition, Retrieve,
 from fcpair.recipe import Recipe
 from fcpair.records import Round, Tier
 from fcpair.study import Study
-from steps.small import check, label_of, open_work, record, set_candidates, standing, write_corpus
+from steps.small import SELECTED, check, label_of, open_work, record, set_candidates, standing, write_corpus, write_csv
 
 At = Callable[[str], Study]
 FAR = 50  # more steps than any walk has
@@ -24,12 +24,12 @@ FAR = 50  # more steps than any walk has
 @pytest.fixture
 def recipe(tmp_path: Path) -> Recipe:
     return Recipe(
-        Setup(),
-        import_=Import(write_corpus(tmp_path / "corpus.csv")),
-        select=Select(hs=3, seed=1),
+        Setup(title="Small"),
+        import_=Import(write_corpus(tmp_path / "corpus.csv"), language="en"),
+        select=Select(list=write_csv(tmp_path / "hs.csv", [{"hs": hs} for hs in SELECTED])),
         retrieve=Retrieve(k=2),
-        pair=Pair(candidates=4, seed=1),
-        assign=Assign(annotators=3, overlap={2: 0.5}, seed=1),
+        pair=Pair(),
+        assign=Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1),
         agreement=AgreementOptions(resamples=0, seed=5),
         adjudicate=Adjudicate("majority", "discard"),
         validate=Validate(validators=2, seed=1),

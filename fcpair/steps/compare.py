@@ -1,0 +1,174 @@
+"""Holding a recipe against what the study is, before anything is done by it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from fcpair.errors import RecipeError
+from fcpair.params import Adjudicate, Annotate, Setup, Simulate, as_params
+from fcpair.recipe import Recipe
+from fcpair.records import Scheme
+from fcpair.steps.ground import has_own, own, scheme_of
+from fcpair.steps.pretend import by_people
+from fcpair.store import Store, Tx, decisions, guidelines, runs, settings
+
+HEAD = ("stage", "key", "recipe", "study")
+PEOPLE = ("annotators", "validators")  # where the recipe names no number, whoever is there takes part
+LIMITS = ("daily_limit", "total_limit")
+NOTHING = "-"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What the recipe says of one parameter, and what the study is."""
+
+    stage: str
+    key: str
+    recipe: str
+    study: str
+
+
+def check(store: Store, recipe: Recipe, *, loosen: bool = False) -> None:
+    """Raise RecipeError with a table of everything in which the study is not what the recipe says.
+
+    What a section says of a stage that has not been done is no difference, nor is a section that is not there. The
+    options of agreement, partition and evaluation may change, and limits may become tighter; looser only to `loosen`.
+    """
+    with store.read() as tx:
+        found = [
+            *_setup(tx, recipe.setup),
+            *(
+                one
+                for options in (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
+                for one in _stage(tx, options)
+            ),
+            *(() if loosen else _limits(tx, recipe.annotate)),
+            *_simulate(tx, recipe.simulate),
+            *_stage(tx, recipe.adjudicate),
+            *_stage(tx, recipe.validate),
+        ]
+        judged = decisions.n_judgements(tx) > 0
+    if found:
+        lines = [f"{store.place} is not what the recipe says; nothing was done", *_table(found)]
+        raise RecipeError("\n".join([*lines, *_remedies(recipe, found, judged=judged)]))
+
+
+def _setup(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
+    if setup is None:
+        return
+    facts = runs.study_facts(tx)
+    for key in ("title", "hs_name", "cn_name"):
+        if getattr(setup, key) != facts[key]:
+            yield Difference("study", key, _shown(getattr(setup, key)), _shown(facts[key]))
+    if setup.guidelines is not None and not _is_a_version(tx, setup.guidelines):
+        yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
+    if setup.scheme != (there := scheme_of(tx)):
+        yield Difference("study", "scheme", _choices(setup.scheme), _choices(there))
+
+
+def _is_a_version(tx: Tx, path: Path) -> bool:
+    """Whether the study ever had the guidelines of a file; one that is gone says nothing."""
+    try:
+        body = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return True
+    return any(version["body"] == body for version in guidelines.versions(tx))
+
+
+def _stage(tx: Tx, options: Any) -> Iterator[Difference]:
+    """Where the options are not those with which their stage was done, if it was."""
+    if options is None or not (kept := settings.of_stage(tx, options.stage)):
+        return
+    said, defaults = as_params(options), _defaults(options)
+    for key, wanted in said.items():
+        there = kept.get(key, defaults[key])
+        path = getattr(options, key)
+        if key in PEOPLE and wanted is None:
+            continue
+        if isinstance(path, Path) and isinstance(there, dict):
+            if not _is_same_file(path, there):
+                yield Difference(options.stage, key, *_files(path, there))
+        elif wanted != there:
+            yield Difference(options.stage, key, _shown(wanted), _shown(there))
+
+
+def _defaults(options: Any) -> dict[str, Any]:
+    """What the parameters of a stage are where nothing is said of them."""
+    needed = [item.name for item in fields(options) if item.default is item.default_factory is MISSING]
+    return as_params(type(options)(**{name: getattr(options, name) for name in needed}))
+
+
+def _is_same_file(path: Path, kept: Mapping[str, str]) -> bool:
+    """Whether a file holds what was read once. Where it is gone, or nobody noted what it held, its name must do."""
+    if "sha256" in kept and path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest() == kept["sha256"]
+    return path.name == Path(kept["path"]).name
+
+
+def _files(path: Path, kept: Mapping[str, str]) -> tuple[str, str]:
+    """The two files by their places; where that is the same place, by what was in it."""
+    if str(path.absolute()) != kept["path"]:
+        return str(path), kept["path"]
+    return str(path), "that file with another content"
+
+
+def _limits(tx: Tx, options: Annotate | None) -> Iterator[Difference]:
+    """The limits that the recipe would loosen, and the opt-out that it would end."""
+    if options is None or not has_own(tx, Annotate):
+        return
+    there = own(tx, Annotate, {})
+    for key in LIMITS:
+        wanted, limit = getattr(options, key), getattr(there, key)
+        if limit is not None and (wanted is None or wanted > limit):
+            yield Difference("annotate", key, "no limit" if wanted is None else _shown(wanted), _shown(limit))
+    if there.opt_out is not None and options.opt_out != there.opt_out:
+        yield Difference("annotate", "opt_out", _shown(options.opt_out), there.opt_out)
+
+
+def _simulate(tx: Tx, options: Simulate | None) -> Iterator[Difference]:
+    if options is not None and (n := by_people(tx)):
+        yield Difference("simulate", NOTHING, "simulated people answer", f"people have answered: {n:,}")
+
+
+def _shown(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return NOTHING
+    if isinstance(value, dict) and "path" in value:
+        return str(value["path"])
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_shown(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
+
+
+def _choices(scheme: Scheme) -> str:
+    return ", ".join(
+        f"{one.code} {one.name}{' (not definite)' * (not one.definite)}{' (positive)' * one.positive}" for one in scheme
+    )
+
+
+def _table(found: list[Difference]) -> list[str]:
+    rows = [HEAD, *((one.stage, one.key, one.recipe, one.study) for one in found)]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD) - 1)]
+    return ["  " + "  ".join([*map(str.ljust, row, widths), row[-1]]) for row in rows]
+
+
+def _remedies(recipe: Recipe, found: list[Difference], *, judged: bool) -> Iterator[str]:
+    """What can be done about each kind of difference, a line each."""
+    yield "Let the recipe say what the study is, or make another study by it: `fcpair run RECIPE --study OTHER`."
+    stages = {one.stage for one in found}
+    built = [name for name in ("import", "select", "retrieve", "pair", "assign") if name in stages]
+    if built and not judged:
+        yield f"`fcpair {built[0]} --redo` makes that stage anew, and all that was built on it."
+    if recipe.adjudicate and Adjudicate.stage in stages:
+        policy = recipe.adjudicate
+        yield f"`fcpair adjudicate --policy {policy.policy} --ties {policy.ties}` applies the recipe's policy."
+    if any(one.key == "guidelines" for one in found):
+        yield "The lead's page changes the guidelines of a study."
+    if "annotate" in stages:
+        yield "`--loosen` takes the recipe's looser limits over."

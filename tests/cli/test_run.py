@@ -1,0 +1,98 @@
+"""`fcpair run` on a study that is another, and a first run that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from steps.small import dump, write_corpus
+
+from cli.conftest import Fcpair
+from fcpair.study import Study
+
+At = Callable[[str], Path]
+CORPUS = '[import]\npath = "corpus.csv"\n'
+
+
+def written(folder: Path, content: str) -> Path:
+    recipe = folder / "r.toml"
+    recipe.write_text(content, "utf-8")
+    return recipe
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('[import]\npath = "none.csv"\n', "none.csv: there is no such file"),
+        (f"{CORPUS}[select]\nhs = 99\n", "99 HS"),
+        (CORPUS, "no section [select], which comes next"),
+    ],
+)
+def test_a_first_run_that_fails_leaves_no_study_behind(
+    fcpair: Fcpair, study: Path, tmp_path: Path, content: str, said: str
+) -> None:
+    write_corpus(tmp_path / "corpus.csv")
+    recipe = written(tmp_path, content)
+    before = set(tmp_path.iterdir())
+    result = fcpair("run", recipe, code=2)
+    assert said in result.stderr
+    assert f"{study} was not kept, because its first run did not end well" in result.stderr
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_first_run_that_is_stopped_leaves_no_study_behind(
+    fcpair: Fcpair, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_given: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    write_corpus(tmp_path / "corpus.csv")
+    monkeypatch.setattr(Study, "walk", stop)
+    fcpair("run", written(tmp_path, CORPUS), code=1)
+    assert not study.exists()
+
+
+def test_a_study_that_was_there_outlives_a_run_that_fails(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+    path = at("imported")
+    before = dump(path)
+    fcpair("run", written(tmp_path, "[select]\nhs = 99\n"), code=2)
+    assert dump(path) == before
+
+
+def test_another_study_s_recipe_is_refused_with_a_table(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+    path = at("checked")
+    before = dump(path)
+    other = '[study]\ntitle = "Other"\n[pair]\ncandidates = 129\nseed = 13\n[assign]\nannotators = 9\n[simulate]\nseed = 1\n'
+    result = fcpair("run", written(tmp_path, other), code=2)
+    assert result.stderr.splitlines() == [
+        f"Error: {path} is not what the recipe says; nothing was done",
+        "  stage     key         recipe                   study",
+        "  study     title       Other                    Small",
+        "  pair      candidates  129                      -",
+        "  pair      seed        13                       0",
+        "  assign    annotators  9                        3",
+        "  assign    overlap     -                        2: 0.25, 3: 0.25",
+        "  assign    seed        0                        1",
+        "  simulate  -           simulated people answer  people have answered: 61",
+        "Let the recipe say what the study is, or make another study by it: `fcpair run RECIPE --study OTHER`.",
+    ]
+    assert result.stdout == ""
+    assert dump(path) == before
+
+
+def test_simulate_is_refused_where_people_have_answered(fcpair: Fcpair, at: At) -> None:
+    path = at("checking")
+    before = dump(path)
+    assert "people have answered in this study (42 so far)" in fcpair("simulate", code=2).stderr
+    assert dump(path) == before
+
+
+def test_a_looser_limit_is_taken_over_only_on_request(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+    path = at("dealt")
+    fcpair("run", written(tmp_path, "[annotate]\ndaily_limit = 40\n"))
+    looser = written(tmp_path, "[annotate]\ndaily_limit = 400\n")
+    before = dump(path)
+    assert "annotate  daily_limit  400     40" in fcpair("run", looser, code=2).stderr
+    assert dump(path) == before
+    assert "annotate" in fcpair("run", looser, "--loosen").stdout
