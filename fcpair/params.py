@@ -20,7 +20,7 @@ from fcpair.evaluate.measures import DEFAULT_MEASURES, parse_measure
 from fcpair.label import APPROPRIATENESS, scheme_record
 from fcpair.models import DEFAULT_MODEL
 from fcpair.partition import DiamondRule
-from fcpair.records import Scheme, Tier
+from fcpair.records import TOPIC_SPLIT, Scheme, Tier
 
 
 def _param(default: Any, help: str) -> Any:
@@ -127,7 +127,8 @@ class Annotate:
     )
     contact: str = _param("", "whom to turn to for support, such as a name with a telephone number")
     demographics: tuple[str, ...] = _param((), "a question that may be left open, as `Age: 18-29 | 30 or more`")
-    opt_out: str | None = _param(None, "a metadata column of whose values people may spare themselves any")
+    opt_out: str | None = _param(None, "a metadata column of whose topics people may spare themselves any")
+    opt_out_split: str = _param(TOPIC_SPLIT, "at which characters a value of that column is split into topics")
     pause_pairs: int = _param(50, "after how many pairs a pause is proposed")
     pause_minutes: int = _param(20, "after how many minutes of work a pause is proposed")
     daily_limit: int | None = _param(None, "how many pairs one person may read in a day; no limit if not given")

@@ -143,9 +143,13 @@ class Visitor:
     blurred: bool
 
 
+TOPIC_SPLIT = ",;"
+"""The characters at which a value of the metadata is split into topics, unless the recipe names others."""
+
+
 @dataclass(frozen=True)
 class Topic:
-    """One value of the metadata that people may opt out of, and how many open pairs of theirs have it."""
+    """A topic that people may opt out of, and how many open pairs of theirs have it."""
 
     value: str
     open: int

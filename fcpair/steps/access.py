@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from fcpair.errors import InputError, StageError
-from fcpair.records import RunRecord, Topic, Visitor
+from fcpair.records import TOPIC_SPLIT, RunRecord, Topic, Visitor
 from fcpair.steps import staff
 from fcpair.steps.ground import note_run
 from fcpair.store import Store, Tx, people, progress, runs, topics
+from fcpair.store.optouts import OptOut, topic_key
 
 TOKEN_BYTES = 24
 
@@ -87,7 +88,7 @@ class Access:
 
     def terms(self) -> list[dict[str, Any]]:
         """On what terms people take part: `name`, `role`, `consented_at` (None: not yet), `consented_to` (the
-        sentence), `demographics` (answers by question), `opted_out` (values by metadata column).
+        sentence), `demographics` (answers by question), `opted_out` (topics by metadata column).
         """
         with self._store.read() as tx:
             return people.terms(tx)
@@ -106,39 +107,65 @@ class Access:
         with self._store.write() as tx:
             people.set_blurred(tx, person_id, blurred)
 
-    def topics(self, person_id: int, column: str) -> list[Topic]:
-        """What a person may opt out of: the values of a metadata column of the texts in the grid."""
+    def topics(self, person_id: int, column: str, split: str = TOPIC_SPLIT) -> list[Topic]:
+        """What a person may opt out of: the topics that a metadata column of the texts in the grid names.
+
+        `split` are the characters at which a value is split into topics; empty: each value is one.
+        """
         with self._store.read() as tx:
-            left = set(people.opt_outs(tx, person_id).get(person_id, {}).get(column, ()))
-            open_ = topics.open_by_topic(tx, person_id, column)
-            return [Topic(value, open_.get(value, 0), value in left) for value in topics.topics(tx, column)]
+            left = [one for one in people.opt_outs(tx, person_id).get(person_id, ()) if one.column == column]
+            open_ = topics.open_by_topic(tx, person_id, column, split)
+            return [
+                Topic(topic, open_[topic_key(topic)], any(one.covers(topic) for one in left))
+                for topic in topics.topics(tx, column, split)
+            ]
 
     def check_column(self, column: str) -> None:
         """Raise InputError unless a text of the grid has metadata of this name; there may be no grid yet."""
         with self._store.read() as tx:
-            if progress.built(tx)["pair"] and not topics.topics(tx, column):
+            if progress.built(tx)["pair"] and not topics.topics(tx, column, ""):
                 raise InputError(f"no text of the study has metadata called `{column}`, so nobody can opt out by it")
 
-    def opt_out(self, person_id: int, column: str, values: Sequence[str], *, seed: int = 0) -> RunRecord:
-        """Spare a person the pairs whose texts have one of these values; open ones go to others.
+    def opt_out(
+        self, person_id: int, column: str, chosen: Sequence[str], *, split: str = TOPIC_SPLIT, seed: int = 0
+    ) -> RunRecord:
+        """Spare a person the pairs whose texts name one of these topics; open ones go to others.
 
-        `values` is everything that the person opts out of in this column. What is left away is opted in again: of
-        those pairs come back that nobody else has taken over.
+        `chosen` is everything that the person opts out of among the `topics` of this column. What is omitted is opted
+        in again: of those pairs come back that nobody else has taken over.
 
         Raises:
-            InputError: a value that no text of the grid has.
+            InputError: a topic that no text of the grid names.
         """
         with self._store.write() as tx:
-            if unknown := sorted(set(values) - set(topics.topics(tx, column))):
+            listed = topics.topics(tx, column, split)
+            keys = {topic_key(topic) for topic in listed}
+            if unknown := sorted(topic for topic in chosen if topic_key(topic) not in keys):
                 raise InputError(f"no text of the study has `{unknown[0]}` as its `{column}`")
-            before = people.opt_outs(tx, person_id).get(person_id, {})
-            now = {name: kept for name, kept in {**before, column: sorted(set(values))}.items() if kept}
+            before = people.opt_outs(tx, person_id).get(person_id, ())
+            kept = (one.besides(listed) if one.column == column else one for one in before)
+            now = [*kept, OptOut(column, split, tuple(sorted(set(chosen))))]
             people.set_opt_outs(tx, person_id, now)
-            returned = topics.return_about(tx, person_id, before, now) if before else 0
+            returned = topics.return_about(tx, person_id, before, now)
             withdrawn = withdraw_opted_out(tx, [person_id])
             name = next(one.name for one in people.people(tx) if one.id == person_id)
             counts = {"withdrawn": withdrawn, "returned": returned, **staff.refill(tx, seed)}
             return note_run(tx, "people", {"opt_out": name}, counts)
+
+    def spare(self, *, seed: int = 0) -> None:
+        """Give to others what people have open though they opted out of it.
+
+        An fcpair before 0.4 left such pairs: it took `a,b` for another topic than `a`. Called wherever open pairs
+        are about to reach people; where there is nothing to do, nothing is written.
+        """
+        with self._store.read() as tx:
+            due = [one for one, left in people.opt_outs(tx).items() if topics.n_open_about(tx, one, left)]
+        if not due:
+            return
+        with self._store.write() as tx:
+            names = [one.name for one in people.people(tx) if one.id in due]
+            counts = {"withdrawn": withdraw_opted_out(tx, due), **staff.refill(tx, seed)}
+            note_run(tx, "people", {"spare": names}, counts)
 
 
 def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:

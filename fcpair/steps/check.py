@@ -41,7 +41,7 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
         labelled = _to_be_validated(tx)
         validators = staff.active(tx, Role.VALIDATOR, options.validators)
         pairs = draw_pairs(labelled, options.pairs, options.seed)
-        who = share_out(staff.barred(tx, pairs, validators), staff.loads(tx, validators), options.seed)
+        who = share_out(staff.barred(tx, pairs, validators), staff.loads(tx, validators, Round.VALIDATE), options.seed)
         if (who < 0).any():
             raise StageError(
                 f"{int((who < 0).sum()):,} of {len(pairs):,} pairs cannot be validated: every validator took part in "

@@ -76,6 +76,7 @@ def _groups(groups: tuple[tuple[str, ...], ...], annotators: list[Person]) -> li
 
 def write_sheets(store: Store, folder: str | Path) -> dict[str, int]:
     """Write each annotator's open shard as a CSV to be filled in; returns the rows of each file."""
+    access.Access(store).spare()
     with store.read() as tx:
         rows = work.open_work(tx, Round.LABEL).rename(columns={"pair_id": "pair"})
         assigned = not work.counts(tx).empty
@@ -91,6 +92,7 @@ def write_validation_sheets(store: Store, folder: str | Path) -> dict[str, int]:
     """
     from fcpair.steps.check import is_blind, label_names
 
+    access.Access(store).spare()
     with store.read() as tx:
         rows = work.open_work(tx, Round.VALIDATE).rename(columns={"pair_id": "pair", "annotator": "validator"})
         if rows.empty:

@@ -13,7 +13,7 @@ from fcpair.records import Person, Role, Rule, Scheme, ShownText
 from fcpair.steps import judge
 from fcpair.steps.ground import scheme_of, texts_of
 from fcpair.steps.receipt import once
-from fcpair.store import Store, Tx, docket, people
+from fcpair.store import Store, Tx, docket, people, topics
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Queue:
     """How much there is for one adjudicator.
 
     `waiting` can be decided now; `not_due` waits until all its labels are in; `for_others` waits for somebody else,
-    because this person labelled or validates it; `decided` is what this person has decided and what stands.
+    because this person labelled or validates it, or opted out of its topic; `decided` is what this person has decided
+    and what stands.
     """
 
     waiting: int
@@ -93,7 +94,7 @@ class Docket:
     def state(self, person_id: int) -> Queue:
         """How much waits for this person, and how much they have decided."""
         with self._read(person_id) as (tx, _):
-            own = docket.own_pairs(tx, person_id)
+            own = _not_theirs(tx, person_id)
             open_ = [one for one in _disputed(tx) if one.by is None]
             due = [one for one in open_ if one.due]
             for_others = sum(one.pair_id in own for one in due)
@@ -178,8 +179,14 @@ def _disputed(tx: Tx) -> list[docket.Disputed]:
     return docket.disputed(tx, scheme_of(tx).definite)
 
 
+def _not_theirs(tx: Tx, person_id: int) -> set[int]:
+    """The pairs that a person is not asked to decide: their own, and what they opted out of in whatever role."""
+    opted_out = people.opt_outs(tx, person_id).get(person_id)
+    return docket.own_pairs(tx, person_id) | set(topics.pairs_about(tx, opted_out) if opted_out else ())
+
+
 def _next_pair(tx: Tx, person_id: int, after: int | None) -> int | None:
-    disputed, own, everybody = _disputed(tx), docket.own_pairs(tx, person_id), docket.adjudicators(tx)
+    disputed, own, everybody = _disputed(tx), _not_theirs(tx, person_id), docket.adjudicators(tx)
     way = [disputed[at] for at in way_through(len(disputed), everybody.index(person_id), len(everybody))]
     start = next((at for at, one in enumerate(way, 1) if one.pair_id == after), 0)
     onward = way[start:] + way[:start]

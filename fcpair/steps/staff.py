@@ -169,7 +169,7 @@ def _fill(tx: Tx, slots: pd.DataFrame, candidates: list[Person], round_: Round, 
 
 
 def pass_on(tx: Tx, assignment_id: int, pair_id: int, round_: Round) -> None:
-    """Give the slot of one skipped pair to whoever may take it and has least to do; else it stays vacant.
+    """Give the slot of one skipped pair to whoever may take it and has done and will do least; else it stays vacant.
 
     What `refill` does for all vacant slots, for this one alone and without loading what frames need: it happens while
     people answer.
@@ -183,17 +183,22 @@ def pass_on(tx: Tx, assignment_id: int, pair_id: int, round_: Round) -> None:
     ]
     if not able:
         return
-    least = min(one["open"] for one in able)
-    heir = Random(assignment_id).choice([one["id"] for one in able if one["open"] == least])
+    least = min(one["load"] for one in able)
+    heir = Random(assignment_id).choice([one["id"] for one in able if one["load"] == least])
     slots.fill(tx, assignment_id, pair_id, round_, heir)
 
 
-def loads(tx: Tx, candidates: list[Person]) -> NDArray[np.int64]:
-    """The open work of each of these people, shape `(n_people,)`."""
+def loads(tx: Tx, candidates: list[Person], round_: Round | None = None) -> NDArray[np.int64]:
+    """How many pairs each of these people has done or has open, of all rounds or of one, shape `(n_people,)`.
+
+    Not what is open alone: whoever is quick has least open, and would be given what the slow leave.
+    """
     import numpy as np
 
-    open_ = _open_counts(tx)
-    return np.array([open_.get(one.id, 0) for one in candidates], np.int64)
+    counts = work.counts(tx)
+    of_round = True if round_ is None else counts["round"] == round_.value
+    sums = counts[counts["status"].isin(work.LOAD) & of_round].groupby("person_id")["n"].sum()
+    return np.array([sums.get(one.id, 0) for one in candidates], np.int64)
 
 
 def validates(tx: Tx, pair_id: pd.Series[int], person_id: pd.Series[int]) -> NDArray[np.bool_]:

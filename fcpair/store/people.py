@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import bindparam, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
-from fcpair.store import dialect
+from fcpair.store import dialect, optouts
+from fcpair.store.optouts import OptOut
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import person
@@ -87,24 +89,31 @@ def set_blurred(tx: Tx, person_id: int, blurred: bool) -> None:
     tx.execute(update(person).where(person.c.id == person_id).values(blurred=blurred))
 
 
-def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, dict[str, list[str]]]:
-    """What people have opted out of, by person: values by metadata column. Who opted out of nothing is left out."""
+def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ...]]:
+    """What people have opted out of, by person. Who opted out of nothing is left out."""
     query = select(person.c.id, person.c.opted_out).order_by(person.c.id)
     if person_id is not None:
         query = query.where(person.c.id == person_id)
-    return {row.id: row.opted_out for row in tx.execute(query) if row.opted_out}
+    return {row.id: optouts.parse(row.opted_out) for row in tx.execute(query) if row.opted_out}
 
 
-def set_opt_outs(tx: Tx, person_id: int, opted_out: dict[str, list[str]]) -> None:
-    """Note what a person has opted out of: values by metadata column."""
-    tx.execute(update(person).where(person.c.id == person_id).values(opted_out=opted_out))
+def set_opt_outs(tx: Tx, person_id: int, opted_out: Iterable[OptOut]) -> None:
+    """Note what a person has opted out of."""
+    tx.execute(update(person).where(person.c.id == person_id).values(opted_out=optouts.as_kept(opted_out)))
 
 
 def terms(tx: Tx) -> list[dict[str, Any]]:
     """On what terms people take part: `name`, `role`, `consented_at`, `consented_to`, `demographics`, `opted_out`."""
     columns = ("name", "role", "consented_at", "consented_to", "demographics", "opted_out")
     rows = tx.execute(select(*(person.c[name] for name in columns)).order_by(person.c.id))
-    return [{**row._mapping, "demographics": row.demographics or {}, "opted_out": row.opted_out or {}} for row in rows]
+    return [
+        {
+            **row._mapping,
+            "demographics": row.demographics or {},
+            "opted_out": optouts.by_column(optouts.parse(row.opted_out)),
+        }
+        for row in rows
+    ]
 
 
 def forget(tx: Tx, person_id: int) -> None:

@@ -7,21 +7,25 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, delete, func, insert, select, update
 
 from fcpair.records import Role, Round, Status
+from fcpair.store.optouts import parse
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, person
+from fcpair.store.work import LOAD
 
 
 def heirs(tx: Tx, pair_id: int, role: Role) -> list[dict[str, Any]]:
-    """The active people in a role who have had nothing to do with a pair: `id`, `open` pairs, `opted_out`."""
-    open_ = (
+    """The active people in a role who have had nothing to do with a pair: `id`, `opted_out`, and `load`, the pairs that
+    they have done or have open.
+    """
+    load = (
         select(func.count())
-        .where(assignment.c.person_id == person.c.id, assignment.c.status == Status.OPEN.value)
+        .where(assignment.c.person_id == person.c.id, assignment.c.status.in_(LOAD))
         .correlate(person)
         .scalar_subquery()
     )
-    query = select(person.c.id, open_.label("open"), person.c.opted_out).order_by(person.c.id)
+    query = select(person.c.id, load.label("load"), person.c.opted_out).order_by(person.c.id)
     query = query.where(person.c.role == role.value, person.c.retired_at.is_(None), ~_took_part(pair_id))
-    return [dict(row._mapping) for row in tx.execute(query)]
+    return [{"id": row.id, "load": row.load, "opted_out": parse(row.opted_out)} for row in tx.execute(query)]
 
 
 def _took_part(pair_id: int) -> ColumnElement[bool]:

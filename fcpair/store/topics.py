@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, exists, func, or_, select, true, update
+from sqlalchemy import ColumnElement, Select, exists, false, func, or_, select, update
+from sqlalchemy.orm import aliased
 
 from fcpair.records import Status
+from fcpair.store.optouts import OptOut, split_topics
 from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, pair, text
+
+
+def _values(column: str) -> Select[Any]:
+    """The distinct values that texts have in a metadata column."""
+    value = text.c.meta[column].as_string()
+    return select(value).where(value.is_not(None), value != "").distinct()
 
 
 def _texts_of(column: str, values: Collection[str]) -> ColumnElement[bool]:
@@ -17,31 +27,47 @@ def _texts_of(column: str, values: Collection[str]) -> ColumnElement[bool]:
     return or_(pair.c.hs_id.in_(meant), pair.c.cn_id.in_(meant))
 
 
-def _any_of(opted_out: Mapping[str, Collection[str]]) -> ColumnElement[bool]:
-    return or_(*(_texts_of(column, values) for column, values in opted_out.items()))
-
-
-def pairs_about(tx: Tx, opted_out: Mapping[str, Collection[str]]) -> list[int]:
-    """The pairs of the grid that hold what somebody has opted out of, values by metadata column."""
-    return list(tx.execute(select(pair.c.id).where(_any_of(opted_out)).order_by(pair.c.id)).scalars())
-
-
-def is_about(tx: Tx, pair_id: int, opted_out: Mapping[str, Collection[str]]) -> bool:
+def _about(tx: Tx, opted_out: Sequence[OptOut]) -> ColumnElement[bool]:
     """Whether a pair holds what somebody has opted out of."""
-    return tx.execute(select(pair.c.id).where(pair.c.id == pair_id, _any_of(opted_out))).first() is not None
+    covered = [
+        _texts_of(one.column, values)
+        for one in opted_out
+        if (values := list(filter(one.covers, tx.execute(_values(one.column)).scalars())))
+    ]
+    return or_(false(), *covered)
 
 
-def withdraw_about(tx: Tx, person_id: int, opted_out: Mapping[str, Collection[str]]) -> int:
-    """Take back what a person has open of what they opted out of; returns how much there was."""
-    about = select(pair.c.id).where(_any_of(opted_out)).scalar_subquery()
+def pairs_about(tx: Tx, opted_out: Sequence[OptOut]) -> list[int]:
+    """The pairs of the grid that hold what somebody has opted out of."""
+    return list(tx.execute(select(pair.c.id).where(_about(tx, opted_out)).order_by(pair.c.id)).scalars())
+
+
+def is_about(tx: Tx, pair_id: int, opted_out: Sequence[OptOut]) -> bool:
+    """Whether a pair holds what somebody has opted out of; asked of one pair while people answer."""
+    query = select(text.c.meta).join(pair, or_(text.c.id == pair.c.hs_id, text.c.id == pair.c.cn_id))
+    metas = list(tx.execute(query.where(pair.c.id == pair_id)).scalars())
+    return any(one.covers((meta or {}).get(one.column)) for one in opted_out for meta in metas)
+
+
+def _open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> ColumnElement[bool]:
+    about = select(pair.c.id).where(_about(tx, opted_out)).scalar_subquery()
     open_ = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
-    change = update(assignment).where(open_, assignment.c.pair_id.in_(about))
+    return open_ & assignment.c.pair_id.in_(about)
+
+
+def n_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
+    """How much a person has open of what they opted out of."""
+    query = select(func.count()).select_from(assignment).where(_open_about(tx, person_id, opted_out))
+    return int(tx.execute(query).scalar_one())
+
+
+def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
+    """Take back what a person has open of what they opted out of; returns how much there was."""
+    change = update(assignment).where(_open_about(tx, person_id, opted_out))
     return tx.execute(change.values(status=Status.WITHDRAWN.value)).rowcount
 
 
-def return_about(
-    tx: Tx, person_id: int, before: Mapping[str, Collection[str]], now: Mapping[str, Collection[str]]
-) -> int:
+def return_about(tx: Tx, person_id: int, before: Sequence[OptOut], now: Sequence[OptOut]) -> int:
     """Open again what a person gave back because of what they opted out of `before`, and not of what they do `now`.
 
     What somebody else has taken over stays with them. Returns how much came back.
@@ -49,28 +75,39 @@ def return_about(
     later = assignment.alias("later")
     free = ~exists().where(later.c.replaces == assignment.c.id)
     mine = (assignment.c.person_id == person_id) & (assignment.c.status == Status.WITHDRAWN.value)
-    about = select(pair.c.id).where(_any_of(before), ~_any_of(now) if now else true()).scalar_subquery()
+    about = select(pair.c.id).where(_about(tx, before), ~_about(tx, now)).scalar_subquery()
     change = update(assignment).where(mine, free, assignment.c.pair_id.in_(about))
     return tx.execute(change.values(status=Status.OPEN.value)).rowcount
 
 
-def topics(tx: Tx, column: str) -> list[str]:
-    """The values that the texts of the grid have in a metadata column, in alphabetical order."""
+def topics(tx: Tx, column: str, split: str) -> list[str]:
+    """The topics that the texts of the grid have in a metadata column, in alphabetical order.
+
+    Of several ways to write a topic, the first in the alphabet is taken.
+    """
     used = select(pair.c.hs_id).union(select(pair.c.cn_id)).scalar_subquery()
-    value = text.c.meta[column].as_string()
-    query = select(value).where(text.c.id.in_(used), value.is_not(None), value != "").distinct().order_by(value)
-    return list(tx.execute(query).scalars())
+    found: dict[str, str] = {}
+    for value in tx.execute(_values(column).where(text.c.id.in_(used))).scalars():
+        for key, written in split_topics(value, split).items():
+            found[key] = min(written, found.get(key, written))
+    return sorted(found.values())
 
 
-def open_by_topic(tx: Tx, person_id: int, column: str) -> dict[str, int]:
-    """How many open pairs of a person have each value in a metadata column, on either side."""
-    value = text.c.meta[column].as_string()
+def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[str]:
+    """How many open pairs of a person have each topic on either side, by what topics are compared by."""
+    hs, cn = aliased(text), aliased(text)
+    sides = [side.c.meta[column].as_string() for side in (hs, cn)]
     query = (
-        select(value, func.count(assignment.c.id.distinct()))
+        select(*sides, func.count())
         .select_from(assignment)
         .join(pair, pair.c.id == assignment.c.pair_id)
-        .join(text, or_(text.c.id == pair.c.hs_id, text.c.id == pair.c.cn_id))
-        .where(assignment.c.person_id == person_id, assignment.c.status == Status.OPEN.value, value.is_not(None))
-        .group_by(value)
+        .join(hs, hs.c.id == pair.c.hs_id)
+        .join(cn, cn.c.id == pair.c.cn_id)
+        .where(assignment.c.person_id == person_id, assignment.c.status == Status.OPEN.value)
+        .group_by(*sides)
     )
-    return {row[0]: row[1] for row in tx.execute(query)}
+    counts: Counter[str] = Counter()
+    for *values, n in tx.execute(query):
+        for key in {key for value in values for key in split_topics(value or "", split)}:
+            counts[key] += n
+    return counts

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LAPSED = (Status.SKIPPED.value, Status.WITHDRAWN.value)
+LOAD = (Status.DONE.value, Status.OPEN.value)  # what somebody has done and will do
 
 
 def add_assignments(tx: Tx, assignments: pd.DataFrame, round_: Round) -> None:

@@ -55,6 +55,7 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         study.share()
+        study.access.spare()
         gc.freeze()  # what is loaded by now stays as long as the server: no need to look through it again and again
         yield
         gc.unfreeze()

@@ -189,14 +189,14 @@ def _reading(context: Context, visitor: Visitor) -> dict[str, Any]:
 
 
 def _topics(context: Context, visitor: Visitor) -> list[Topic]:
-    column = context.annotate.opt_out
-    return context.study.access.topics(visitor.id, column) if column else []
+    column, split = context.annotate.opt_out, context.annotate.opt_out_split
+    return context.study.access.topics(visitor.id, column, split) if column else []
 
 
 def _set_reading(context: Context, visitor: Visitor, blurred: bool, topics: list[str]) -> None:
     column, access = context.annotate.opt_out, context.study.access
     opted_out = {topic.value for topic in _topics(context, visitor) if topic.opted_out}
     if column and set(topics) != opted_out:
-        access.opt_out(visitor.id, column, sorted(set(topics)))
+        access.opt_out(visitor.id, column, topics, split=context.annotate.opt_out_split)
     if blurred != visitor.blurred:
         access.set_blurred(visitor.id, blurred)

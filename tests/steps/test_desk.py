@@ -288,13 +288,15 @@ def _skip_a_single(study: Study, name: str = "ana") -> int:
     return task.pair_id
 
 
-def test_a_skipped_pair_goes_to_who_has_least_to_do(at: At) -> None:
+def test_skipped_pairs_go_to_who_has_done_and_will_do_least_and_not_to_the_quick(at: At) -> None:
+    """ben has answered all that he had and has nothing open, as dora, who came late; she has had nothing yet."""
     study = at("dealt")
     ben_desk, ben = at_desk(study, "ben")
-    for _ in range(5):
+    while ben_desk.tasks(ben):
         give(ben_desk, ben, "appropriate")
-    pair = _skip_a_single(study)
-    assert [who for who, number in open_work(study) if number == pair] == ["ben"]
+    study.add_people(["dora"], Role.ANNOTATOR)
+    skipped = [_skip_a_single(study) for _ in range(3)]
+    assert [who for who, number in open_work(study) if number in skipped] == ["dora"] * 3
 
 
 def test_a_skipped_pair_does_not_go_to_who_opted_out(at: At) -> None:

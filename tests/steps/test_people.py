@@ -11,7 +11,7 @@ import pytest
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.records import Role, Round
 from fcpair.study import Study
-from steps.small import assert_refused, check, labels_of, open_work, record, who_had
+from steps.small import NAMES, assert_refused, check, labels_of, open_work, record, who_had
 
 At = Callable[[str], Study]
 
@@ -267,3 +267,12 @@ def test_two_slots_of_a_pair_that_fall_vacant_together_go_to_two_people(at: At, 
     pair = next(pair for pair, names in had.items() if len(names) == 3)
     record(study, tmp_path, [("ana", pair, "skip"), ("ben", pair, "skip")])
     assert sorted(who for who, one in open_work(study) if one == pair) == ["cleo", "dora", "emil"]
+
+
+def test_what_is_passed_on_goes_to_who_has_done_and_will_do_least_and_not_to_the_quick(at: At, tmp_path: Path) -> None:
+    """ana has answered all she had, ben nothing; cleo leaves, and ana has no more to do than ben in the end."""
+    study = at("dealt")
+    record(study, tmp_path, [(who, pair, NAMES[0]) for who, pair in open_work(study) if who == "ana"])
+    study.retire("cleo")
+    totals = {row["name"]: row["open"] + row["done"] for row in study.status()["people"]}
+    assert abs(totals["ana"] - totals["ben"]) <= 1

@@ -1,0 +1,82 @@
+"""What a person does not want to read: topics, which are the parts of the values of a metadata column."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from fcpair.records import TOPIC_SPLIT
+
+
+@dataclass(frozen=True)
+class OptOut:
+    """The topics of a column that somebody leaves out; `split` are the characters at which its values are split.
+
+    How values are split is kept with what was opted out of, so that no later setting takes back what it spares.
+    """
+
+    column: str
+    split: str
+    topics: tuple[str, ...]
+
+    @cached_property
+    def _keys(self) -> set[str]:
+        return {topic_key(topic) for topic in self.topics}
+
+    def covers(self, value: str | None) -> bool:
+        """Whether a value of the column has a part that is left out."""
+        return not self._keys.isdisjoint(split_topics(value or "", self.split))
+
+    def besides(self, listed: Collection[str]) -> OptOut:
+        """What remains of this when somebody has chosen anew among the listed topics: all that is not on the list."""
+        alone = (replace(self, topics=(topic,)) for topic in self.topics)
+        return replace(self, topics=tuple(one.topics[0] for one in alone if not any(map(one.covers, listed))))
+
+
+def topic_key(topic: str) -> str:
+    """What topics are compared by: NFC, stripped, case folded."""
+    return unicodedata.normalize("NFC", topic).strip().casefold()
+
+
+def split_topics(value: str, split: str) -> dict[str, str]:
+    """The topics in a value, as they are written, each by its key."""
+    for character in split[1:]:
+        value = value.replace(character, split[0])
+    written = (part.strip() for part in (value.split(split[0]) if split else [value]))
+    return {topic_key(part): part for part in written if part}
+
+
+def parse(kept: dict[str, Any] | None) -> tuple[OptOut, ...]:
+    """What is kept of one person: topics by column and split.
+
+    Up to schema 0002 it was whole values by column. Somebody who left out `a,b` then leaves out `a` and `b` now:
+    more than they asked for rather than less, and the page shows them both.
+    """
+    found = []
+    for column, by_split in (kept or {}).items():
+        splits = by_split if isinstance(by_split, dict) else {TOPIC_SPLIT: by_split}
+        for split, values in splits.items():
+            parts = {key: part for value in values for key, part in split_topics(value, split).items()}
+            found.append(OptOut(column, split, tuple(parts.values())))
+    return tuple(found)
+
+
+def as_kept(opted_out: Iterable[OptOut]) -> dict[str, dict[str, list[str]]]:
+    """The same as it is kept; what leaves nothing out is dropped."""
+    kept: dict[str, dict[str, list[str]]] = {}
+    for one in opted_out:
+        if one.topics:
+            topics = kept.setdefault(one.column, {}).setdefault(one.split, [])
+            topics += [topic for topic in one.topics if topic not in topics]
+    return kept
+
+
+def by_column(opted_out: Iterable[OptOut]) -> dict[str, list[str]]:
+    """The topics by column, in alphabetical order, as they are shown to the lead."""
+    found: dict[str, set[str]] = {}
+    for one in opted_out:
+        found.setdefault(one.column, set()).update(one.topics)
+    return {column: sorted(topics) for column, topics in found.items()}
