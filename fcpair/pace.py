@@ -6,15 +6,16 @@ they load neither numpy nor pandas.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 PAUSE_S = 600.0
 """A gap between two answers that is longer than this, in seconds, is a pause: it tells no pace and ends a sitting."""
 
 LAST_INTERVALS = 50
-"""A pace is the mean of this many of the newest intervals, so that it follows a person who gets quicker or tires."""
+"""A pace is the median of this many of the newest intervals: it follows a person who gets quicker or tires, and one
+long gap, such as a telephone call, does not move it."""
 
 LEAST_INTERVALS = 5
 """Fewer intervals than this tell no pace."""
@@ -32,7 +33,7 @@ DAY_S = 86_400.0
 
 
 def pace_s(times: Sequence[float]) -> float | None:
-    """Seconds a pair: the mean of the newest `LAST_INTERVALS` intervals between consecutive answers, pauses left out.
+    """Seconds a pair: the median of the newest `LAST_INTERVALS` intervals between consecutive answers, pauses left out.
 
     None where fewer than `LEAST_INTERVALS` intervals are left; `NO_PACE` says so in words.
     """
@@ -43,7 +44,7 @@ def pace_s(times: Sequence[float]) -> float | None:
             newest.append(interval)
         if len(newest) == LAST_INTERVALS:
             break
-    return math.fsum(newest) / len(newest) if len(newest) >= LEAST_INTERVALS else None
+    return median(newest) if len(newest) >= LEAST_INTERVALS else None
 
 
 def left_s(n_open: int, pace: float | None) -> float | None:

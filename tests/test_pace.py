@@ -19,8 +19,15 @@ def at_intervals(*seconds: float) -> list[float]:
     return list(itertools.accumulate((0.0, *seconds)))
 
 
-def test_a_pace_is_the_mean_interval() -> None:
-    assert pace_s(at_intervals(4, 6, 8, 10, 12)) == 8
+def test_a_pace_is_the_median_interval() -> None:
+    assert pace_s(at_intervals(4, 12, 6, 100, 9)) == 9
+    assert pace_s(at_intervals(4, 12, 6, 100, 9, 8)) == 8.5
+
+
+def test_one_long_gap_does_not_turn_25_minutes_into_three_hours() -> None:
+    quick = at_intervals(15, 15, 15, 15, 15)
+    with_a_call = at_intervals(15, 15, 15, 15, 15, 540)
+    assert left_s(100, pace_s(quick)) == left_s(100, pace_s(with_a_call)) == 25 * 60
 
 
 def test_four_intervals_tell_no_pace() -> None:
@@ -29,12 +36,13 @@ def test_four_intervals_tell_no_pace() -> None:
 
 def test_a_pause_is_left_out_of_the_pace_and_ten_minutes_are_none() -> None:
     assert pace_s(at_intervals(4, 6, 601, 8, 10, 12)) == 8
-    assert pace_s(at_intervals(10, 10, 600, 10, 10)) == 128
+    assert pace_s(at_intervals(10, 600, 600, 600, 10)) == 600
 
 
 def test_only_the_newest_fifty_intervals_count() -> None:
     assert pace_s(at_intervals(*[100.0] * 30, *[7.0] * 50)) == 7
-    assert pace_s(at_intervals(*[100.0] * 30, *[7.0] * 49)) == (49 * 7 + 100) / 50
+    assert pace_s(at_intervals(*[7.0] * 30, *[100.0] * 26)) == 100
+    assert pace_s(at_intervals(*[7.0] * 30, *[100.0] * 25)) == (7 + 100) / 2
 
 
 @given(times_)
