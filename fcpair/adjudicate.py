@@ -1,20 +1,23 @@
-"""From a pair's labels to one label: what is unanimous, what a majority decides, what waits for a person."""
+"""From a pair's labels to one label: what is unanimous, what a rule decides, what waits for a person."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from fcpair.label import NO_CODE
-from fcpair.records import Rule, Scheme
+from fcpair.records import BY_HAND, PairState, Rule, Scheme
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
 
-Policy = Literal["manual", "majority"]
+Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
+DECIDES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
+DISCARDS = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
+HANDS = frozenset(rule.value for rule in BY_HAND)
 
 
 @dataclass(frozen=True)
@@ -62,35 +65,124 @@ def tally(pair_id: NDArray[np.int64], code: NDArray[np.int64], scheme: Scheme) -
     return Tally(scheme, pairs, counts.reshape(len(pairs), n_choices))
 
 
-def decide(tallied: Tally, policy: Policy, ties: Ties = "wait") -> pd.DataFrame:
-    """Decide what can be decided without a person.
+class Settled(NamedTuple):
+    """What a rule makes of a pair's labels; `code` is None where it discards the pair."""
+
+    rule: Rule
+    code: int | None
+
+
+def settle_labels(counts: Sequence[int], scheme: Scheme, policy: Policy, ties: Ties = "wait") -> Settled | None:
+    """Decide one pair by its labels, as far as that needs no person; None: it waits for one, or has no label.
 
     A pair whose definite labels agree takes that label. Of the rest, `majority` decides those in which one definite
-    answer was given more often than every other, as FC-CONAN did; `manual` leaves them to a person. Where no
-    definite answer leads (a tie, or "not sure" alone), `majority` waits for a person or discards, as `ties` says.
+    answer was given more often than every other, as FC-CONAN did; `median` those whose definite labels, in the order
+    of their codes, have one in the middle, or two that are the same; `manual` leaves them to a person. Where there is
+    no such answer (a tie, two in the middle that differ, or "not sure" alone), the pair waits or is discarded, as
+    `ties` says.
 
-    Returns:
-        One row per pair: `pair_id`, `decided` (False: it waits for a person), `code` (-1: discarded or waiting),
-        `rule` (`unanimous`, `majority`, or `no_majority` for what is discarded).
+    Args:
+        counts: how often each answer was given, in the order of the scheme's codes; skips count nowhere.
+        scheme: the answers that there are.
+        policy: who decides what is not unanimous.
+        ties: what becomes of pairs for which the policy finds no answer; `manual` lets them wait in any case.
     """
-    import numpy as np
-    import pandas as pd
+    definite = [(choice.code, n) for choice, n in zip(scheme, counts, strict=True) if choice.definite and n]
+    if len(definite) == 1:
+        return Settled(Rule.UNANIMOUS, definite[0][0])
+    if policy == "manual" or not any(counts):
+        return None
+    code = _most_given(definite) if policy == "majority" else _in_the_middle(definite)
+    if code is not None:
+        return Settled(DECIDES[policy], code)
+    return Settled(DISCARDS[policy], None) if ties == "discard" else None
 
-    definite_columns = np.flatnonzero(np.isin(tallied.scheme.codes, tallied.scheme.definite))
-    definite = tallied.counts[:, definite_columns]
-    most = definite.max(axis=1)
-    leading = (definite == most[:, None]).sum(axis=1) == 1
-    unanimous = (definite > 0).sum(axis=1) == 1
-    settled = unanimous | (leading & (most > 0) & (policy == "majority"))
-    discarded = ~settled & (policy == "majority") & (ties == "discard")
-    leader = np.asarray(tallied.scheme.codes)[definite_columns[definite.argmax(axis=1)]]
-    return pd.DataFrame(
-        {
-            "pair_id": tallied.pair_id,
-            "decided": settled | discarded,
-            "code": np.where(settled, leader, NO_CODE),
-            "rule": np.select(
-                [unanimous, discarded], [Rule.UNANIMOUS.value, Rule.NO_MAJORITY.value], Rule.MAJORITY.value
-            ),
-        }
-    )
+
+def _most_given(definite: list[tuple[int, int]]) -> int | None:
+    most = max((n for _, n in definite), default=0)
+    leaders = [code for code, n in definite if n == most]
+    return leaders[0] if len(leaders) == 1 else None
+
+
+def _in_the_middle(definite: list[tuple[int, int]]) -> int | None:
+    answers = [code for code, n in definite for _ in range(n)]
+    middle = {answers[(len(answers) - 1) // 2], answers[len(answers) // 2]} if answers else set()
+    return middle.pop() if len(middle) == 1 else None
+
+
+@dataclass
+class Forecast:
+    """What a policy makes of pairs as they are: what is to be written, and how everything stands then.
+
+    `new` are decisions that do not stand yet, `reopened` pairs whose decision by rule no rule would make now. `by_rule`
+    counts the pairs that a rule has decided then, and `n_waiting` those with labels that nobody has. Of `n_standing`
+    decisions of pairs with labels, by hand or not, `n_compared` are about a pair that the policy decides too, and
+    those in `different` otherwise than it.
+    """
+
+    new: list[tuple[int, Settled]] = field(default_factory=list)
+    reopened: list[int] = field(default_factory=list)
+    by_rule: Counter[str] = field(default_factory=Counter)
+    n_waiting: int = 0
+    n_standing: int = 0
+    n_compared: int = 0
+    different: list[int] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts of a run that makes it true: by rule, `new`, `reopened`, `waiting`."""
+        written = {"new": len(self.new), "reopened": len(self.reopened), "waiting": self.n_waiting}
+        return dict(sorted(self.by_rule.items())) | written
+
+
+def forecast(pairs: Iterable[PairState], scheme: Scheme, policy: Policy, ties: Ties = "wait") -> Forecast:
+    """Say what a policy makes of pairs. What a person or a file has decided stands; all else follows the labels."""
+    made: dict[tuple[int, ...], Settled | None] = {}
+    found = Forecast()
+    for one in pairs:
+        if one.counts not in made:
+            made[one.counts] = settle_labels(one.counts, scheme, policy, ties)
+        _add(found, one, made[one.counts])
+    return found
+
+
+def _add(found: Forecast, one: PairState, settled: Settled | None) -> None:
+    stands = one.rule is not None and one.rule != Rule.REOPENED
+    by_hand = one.rule in HANDS
+    labelled = any(one.counts)
+    found.n_standing += stands and labelled
+    if stands and settled is not None:
+        found.n_compared += 1
+        if settled.code != one.code:
+            found.different.append(one.pair_id)
+    if by_hand:
+        return
+    if settled is None:
+        found.n_waiting += labelled
+        if stands:
+            found.reopened.append(one.pair_id)
+    else:
+        found.by_rule[settled.rule.value] += 1
+        if (settled.rule, settled.code) != (one.rule, one.code):
+            found.new.append((one.pair_id, settled))
+
+
+def labels_changed(answers: Iterable[tuple[int, int, int | None]], seen: int) -> bool:
+    """Whether a pair's labels are not those any more that a decision rested on.
+
+    A label that was given again as it was is no change, nor is one that was changed and changed back, or two people
+    who exchanged theirs: what counts is how often each label is there, as an adjudicator is shown labels without names.
+    A pair that has no label now gives nothing to look at again.
+
+    Args:
+        answers: every answer on the pair, oldest first: its number, its assignment, and its code (None: a skip).
+        seen: the number of the newest answer that there was at the decision.
+    """
+    before: dict[int, int | None] = {}
+    now: dict[int, int | None] = {}
+    for number, assignment, code in answers:
+        now[assignment] = code
+        if number <= seen:
+            before[assignment] = code
+    then, present = (Counter(code for code in given.values() if code is not None) for given in (before, now))
+    return bool(present) and then != present

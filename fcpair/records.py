@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Role(StrEnum):
@@ -42,11 +42,16 @@ class Origin(StrEnum):
 
 
 class Rule(StrEnum):
-    """What an adjudication rests on. `no_majority` discards the pair; `reopened` takes the decision before back."""
+    """What an adjudication rests on.
+
+    `no_majority` and `no_median` discard the pair; `reopened` takes the decision before back.
+    """
 
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"
     NO_MAJORITY = "no_majority"
+    MEDIAN = "median"
+    NO_MEDIAN = "no_median"
     PERSON = "person"
     IMPORTED = "imported"
     REOPENED = "reopened"
@@ -247,26 +252,70 @@ class Figure:
     note: str = field(default="")
 
 
+class PairState(NamedTuple):
+    """A pair's labels, and the newest decision about it.
+
+    `counts` says how often each answer was given, in the order of the scheme's codes; `rule` is None where nothing was
+    ever decided, `code` also where the decision discards the pair or was taken back.
+    """
+
+    pair_id: int
+    counts: tuple[int, ...]
+    rule: str | None
+    code: int | None
+
+
 @dataclass(frozen=True)
 class Conflict:
-    """A pair that waits for a person: its texts, and its labels with their notes, without names."""
+    """A pair that waits for a person: its texts, and its labels with their notes, without names.
+
+    `outcome` is what was decided before the labels changed, or what this person decided, and `decision_id` the number
+    of that decision; both are None where no decision stands. `answer_id` is the number of the newest answer shown.
+    """
 
     pair_id: int
     hs: str
     cn: str
     answers: tuple[tuple[str, str], ...]
+    decision_id: int | None = None
+    outcome: str | None = None
+    answer_id: int = 0
+
+
+@dataclass(frozen=True)
+class Agenda:
+    """What one person can decide now, in the order in which it is shown, and what they cannot.
+
+    Of `pairs`, those in `again` were decided before their labels changed. `not_due` more wait until all their labels
+    are in, and `for_others` for somebody else, because this person labelled or validates them.
+    """
+
+    pairs: tuple[int, ...]
+    again: frozenset[int]
+    not_due: int
+    for_others: int
 
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a policy would decide, and on how many pairs that is the same as what stands."""
+    """What a policy would do, and on how many pairs it decides what stands.
 
-    decided: int
-    waiting: int
+    `counts` are those that the run would leave: by rule, `new`, `reopened`, `waiting`; `discards` pairs that it would
+    newly discard, `reopened` the pairs whose decision it would take back. Of `standing` decisions, by hand or not,
+    `compared` are about a pair that the policy decides too: those in `different` otherwise.
+    """
+
+    counts: dict[str, int]
+    discards: int
     standing: int
     compared: int
-    same: int
     different: tuple[int, ...]
+    reopened: tuple[int, ...]
+
+    @property
+    def same(self) -> int:
+        """On how many of the pairs compared the policy decides what stands."""
+        return self.compared - len(self.different)
 
 
 @dataclass(frozen=True)
@@ -281,7 +330,10 @@ class TierCheck:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a pair is where it is: where it comes from, every answer and decision, and what each tier says."""
+    """Why a pair is where it is: where it comes from, every answer and decision, and what each tier says.
+
+    `second_look` says that it was decided before its labels changed.
+    """
 
     pair_id: int
     hs: str
@@ -293,3 +345,4 @@ class Explanation:
     decisions: tuple[dict[str, Any], ...]
     tier: str | None
     checks: tuple[TierCheck, ...]
+    second_look: bool = False

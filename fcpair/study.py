@@ -29,7 +29,7 @@ from fcpair.params import (
     as_params,
 )
 from fcpair.recipe import Recipe
-from fcpair.records import Conflict, DryRun, Explanation, Person, Role, RunRecord, Scheme, Tier
+from fcpair.records import Agenda, Conflict, DryRun, Explanation, Person, Role, RunRecord, Scheme, Tier
 from fcpair.steps import (
     build,
     check,
@@ -53,6 +53,7 @@ from fcpair.steps.export import Exports
 from fcpair.steps.grade import Tiers
 from fcpair.steps.ground import Options, has_own, note_run, own, scheme_of
 from fcpair.steps.monitor import Monitor
+from fcpair.steps.settle import settle_older
 from fcpair.store import Store, Tx, grids, people, runs
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Study:
         Returns the copy, None where there was nothing to do. Raises StudyError when the file cannot be upgraded; it is
         as it was then.
         """
-        return Store.upgrade(Path(path))
+        return Store.upgrade(Path(path), settle_older)
 
     @property
     def place(self) -> str:
@@ -236,27 +237,53 @@ class Study:
         return judge.measure_agreement(self._store, options or self.own(AgreementOptions))
 
     def adjudicate(self, options: Adjudicate) -> RunRecord:
-        """Decide what the policy decides."""
+        """Decide what the policy decides; it holds from now on, and the decisions follow the labels."""
         return judge.adjudicate(self._store, options)
 
     def adjudicate_dry_run(self, options: Adjudicate) -> DryRun:
-        """Say what the policy would decide, beside what stands; change nothing."""
+        """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
         return judge.dry_run(self._store, options)
+
+    @property
+    def policy(self) -> Adjudicate | None:
+        """The policy that holds, by which decisions follow the labels; None before one has been set."""
+        return judge.policy(self._store)
 
     def waiting(self) -> list[int]:
         """The pairs that wait for an adjudicator, by number."""
         return judge.waiting_pairs(self._store)
 
-    def conflict(self, pair_id: int) -> Conflict:
-        """What an adjudicator sees of a pair; raises UnknownIdError when there is none of that number."""
-        return judge.conflict(self._store, pair_id)
+    def second_looks(self) -> list[int]:
+        """The pairs that somebody decided before their labels changed, by number."""
+        return judge.second_looks(self._store)
 
-    def decide(self, pair_id: int, code: int | None, *, by: str, note: str = "") -> RunRecord:
-        """Record a person's decision on a pair; None discards it as irreconcilable."""
-        return judge.decide_by_person(self._store, pair_id, code, by, note)
+    def agenda(self, by: str) -> Agenda:
+        """What one person, or somebody new, can decide now, and what waits for others or for labels."""
+        return judge.agenda(self._store, by)
+
+    def conflict(self, pair_id: int, *, by: str | None = None) -> Conflict:
+        """What an adjudicator sees of a pair that waits, or that `by` has decided.
+
+        Raises UnknownIdError when there is none of that number, RefusedError when `by` labelled or validates it, and
+        ConflictError when it is not yet, or not any more, a case to decide.
+        """
+        return judge.conflict(self._store, pair_id, by)
+
+    def decide(
+        self, pair_id: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
+    ) -> RunRecord:
+        """Record a person's decision on a pair; None discards it as irreconcilable.
+
+        With the conflict that was `seen`, ConflictError is raised if its labels or its decision have changed since.
+        Raises RefusedError when `by` labelled or validates the pair, ConflictError while it is still being labelled.
+        """
+        return judge.decide_by_person(self._store, pair_id, code, by, note, seen)
 
     def take_back(self, pair_id: int, *, by: str) -> RunRecord:
-        """Take the decision on a pair back, so that it waits again."""
+        """Take one's own decision on a pair back, or as lead anybody's; the pair waits again, unless a rule decides it.
+
+        Raises ConflictError when there is no such decision.
+        """
         return judge.take_back(self._store, pair_id, by)
 
     def import_outcomes(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
@@ -318,9 +345,7 @@ class Study:
         """What each system of an evaluation would ask of a service, without asking."""
         return evaluate.costs(self._store, options, partition or self.own(Partition))
 
-    def walk(
-        self, recipe: Recipe, *, progress: Progress | None = None, loosen: bool = False
-    ) -> Iterator[RunRecord]:
+    def walk(self, recipe: Recipe, *, progress: Progress | None = None, loosen: bool = False) -> Iterator[RunRecord]:
         """Run a recipe from the first stage that is not done; ends where people have to act, or at the end.
 
         Raises RecipeError before anything is done where the study is not what the recipe says. Only to `loosen` does a

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import textwrap
 from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.errors import InputError
+from fcpair.errors import ConflictError, InputError
 from fcpair.label import IRRECONCILABLE
 from fcpair.records import Choice, Conflict
 
@@ -16,6 +18,17 @@ if TYPE_CHECKING:
 
 WIDTH = 88
 DISCARD, NOTE, LATER, UNDO, QUIT = "x", "n", "l", "u", "q"
+NO_TERMINAL = "there is no terminal to answer in; decide by --policy or --import FILE"
+
+
+def check_terminal() -> None:
+    """Raise InputError unless keys can be read: from standard input, or from the terminal behind it, as click does."""
+    if os.name == "nt" or (sys.stdin is not None and sys.stdin.isatty()):
+        return
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR))
+    except OSError:
+        raise InputError(NO_TERMINAL) from None
 
 
 def _keys(choices: list[Choice]) -> dict[str, Choice]:
@@ -25,28 +38,51 @@ def _keys(choices: list[Choice]) -> dict[str, Choice]:
 
 
 class Dialogue:
-    """Walks an adjudicator through the pairs that wait. Each decision is kept at once; undo takes it back."""
+    """Walks an adjudicator through the pairs that wait for them. Each decision is kept at once; undo takes it back."""
 
     def __init__(self, study: Study, by: str) -> None:
         self._study, self._by = study, by
         self._choices = _keys([choice for choice in study.scheme if choice.definite])
         self._facts = study.facts
-        self._queue = study.waiting()
+        self._agenda = study.agenda(by)
+        self._queue = list(self._agenda.pairs)
         self._at = 0
         self._note = ""
         self._decided: list[int] = []
 
     def hold(self) -> None:
         """Ask until the queue is done or the adjudicator quits."""
+        self._say_what_cannot_be_decided()
         if not self._queue:
             click.echo("no pair waits for a decision")
             return
-        while self._at < len(self._queue):
-            pair_id = self._queue[self._at]
-            self._show(self._study.conflict(pair_id))
-            if not self._answer(pair_id):
-                break
-        click.echo(f"\n{len(self._decided):,} decided now, {len(self._study.waiting()):,} wait")
+        while self._at < len(self._queue) and self._ask(self._queue[self._at]):
+            pass
+        click.echo(f"\n{len(self._decided):,} decided now, {len(self._study.agenda(self._by).pairs):,} wait")
+
+    def _say_what_cannot_be_decided(self) -> None:
+        if self._agenda.not_due:
+            click.echo(f"still being labelled: {self._agenda.not_due:,}")
+        if self._agenda.for_others:
+            click.echo(f"for others, because {self._by} labelled or validates them: {self._agenda.for_others:,}")
+
+    def _ask(self, pair_id: int) -> bool:
+        """Ask about one pair until something else is to be asked; False ends the dialogue.
+
+        What has changed since the pair was shown is told; it is asked about again, if it is still to be decided.
+        """
+        try:
+            conflict = self._study.conflict(pair_id, by=self._by)
+        except ConflictError as overtaken:
+            click.echo(f"\n{overtaken}")
+            self._at += 1
+            return True
+        self._show(conflict)
+        try:
+            return self._answer(conflict)
+        except ConflictError as overtaken:
+            click.echo(f"→ nothing was changed: {overtaken}")
+            return True
 
     def _show(self, conflict: Conflict) -> None:
         click.echo(f"\n{'─' * WIDTH}\npair {conflict.pair_id} · {self._at + 1} of {len(self._queue)}\n")
@@ -54,18 +90,22 @@ class Dialogue:
             click.echo(f"{name}:\n{textwrap.indent(textwrap.fill(text, WIDTH - 4), '    ')}\n")
         for label, note in conflict.answers:
             click.echo(f"    {label}{f'  ({note})' if note else ''}")
+        if conflict.outcome is not None and conflict.pair_id in self._agenda.again:
+            click.echo(
+                f"\nIts labels have changed since it was decided: {conflict.outcome}. The same answer confirms it."
+            )
         keys = [f"[{key}] {choice.name}" for key, choice in self._choices.items()]
         click.echo("\n" + "  ".join([*keys, f"[{DISCARD}] {IRRECONCILABLE}"]))
         click.echo(f"[{NOTE}] note  [{LATER}] later  [{UNDO}] undo  [{QUIT}] quit")
 
-    def _answer(self, pair_id: int) -> bool:
+    def _answer(self, seen: Conflict) -> bool:
         """Ask for one key until it moves the dialogue on; False ends it."""
         while True:
             key = _key()
             if key in self._choices:
-                self._decide(pair_id, self._choices[key].code, self._choices[key].name)
+                self._decide(seen, self._choices[key].code, self._choices[key].name)
             elif key == DISCARD:
-                self._decide(pair_id, None, IRRECONCILABLE)
+                self._decide(seen, None, IRRECONCILABLE)
             elif key == LATER:
                 self._at += 1
             elif key == UNDO:
@@ -77,10 +117,10 @@ class Dialogue:
                 continue
             return key != QUIT
 
-    def _decide(self, pair_id: int, code: int | None, name: str) -> None:
-        self._study.decide(pair_id, code, by=self._by, note=self._note)
+    def _decide(self, seen: Conflict, code: int | None, name: str) -> None:
+        self._study.decide(seen.pair_id, code, by=self._by, note=self._note, seen=seen)
         click.echo(f"→ {name}{f' ({self._note})' if self._note else ''}")
-        self._decided.append(pair_id)
+        self._decided.append(seen.pair_id)
         self._note = ""
         self._at += 1
 
@@ -101,4 +141,4 @@ def _key() -> str:
     except EOFError:
         return QUIT
     except OSError:
-        raise InputError("there is no terminal to answer in; decide by --policy or --import FILE") from None
+        raise InputError(NO_TERMINAL) from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import format_option, own_params, with_study
-from fcpair.cli.output import Cell, Table, done, emit, working
+from fcpair.cli.output import Cell, Table, done, emit, say, working
 from fcpair.cli.work import warn_of_simulated
 from fcpair.params import Partition
 from fcpair.records import Explanation, Origin, Tier
@@ -59,10 +59,12 @@ def partition(study: Study, options: Partition, tier: str | None, out: Path | No
             run = study.release(Tier[tier.upper()], out, options, published=published)
         done(run)
         warn_of_simulated(study)
+        _say_what_to_look_at(study.status())
 
 
 def _print_tables(study: Study, options: Partition, form: str) -> None:
-    tiers, simulated = study.partition(options), study.status()["simulated"]
+    tiers, state = study.partition(options), study.status()
+    simulated = state["simulated"]
     columns = [[str(name) for name in table.columns] for table in tiers.tables]
     tables = [table.astype(object).where(table.notna(), None).to_dict("records") for table in tiers.tables]
     merged: list[dict[str, Any]] = [
@@ -73,8 +75,15 @@ def _print_tables(study: Study, options: Partition, form: str) -> None:
         Table(caption, names, [[row[name] for name in names] for row in rows])
         for caption, names, rows in zip(CAPTIONS, columns, tables, strict=True)
     ]
-    data = {"tiers": merged, "rules": rules, "simulated": simulated}
+    data = {"tiers": merged, "rules": rules, "second_look": tiers.n_second_look, "simulated": simulated}
     emit(form, data=data, tables=shown, rows=merged, simulated=simulated)
+    _say_what_to_look_at(state)
+
+
+def _say_what_to_look_at(state: dict[str, Any]) -> None:
+    """Say on standard error which of the pairs wait for a second look."""
+    for note in state["notes"]:
+        say(f"Note: {note}.")
 
 
 def _print_tier(study: Study, tier: Tier, options: Partition, *, published: bool, form: str) -> None:
@@ -87,7 +96,9 @@ def _print_tier(study: Study, tier: Tier, options: Partition, *, published: bool
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
     brief = [[_brief(row[name]) for name in shown] for row in rows]
     table = Table(f"{tier.label}: {len(rows):,} pairs", [_brief(name, 14) for name in shown], brief)
-    emit(form, data=rows, tables=[table], rows=rows, simulated=study.status()["simulated"])
+    state = study.status()
+    emit(form, data=rows, tables=[table], rows=rows, simulated=state["simulated"])
+    _say_what_to_look_at(state)
 
 
 def _brief(cell: Any, width: int = 32) -> Any:
@@ -133,6 +144,10 @@ def _tell(told: Explanation, facts: dict[str, str]) -> None:
     for row in sorted((*told.answers, *told.decisions), key=lambda row: str(row["at"])):
         note = f" ({row['note']})" if row["note"] else ""
         click.echo(f"{row['at'][:19].replace('T', ' ')}  {_event(row)}{note}")
+    if told.second_look:
+        click.echo(
+            "It was decided before its labels changed, and waits for a second look; the decision stands till then."
+        )
     click.echo()
     for check in reversed(told.checks):
         why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"

@@ -9,9 +9,9 @@ import click
 
 from fcpair.adjudicate import Policy, Ties
 from fcpair.agree import AgreementOptions
-from fcpair.cli.dialogue import Dialogue
+from fcpair.cli.dialogue import Dialogue, check_terminal
 from fcpair.cli.options import format_option, own_params, supersede_option, with_study
-from fcpair.cli.output import Cell, Table, done, emit, say, working
+from fcpair.cli.output import Cell, Table, counted, done, emit, say, working
 from fcpair.params import Adjudicate
 from fcpair.records import Figure
 
@@ -101,7 +101,7 @@ def _subset_row(subset: SubsetAgreement) -> list[Cell]:
     type=click.Choice(get_args(Ties)),
     default="wait",
     show_default=True,
-    help="With majority: whether ties and `not sure` alone wait for a person or are discarded.",
+    help="With a rule: whether ties and `not sure` alone wait for a person or are discarded.",
 )
 @click.option("--import", "path", type=click.Path(path_type=Path), help="Take the decisions of a file.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be decided, and whether that is what stands.")
@@ -111,8 +111,9 @@ def _subset_row(subset: SubsetAgreement) -> list[Cell]:
 def adjudicate(study: Study, **given: Any) -> None:
     """Turn each pair's labels into one.
 
-    Alone it opens a dialogue, one conflict at a time; `--policy` and `--import FILE` decide without it. A dry run ends
-    with exit 1 when what it would decide is not what stands.
+    Alone it opens a dialogue, one conflict at a time; `--policy` and `--import FILE` decide without it. A policy holds
+    until another one is given: what it decides follows the labels. A dry run ends with exit 1 when what it would decide
+    is not what stands.
 
     \b
     Example:
@@ -123,21 +124,39 @@ def adjudicate(study: Study, **given: Any) -> None:
     """
     if given["path"] and given["policy"]:
         raise click.UsageError("give either --policy or --import, not both")
-    options = Adjudicate(given["policy"] or "manual", given["ties"])
+    held = study.policy
+    options = Adjudicate(given["policy"], given["ties"]) if given["policy"] else held or Adjudicate()
     if given["dry_run"]:
         _compare(study, options)
     elif given["path"]:
         done(study.import_outcomes(given["path"], supersede=given["supersede"]))
+    elif given["policy"]:
+        _apply(study, options, held)
     else:
-        done(study.adjudicate(options))
-        if not given["policy"]:
-            Dialogue(study, given["by"]).hold()
+        check_terminal()
+        study.agenda(given["by"])  # says who cannot decide, before anything is written
+        if held is None:
+            done(study.adjudicate(options))
+        Dialogue(study, given["by"]).hold()
+
+
+def _apply(study: Study, options: Adjudicate, held: Adjudicate | None) -> None:
+    """Decide by a policy; say what that discards, and how to take it back."""
+    discards = study.adjudicate_dry_run(options).discards
+    done(study.adjudicate(options))
+    if discards:
+        before = held or Adjudicate()
+        back = f"--policy {before.policy}" + " --ties discard" * (before.ties == "discard")
+        were = "1 pair was" if discards == 1 else f"{discards:,} pairs were"
+        say(f"{were} discarded; `fcpair adjudicate {back}` takes that back")
 
 
 def _compare(study: Study, options: Adjudicate) -> None:
     result = study.adjudicate_dry_run(options)
-    click.echo(f"would decide {result.decided:,} pairs; {result.waiting:,} would wait")
+    click.echo(f"would be: {counted(result.counts)}")
     click.echo(f"{result.standing:,} decisions stand; {result.same:,} of {result.compared:,} compared are the same")
-    if result.different:
-        say(f"different: pairs {', '.join(map(str, result.different[:20]))}{' ...' * (len(result.different) > 20)}")
+    for what, pairs in (("different", result.different), ("to be reopened", result.reopened)):
+        if pairs:
+            say(f"{what}: pairs {', '.join(map(str, pairs[:20]))}{' ...' * (len(pairs) > 20)}")
+    if result.different or result.reopened:
         raise SystemExit(1)

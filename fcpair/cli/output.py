@@ -92,8 +92,13 @@ def shown(cell: Cell) -> str:
 
 def done(run: RunRecord) -> None:
     """Print what a stage did, in a line."""
-    counts = " · ".join(f"{name.replace('_', ' ')} {_count(value)}" for name, value in run.counts.items())
+    counts = counted(run.counts)
     click.echo(f"{run.stage}: {counts}" if counts else run.stage)
+
+
+def counted(counts: Mapping[str, Any]) -> str:
+    """What was counted, in a line."""
+    return " · ".join(f"{name.replace('_', ' ')} {_count(value)}" for name, value in counts.items())
 
 
 def _count(value: Any) -> str:

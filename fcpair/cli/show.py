@@ -43,6 +43,8 @@ def status(study: Study, form: str) -> None:
         tables.append(Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())))
     emit(form, data=state, tables=tables, rows=_facts(state), simulated=state["simulated"])
     if form == "table":
+        for note in state["notes"]:
+            click.echo(f"Note: {note}.")
         click.echo(f"Next: {state['next']}")
 
 
@@ -53,6 +55,7 @@ def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
         facts += [{"part": part, "of": "", "what": name, "n": n} for name, n in state[part].items()]
     for name, counts in state["rounds"].items():
         facts += [{"part": "rounds", "of": name, "what": what, "n": n} for what, n in counts.items()]
+    facts.append({"part": "verdicts", "of": "", "what": "lost", "n": state["lost_verdicts"]})
     for row in state["people"]:
         facts += [{"part": "people", "of": row["name"], "what": what, "n": row[what]} for what in PERSON_COLUMNS[3:]]
     return facts

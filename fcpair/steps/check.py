@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from fcpair.errors import StageError
 from fcpair.label import NO_CODE, VERDICTS, label_words
 from fcpair.params import Validate, as_params
-from fcpair.records import Role, Round, RunRecord, Status
+from fcpair.records import Person, Role, Round, RunRecord, Status
 from fcpair.steps import staff
 from fcpair.steps.ground import keep, note_run, own, scheme_of
-from fcpair.store import Store, Tx, decisions, work
+from fcpair.store import Store, Tx, decisions, people, topics, work
 from fcpair.validate import blind_verdict, draw_pairs
 
 if TYPE_CHECKING:
@@ -42,11 +42,13 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
         validators = staff.active(tx, Role.VALIDATOR, options.validators)
         pairs = draw_pairs(labelled, options.pairs, options.seed)
         who = share_out(staff.barred(tx, pairs, validators), staff.loads(tx, validators, Round.VALIDATE), options.seed)
-        if (who < 0).any():
+        asked_again = _ask_again(tx, pairs[who < 0], validators) if more else np.array([], np.int64)
+        if n := int(((who < 0) & ~np.isin(pairs, asked_again)).sum()):
             raise StageError(
-                f"{int((who < 0).sum()):,} of {len(pairs):,} pairs cannot be validated: every validator took part in "
+                f"{n:,} of {len(pairs):,} pairs cannot be validated: every validator took part in "
                 "them; add another with `fcpair people add NAME --role validator`"
             )
+        pairs, who = pairs[who >= 0], who[who >= 0]
         rows = pd.DataFrame({"pair_id": pairs, "status": Status.OPEN.value})
         rows["person_id"] = np.array([one.id for one in validators])[who]
         last = rows["person_id"].map(work.last_positions(tx, Round.VALIDATE)).fillna(0).astype("int64")
@@ -55,11 +57,11 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
         loads = np.bincount(who, minlength=len(validators))
         counts = {
             "validators": len(validators),
-            "pairs": len(pairs),
+            "pairs": len(pairs) + len(asked_again),
             "to_validate": len(labelled),
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
-        }
+        } | ({"asked_again": len(asked_again)} if len(asked_again) else {})
         run = note_run(tx, options.stage, as_params(options), counts)
         # More of a round says nothing about how the round was dealt, but for what its validators see.
         keep(tx, replace(options, validators=len(validators)), run, only={"blind"} if more else None)
@@ -80,6 +82,41 @@ def _to_be_validated(tx: Tx) -> NDArray[np.int64]:
     if not len(left):
         raise StageError("every pair with an adjudicated label has its verdict, or has been dealt")
     return left
+
+
+def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person]) -> NDArray[np.int64]:
+    """Open these pairs again for whoever gave a verdict on a label that is another now, where nobody else is left.
+
+    Returns the pairs for which there is such a validator.
+    """
+    import numpy as np
+
+    lost_ones = np.intersect1d(pairs, decisions.lost_verdicts(tx))
+    dealt = work.assignments(tx, Round.VALIDATE)
+    dealt = dealt[dealt["pair_id"].isin(lost_ones) & (dealt["status"] == Status.DONE.value)]
+    spared = people.opt_outs(tx)
+    for one in validators:
+        if one.id in spared:
+            about = (dealt["person_id"] == one.id) & dealt["pair_id"].isin(topics.pairs_about(tx, spared[one.id]))
+            dealt = dealt[~about]
+    again = dealt[dealt["person_id"].isin([one.id for one in validators])].drop_duplicates("pair_id")
+    work.set_status(tx, again["id"].tolist(), [Status.OPEN.value] * len(again))
+    return again["pair_id"].to_numpy()
+
+
+def lost(tx: Tx) -> tuple[list[int], list[int]]:
+    """The pairs whose verdicts are about a label that is not theirs any more; and those of them to be dealt again.
+
+    Those are the pairs that have a label now, and no verdict open.
+    """
+    pairs = decisions.lost_verdicts(tx)
+    if not pairs:
+        return [], []
+    standing = decisions.current_adjudications(tx, "pair_id", "code").dropna()
+    dealt = work.assignments(tx, Round.VALIDATE)
+    open_ = dealt["pair_id"][dealt["status"] == Status.OPEN.value]
+    ready = set(standing["pair_id"].tolist()) - set(open_.tolist())
+    return pairs, [pair for pair in pairs if pair in ready]
 
 
 def _make_way(tx: Tx, *, redo: bool) -> None:

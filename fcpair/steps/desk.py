@@ -12,7 +12,7 @@ from fcpair.label import SKIP, VERDICTS
 from fcpair.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
 from fcpair.params import Annotate
 from fcpair.records import Origin, Progress, Round, Scheme, ShownText, Status, Submission, Task, Verdict, Visitor
-from fcpair.steps import check, staff
+from fcpair.steps import check, settle, staff
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.receipt import once
 from fcpair.store import Store, Tx, desk, slots
@@ -157,6 +157,8 @@ class Desk:
         judgement_id = desk.add_judgement(tx, row, status)
         if code is None:
             staff.pass_on(tx, given.assignment_id, found.pair_id, round_)
+        if round_ is Round.LABEL:
+            settle.settle(tx, [found.pair_id])
         reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
         return {**reply, "guideline_version": found.guideline_version}
 

@@ -7,37 +7,38 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fcpair.errors import ConflictError, InputError, RefusedError
-from fcpair.label import IRRECONCILABLE
-from fcpair.records import Person, Role, Rule, Scheme, ShownText
-from fcpair.steps import judge
+from fcpair.errors import InputError, RefusedError
+from fcpair.records import Person, Role, Rule, ShownText
+from fcpair.steps import eligible, judge, settle
 from fcpair.steps.ground import scheme_of, texts_of
 from fcpair.steps.receipt import once
-from fcpair.store import Store, Tx, docket, people, topics
+from fcpair.store import Store, Tx, docket, people
 
 
 @dataclass(frozen=True)
 class Queue:
     """How much there is for one adjudicator.
 
-    `waiting` can be decided now; `not_due` waits until all its labels are in; `for_others` waits for somebody else,
-    because this person labelled or validates it, or opted out of its topic; `decided` is what this person has decided
-    and what stands.
+    `waiting` can be decided now, `again` of it a second time, because its labels have changed since; `not_due` waits
+    until all its labels are in; `for_others` waits for somebody else, because this person labelled or validates it, or
+    opted out of its topic; `decided` is what this person has decided and what stands.
     """
 
     waiting: int
     not_due: int
     for_others: int
     decided: int
+    again: int = 0
 
 
 @dataclass(frozen=True)
 class Case:
     """What an adjudicator sees of a pair: never a name, and nothing while somebody has still to label it.
 
-    `answers` are labels with their notes; `choices` is what can be decided, `irreconcilable` last. When one looks at
-    one's own earlier decision, `decision_id` is its number and `outcome`, `note` and `flagged` say what it was;
-    otherwise `decision_id` and `outcome` are None.
+    `answers` are labels with their notes, `answer_id` the number of the newest one; `choices` is what can be decided,
+    `irreconcilable` last. When one looks at one's own earlier decision, or at one that was made before its labels
+    changed (`again`), `decision_id` is its number and `outcome` says what it was, as `note` and `flagged` do of one's
+    own; otherwise `decision_id` and `outcome` are None.
     """
 
     pair_id: int
@@ -49,13 +50,17 @@ class Case:
     outcome: str | None = None
     note: str = ""
     flagged: bool = False
+    again: bool = False
+    own: bool = False
+    answer_id: int = 0
 
 
 @dataclass(frozen=True)
 class Ruling:
     """A decision as it is sent in: the name of a choice; `flagged` says that the guidelines should say more here.
 
-    `seen_decision_id` is the case's `decision_id`, so that nobody overrules a decision that they have not seen.
+    `seen_decision_id` is the case's `decision_id`, so that nobody overrules a decision that they have not seen;
+    `seen_answer_id` its `answer_id`, so that nobody decides by labels that have changed (None: not told).
     """
 
     request_id: str
@@ -64,6 +69,7 @@ class Ruling:
     note: str = ""
     flagged: bool = False
     seen_decision_id: int | None = None
+    seen_answer_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -93,40 +99,37 @@ class Docket:
 
     def state(self, person_id: int) -> Queue:
         """How much waits for this person, and how much they have decided."""
-        with self._read(person_id) as (tx, _):
-            own = _not_theirs(tx, person_id)
-            open_ = [one for one in _disputed(tx) if one.by is None]
-            due = [one for one in open_ if one.due]
-            for_others = sum(one.pair_id in own for one in due)
+        with self._read(person_id) as (tx, person):
+            found = eligible.agenda(tx, person)
             decided = docket.n_decided(tx, person_id)
-            return Queue(len(due) - for_others, len(open_) - len(due), for_others, decided)
+            return Queue(len(found.pairs), found.not_due, found.for_others, decided, len(found.again))
 
     def next(self, person_id: int, after: int | None = None) -> Case | None:
         """The next case for this person, None when nothing waits; `after` is a pair to go on from.
 
         Adjudicators begin at different places, so that two of them seldom have the same case before them.
         """
-        with self._read(person_id) as (tx, _):
-            pair_id = _next_pair(tx, person_id, after)
-            return None if pair_id is None else _case(tx, person_id, pair_id)
+        with self._read(person_id) as (tx, person):
+            pair_id = _next_pair(tx, person, after)
+            return None if pair_id is None else _case(tx, person, pair_id)
 
     def case(self, person_id: int, pair_id: int) -> Case:
-        """One case: a pair that waits, or that this person has decided.
+        """One case: a pair that waits, for a second look or at all, or that this person has decided.
 
         Raises:
             UnknownIdError: the grid has no such pair.
             RefusedError: this person labelled the pair, or validates it.
             ConflictError: labels of it are open, its labels need no decision, or somebody else has decided it.
         """
-        with self._read(person_id) as (tx, _):
-            return _case(tx, person_id, pair_id)
+        with self._read(person_id) as (tx, person):
+            return _case(tx, person, pair_id)
 
     def decide(self, person_id: int, ruling: Ruling) -> dict[str, Any]:
         """Record a decision and return `decision_id` and `pair_id`; a repeated request is stored once.
 
         Raises:
             InputError: the outcome is none of the case's choices.
-            ConflictError: as for `case`, or the pair was decided or taken back since it was shown.
+            ConflictError: as for `case`, or the pair was decided, taken back or labelled anew since it was shown.
         """
         with self._store.write() as tx:
             person = _adjudicator(tx, person_id)
@@ -136,7 +139,7 @@ class Docket:
                 "note": ruling.note,
                 "flagged": ruling.flagged,
                 "seen": ruling.seen_decision_id,
-            }
+            } | ({} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id})
             return once(tx, person_id, ruling.request_id, content, lambda: _decide(tx, person, ruling))
 
     def undo(self, person_id: int, pair_id: int, request_id: str) -> dict[str, Any]:
@@ -157,7 +160,7 @@ class Docket:
         still to label the pair.
         """
         with self._store.read() as tx:
-            words = _words(scheme_of(tx))
+            words = judge.outcome_names(scheme_of(tx))
             return [_decided(row, words) for row in docket.decided(tx, person_id, limit, before)]
 
     @contextmanager
@@ -175,22 +178,13 @@ def _adjudicator(tx: Tx, person_id: int) -> Person:
     return Person(visitor.id, visitor.name, visitor.role)
 
 
-def _disputed(tx: Tx) -> list[docket.Disputed]:
-    return docket.disputed(tx, scheme_of(tx).definite)
-
-
-def _not_theirs(tx: Tx, person_id: int) -> set[int]:
-    """The pairs that a person is not asked to decide: their own, and what they opted out of in whatever role."""
-    opted_out = people.opt_outs(tx, person_id).get(person_id)
-    return docket.own_pairs(tx, person_id) | set(topics.pairs_about(tx, opted_out) if opted_out else ())
-
-
-def _next_pair(tx: Tx, person_id: int, after: int | None) -> int | None:
-    disputed, own, everybody = _disputed(tx), _not_theirs(tx, person_id), docket.adjudicators(tx)
-    way = [disputed[at] for at in way_through(len(disputed), everybody.index(person_id), len(everybody))]
+def _next_pair(tx: Tx, person: Person, after: int | None) -> int | None:
+    disputed, everybody = settle.in_dispute(tx), docket.adjudicators(tx)
+    way = [disputed[at] for at in way_through(len(disputed), everybody.index(person.id), len(everybody))]
     start = next((at for at, one in enumerate(way, 1) if one.pair_id == after), 0)
-    onward = way[start:] + way[:start]
-    return next((one.pair_id for one in onward if one.by is None and one.due and one.pair_id not in own), None)
+    waiting = [one.pair_id for one in way[start:] + way[:start] if one.by is None and one.due]
+    others = eligible.for_others(tx, person, waiting)
+    return next((pair_id for pair_id in waiting if pair_id not in others), None)
 
 
 def way_through(n: int, at: int, of: int) -> list[int]:
@@ -203,45 +197,19 @@ def way_through(n: int, at: int, of: int) -> list[int]:
     return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
 
 
-def _case(tx: Tx, person_id: int, pair_id: int) -> Case:
+def _case(tx: Tx, person: Person, pair_id: int) -> Case:
+    opened = eligible.open_case(tx, person, pair_id)
     hs, cn = texts_of(tx, pair_id)
-    if pair_id in docket.own_pairs(tx, person_id):
-        raise RefusedError(f"you have labelled or validate pair {pair_id}, so somebody else decides it")
-    if not docket.is_due(tx, pair_id):
-        raise ConflictError(f"pair {pair_id} is still being labelled; it can be decided when all its labels are in")
-    standing, scheme = docket.standing(tx, pair_id), scheme_of(tx)
-    if standing is None:
-        _check_disputed(tx, pair_id, scheme)
-    elif standing.rule != Rule.PERSON.value or standing.person_id != person_id:
-        raise ConflictError(_overtaken(pair_id, standing))
-    case = Case(pair_id, _shown(hs), _shown(cn), judge.shown_answers(tx, pair_id), tuple(_outcomes(scheme)))
+    words = judge.outcome_names(scheme_of(tx))
+    answers = judge.shown_answers(tx, pair_id)
+    case = Case(pair_id, _shown(hs), _shown(cn), answers, tuple(words.values()), answer_id=opened.answer_id)
+    standing = opened.standing
     if standing is None:
         return case
-    outcome = _words(scheme)[standing.code]
-    return replace(case, decision_id=standing.id, outcome=outcome, note=standing.note, flagged=standing.flagged)
-
-
-def _check_disputed(tx: Tx, pair_id: int, scheme: Scheme) -> None:
-    codes = {code for code, _ in docket.labels(tx, pair_id) if code is not None}
-    if not codes:
-        raise ConflictError(f"pair {pair_id} has no label, so there is nothing to decide")
-    if len(codes & set(scheme.definite)) == 1:
-        raise ConflictError(f"the labels of pair {pair_id} agree, so there is nothing to decide")
-
-
-def _overtaken(pair_id: int, standing: docket.Standing) -> str:
-    who = standing.by if standing.rule == Rule.PERSON.value else None
-    return f"{who or 'a rule or a file'} has decided pair {pair_id} meanwhile"
-
-
-def _outcomes(scheme: Scheme) -> dict[str, int | None]:
-    """What can be decided, by name, in the order of the keys."""
-    definite: dict[str, int | None] = {choice.name: choice.code for choice in scheme if choice.definite}
-    return definite | {IRRECONCILABLE: None}
-
-
-def _words(scheme: Scheme) -> dict[int | None, str]:
-    return {code: word for word, code in _outcomes(scheme).items()}
+    case = replace(case, decision_id=standing.id, outcome=words[standing.code], again=opened.again)
+    if not eligible.is_own(standing, person):
+        return case
+    return replace(case, own=True, note=standing.note, flagged=standing.flagged)
 
 
 def _shown(text: dict[str, Any]) -> ShownText:
@@ -249,24 +217,18 @@ def _shown(text: dict[str, Any]) -> ShownText:
 
 
 def _decide(tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
-    case = _case(tx, person.id, ruling.pair_id)
-    if case.decision_id != ruling.seen_decision_id:
-        was = "taken back" if case.decision_id is None else "decided"
-        raise ConflictError(f"pair {ruling.pair_id} has been {was} since it was shown; look at it again")
-    if ruling.outcome not in case.choices:
-        raise InputError(f"`{ruling.outcome}` is no outcome; expected one of {', '.join(case.choices)}")
-    code = _outcomes(scheme_of(tx))[ruling.outcome]
+    opened = eligible.open_case(tx, person, ruling.pair_id)
+    eligible.check_seen(opened, ruling.pair_id, ruling.seen_decision_id, ruling.seen_answer_id)
+    codes = {name: code for code, name in judge.outcome_names(scheme_of(tx)).items()}
+    if ruling.outcome not in codes:
+        raise InputError(f"`{ruling.outcome}` is no outcome; expected one of {', '.join(codes)}")
+    code = codes[ruling.outcome]
     decision_id, _ = judge.enter_decision(tx, ruling.pair_id, code, person, ruling.note, flagged=ruling.flagged)
     return {"decision_id": decision_id, "pair_id": ruling.pair_id}
 
 
 def _undo(tx: Tx, person: Person, pair_id: int) -> dict[str, Any]:
-    texts_of(tx, pair_id)
-    standing = docket.standing(tx, pair_id)
-    if standing is None:
-        raise ConflictError(f"no decision on pair {pair_id} stands, so there is none to take back")
-    if standing.rule != Rule.PERSON.value or standing.person_id != person.id:
-        raise ConflictError(f"{_overtaken(pair_id, standing)}, and only who decided can take that back")
+    eligible.check_taking_back(tx, person, pair_id)
     decision_id, _ = judge.enter_reopening(tx, pair_id, person)
     return {"decision_id": decision_id, "pair_id": pair_id}
 

@@ -85,6 +85,7 @@ def _evaluated(
     figures: Path | None = None,
 ) -> tuple[Outcome, RunRecord]:
     systems, ground = _systems(options), _ground(store, options, rules)
+    store.check_writable()
     for folder in (runs, figures):
         if folder is not None:
             ready_folder(folder)  # now, and not after hours of ranking

@@ -204,13 +204,12 @@ def _params(kind: str, path: str | Path, options: Partition, **more: Any) -> dic
 def _write_file(
     store: Store, path: str | Path, content: pd.DataFrame | str, params: dict[str, Any], counts: dict[str, Any]
 ) -> RunRecord:
-    with store.write() as tx:
+    with store.write() as tx, replacing(path) as temporary:  # it takes its place when all of this is noted
         if isinstance(content, str):
-            with replacing(path) as temporary:
-                temporary.write_text(content, "utf-8", newline="\n")
+            temporary.write_text(content, "utf-8", newline="\n")
         else:
-            write_table(content, path)
-        sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            write_table(content, temporary)
+        sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
         return note_run(tx, STAGE, params, {**counts, "sha256": sha256})
 
 

@@ -15,9 +15,10 @@ from fcpair.params import Partition
 from fcpair.partition import Evidence, TierRule, grade, passes, reasons, tables, tier_rules
 from fcpair.published import published_columns
 from fcpair.records import Explanation, Origin, Round, RunRecord, Scheme, Tier, TierCheck
+from fcpair.steps import settle
 from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
 from fcpair.store import Store, Tx, decisions, grids, runs
-from fcpair.tabular import check_suffix, write_table
+from fcpair.tabular import check_suffix, replacing, write_table
 from fcpair.validate import combine
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Tiers:
 
     `pairs` has one row per pair with a label: `pair_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
     `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none). `tables` are FC-CONAN's Tables 1 to 3.
+    `n_second_look` pairs of a tier were decided before their labels changed.
     """
 
     rules: tuple[TierRule, ...]
@@ -39,6 +41,7 @@ class Tiers:
     pairs: pd.DataFrame
     tables: tuple[pd.DataFrame, ...]
     n_simulated: int
+    n_second_look: int = 0
 
 
 def partition(store: Store, options: Partition) -> Tiers:
@@ -72,7 +75,8 @@ def tiers_of(tx: Tx, options: Partition) -> Tiers:
         .reset_index(drop=True)
     )
     simulated = decisions.origins(tx).get(Origin.SIMULATED.value, 0)
-    return Tiers(rules, scheme, pairs, tuple(tables(pairs, scheme, rules)), simulated)
+    second_look = int(pairs["pair_id"][pairs["tier"] > 0].isin(settle.overtaken(tx)).sum())
+    return Tiers(rules, scheme, pairs, tuple(tables(pairs, scheme, rules)), simulated, second_look)
 
 
 def _evidence(tx: Tx, labels: pd.DataFrame, scheme: Scheme) -> Evidence:
@@ -147,11 +151,11 @@ def release(store: Store, tier: Tier, path: str | Path, options: Partition, *, p
         raise InputError(f"{tier.label} is empty, so {path} was not written; `fcpair partition` shows every tier")
     rule = next(rule for rule in tier_rules(options.diamond) if rule.tier is tier)
     counts = {"pairs": len(rows)}
-    with store.write() as tx:
-        write_table(rows, path)
-        sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    params = {"tier": tier.label, "out": str(path), "diamond": options.diamond}
+    with store.write() as tx, replacing(path) as temporary:  # it takes its place when all of this is noted
+        write_table(rows, temporary)
+        sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
         runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
-        params = {"tier": tier.label, "out": str(path), "diamond": options.diamond}
         return note_run(tx, "partition", params, {**counts, "sha256": sha256})
 
 
@@ -175,6 +179,7 @@ def explain(store: Store, pair_id: int, options: Partition) -> Explanation:
             _named(_rows(decisions.decision_history(tx, pair_id)), scheme),
             best.label if best else None,
             checks,
+            bool(settle.overtaken(tx, [pair_id])),
         )
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fcpair import adjudicate as adjudication
 from fcpair.agree import Agreement, AgreementOptions, agreement
-from fcpair.answers import read_answers
-from fcpair.errors import InputError, StageError
-from fcpair.label import NO_CODE, SKIP, outcome_words
+from fcpair.answers import Incoming, read_answers
+from fcpair.errors import InputError
+from fcpair.label import IRRECONCILABLE, NO_CODE, SKIP, outcome_words
 from fcpair.params import Adjudicate
-from fcpair.records import BY_HAND, Conflict, DryRun, Person, Role, Rule, RunRecord
-from fcpair.steps import staff
+from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord, Scheme
+from fcpair.steps import eligible, settle
 from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
 from fcpair.steps.record import SUPERSEDE, locate
 from fcpair.store import Store, Tx, decisions, docket, people, runs
@@ -39,83 +39,37 @@ def note_agreement(store: Store, options: AgreementOptions) -> RunRecord:
 
 
 def adjudicate(store: Store, options: Adjudicate) -> RunRecord:
-    """Decide what the policy decides.
+    """Decide what the policy decides, and let that policy hold from now on.
 
-    What a person or a file has decided stands, and a decision that still holds is not written again. A decision that
-    rested on labels which have changed since is taken back, unless the policy replaces it.
+    What a person or a file has decided stands, and a decision that still holds is not written again. A decision by
+    rule that this policy would not make is replaced or reopened, whichever policy had made it.
     """
-    import pandas as pd
-
     with store.write() as tx:
         need_labels(tx, "adjudicate")
-        labelled = _with_standing(tx, _by_policy(tx, options))
-        outcome = _undecided_by_hand(labelled)
-        decided = outcome[outcome["decided"]]
-        new = decided[~decided["stands"] | (decided["code"] != decided["old_code"])]
-        stale = pd.concat([_stale(tx, outcome[~outcome["decided"] & outcome["stands"]]), _unlabelled(tx, labelled)])
-        reopened = stale.assign(rule=Rule.REOPENED.value, code=NO_CODE)
-        for rows in (new, reopened):
-            decisions.add_adjudications(tx, _without_code(rows)[["pair_id", "rule", "code"]])
-        by_rule = decided["rule"].value_counts().sort_index()
-        counts: dict[str, Any] = dict(zip(by_rule.index.tolist(), by_rule.tolist(), strict=True))
-        counts |= {"new": len(new), "reopened": len(stale), "waiting": len(waiting(tx))}
-        return note(tx, options, counts)
-
-
-def _by_policy(tx: Tx, options: Adjudicate) -> pd.DataFrame:
-    labels = decisions.current_labels(tx, "pair_id", "code")
-    tallied = adjudication.tally(labels["pair_id"].to_numpy(), labels["code"].to_numpy(), scheme_of(tx))
-    return adjudication.decide(tallied, options.policy, options.ties)
-
-
-def _with_standing(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:
-    """The outcome of each pair beside its standing decision: `stands`, `old_rule`, `old_code` (-1: discarded)."""
-    standing = decisions.current_adjudications(tx)
-    standing = standing[standing["rule"] != Rule.REOPENED.value].set_index("pair_id")
-    old_code = outcome["pair_id"].map(standing["code"]).fillna(NO_CODE).astype("int64")
-    stands = outcome["pair_id"].isin(standing.index)
-    return outcome.assign(stands=stands, old_rule=outcome["pair_id"].map(standing["rule"]), old_code=old_code)
-
-
-def _undecided_by_hand(outcome: pd.DataFrame) -> pd.DataFrame:
-    return outcome[~outcome["old_rule"].isin([rule.value for rule in BY_HAND])]
-
-
-def _stale(tx: Tx, undecided: pd.DataFrame) -> pd.DataFrame:
-    """Those standing decisions that their rule would not make any more; what the policy asks now is another matter."""
-    again = _by_policy(tx, Adjudicate("majority", "discard")).set_index("pair_id").loc[undecided["pair_id"]]
-    same_rule = again["rule"].to_numpy() == undecided["old_rule"].to_numpy()
-    stale: pd.DataFrame = undecided[~(same_rule & (again["code"].to_numpy() == undecided["old_code"].to_numpy()))]
-    return stale
-
-
-def _unlabelled(tx: Tx, labelled: pd.DataFrame) -> pd.DataFrame:
-    """Those decisions by rule whose pair has no label any more, because its annotators have skipped it since."""
-    standing = decisions.current_adjudications(tx)
-    by_hand = standing["rule"].isin([*(rule.value for rule in BY_HAND), Rule.REOPENED.value])
-    return standing[~by_hand & ~standing["pair_id"].isin(labelled["pair_id"])][["pair_id"]]
-
-
-def _without_code(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.assign(code=rows["code"].astype("Int64").mask(rows["code"] == NO_CODE))
+        found = settle.foresee(tx, options)
+        settle.enter(tx, found)
+        return note(tx, options, found.counts)
 
 
 def dry_run(store: Store, options: Adjudicate) -> DryRun:
-    """What the policy would decide, beside what stands; nothing is changed."""
+    """What `adjudicate` would do, and how that compares with what stands; nothing is changed."""
     with store.read() as tx:
         need_labels(tx, "adjudicate")
-        outcome = _with_standing(tx, _by_policy(tx, options))
-    decided = outcome[outcome["decided"]]
-    both = decided[decided["stands"]]
-    same = both["old_code"] == both["code"]
+        found = settle.foresee(tx, options)
     return DryRun(
-        decided=len(decided),
-        waiting=len(outcome) - len(decided),
-        standing=int(outcome["stands"].sum()),
-        compared=len(both),
-        same=int(same.sum()),
-        different=tuple(both["pair_id"][~same].tolist()),
+        counts=found.counts,
+        discards=sum(settled.code is None for _, settled in found.new),
+        standing=found.n_standing,
+        compared=found.n_compared,
+        different=tuple(found.different),
+        reopened=tuple(found.reopened),
     )
+
+
+def policy(store: Store) -> Adjudicate | None:
+    """The policy that holds; None before one has been set."""
+    with store.read() as tx:
+        return settle.policy_that_holds(tx)
 
 
 def waiting_pairs(store: Store) -> list[int]:
@@ -126,14 +80,36 @@ def waiting_pairs(store: Store) -> list[int]:
 
 def waiting(tx: Tx) -> list[int]:
     """The pairs with labels that wait for a decision, by number."""
-    return sorted(one.pair_id for one in docket.disputed(tx, scheme_of(tx).definite) if one.by is None)
+    return sorted(one.pair_id for one in settle.in_dispute(tx) if one.by is None and not one.again)
 
 
-def conflict(store: Store, pair_id: int) -> Conflict:
+def second_looks(store: Store) -> list[int]:
+    """The pairs that somebody decided before their labels changed, by number: they wait for a second look."""
+    with store.read() as tx:
+        return settle.overtaken(tx)
+
+
+def agenda(store: Store, by: str) -> Agenda:
+    """What there is to decide for the person of this name, or for somebody new."""
+    with store.read() as tx:
+        return eligible.agenda(tx, eligible.who_decides(tx, by))
+
+
+def conflict(store: Store, pair_id: int, by: str | None) -> Conflict:
     """What an adjudicator sees of a pair: its texts, the labels and notes without names, in a shuffled order."""
     with store.read() as tx:
+        opened = eligible.open_case(tx, eligible.who_decides(tx, by) if by else None, pair_id)
         hs, cn = texts_of(tx, pair_id)
-        return Conflict(pair_id, hs["body"], cn["body"], shown_answers(tx, pair_id))
+        shown = Conflict(pair_id, hs["body"], cn["body"], shown_answers(tx, pair_id), answer_id=opened.answer_id)
+        if opened.standing is None:
+            return shown
+        outcome = outcome_names(scheme_of(tx))[opened.standing.code]
+        return replace(shown, decision_id=opened.standing.id, outcome=outcome)
+
+
+def outcome_names(scheme: Scheme) -> dict[int | None, str]:
+    """What can be decided, by code, in the order of the keys; None discards the pair."""
+    return {choice.code: choice.name for choice in scheme if choice.definite} | {None: IRRECONCILABLE}
 
 
 def shown_answers(tx: Tx, pair_id: int) -> tuple[tuple[str, str], ...]:
@@ -144,10 +120,16 @@ def shown_answers(tx: Tx, pair_id: int) -> tuple[tuple[str, str], ...]:
     return tuple((SKIP if code is None else names[code], note_) for code, note_ in shuffled)
 
 
-def decide_by_person(store: Store, pair_id: int, code: int | None, by: str, note_: str) -> RunRecord:
+def decide_by_person(
+    store: Store, pair_id: int, code: int | None, by: str, note_: str, seen: Conflict | None
+) -> RunRecord:
     """Record a person's decision on one pair; None discards it as irreconcilable."""
     with store.write() as tx:
-        return enter_decision(tx, pair_id, code, _adjudicator(tx, by), note_)[1]
+        person = _adjudicator(tx, by)
+        if seen is not None:
+            opened = eligible.open_case(tx, person, pair_id)
+            eligible.check_seen(opened, pair_id, seen.decision_id, seen.answer_id)
+        return enter_decision(tx, pair_id, code, person, note_)[1]
 
 
 def enter_decision(
@@ -156,65 +138,88 @@ def enter_decision(
     """Record an adjudicator's decision; returns its number, too.
 
     Raises:
-        InputError: no definite label, or the adjudicator validates the pair.
+        InputError: no definite label.
+        RefusedError, ConflictError: this person may not decide the pair, or nobody may now; see `steps.eligible`.
     """
     if code is not None and code not in scheme_of(tx).definite:
         raise InputError(f"{code} is no definite label; expected one of {scheme_of(tx).definite}")
-    texts_of(tx, pair_id)
-    if docket.validates(tx, pair_id, person.id):
-        raise InputError(f"`{person.name}` validates pair {pair_id}, so somebody else must decide it")
+    eligible.check_deciding(tx, person, pair_id)
     decision_id = docket.add_decision(tx, pair_id, Rule.PERSON, code, person.id, note_, flagged=flagged)
     return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, {"person": 1})
 
 
-def _adjudicator(tx: Tx, name: str) -> Person:
+def _adjudicator(tx: Tx, name: str, *, or_left: bool = False) -> Person:
     """The person who adjudicates; somebody new becomes an adjudicator."""
-    known = {one.name: one for one in people.people(tx)}
-    if name not in known:
-        staff.check_pseudonym(name)
-        return people.add_people(tx, [name], Role.ADJUDICATOR)[0]
-    if known[name].role not in {Role.ADJUDICATOR, Role.LEAD}:
-        raise InputError(f"`{name}` is {known[name].role}; adjudicators have that role, or lead")
-    return known[name]
+    return eligible.who_decides(tx, name, or_left=or_left) or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
 
 
 def take_back(store: Store, pair_id: int, by: str) -> RunRecord:
-    """Take the standing decision on a pair back, so that it waits again; it stays in the record."""
+    """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
+
+    The pair waits again, unless the policy that holds decides it.
+    """
     with store.write() as tx:
-        texts_of(tx, pair_id)
-        if docket.standing(tx, pair_id) is None:
-            raise StageError(f"no decision on pair {pair_id} stands, so there is none to take back")
-        return enter_reopening(tx, pair_id, _adjudicator(tx, by))[1]
+        person = eligible.who_decides(tx, by)
+        eligible.check_taking_back(tx, person, pair_id)
+        return enter_reopening(tx, pair_id, person or _adjudicator(tx, by))[1]
 
 
 def enter_reopening(tx: Tx, pair_id: int, person: Person) -> tuple[int, RunRecord]:
-    """Record that an adjudicator takes the standing decision on a pair back; returns the number of that, too."""
+    """Record that a decision by hand is taken back; returns the number of that, too."""
     decision_id = docket.add_decision(tx, pair_id, Rule.REOPENED, None, person.id)
-    return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, {"reopened": 1})
+    counts = {"reopened": 1} | {f"{name}_by_rule": n for name, n in settle.settle(tx, [pair_id]).items()}
+    return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, counts)
 
 
 def import_outcomes(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:
     """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`.
 
-    Decisions that stand already are not written again; another decision by hand is replaced only to `supersede`.
+    Decisions that stand already are not written again, but for those that wait for a second look and are given again
+    to `supersede`; another decision by hand is replaced only then.
     """
     with store.write() as tx:
         need_labels(tx, "adjudicate")
         incoming = read_answers(path, outcome_words(scheme_of(tx)), person="adjudicator", answer="label", named=False)
         locate(tx, incoming)
-        names = {name: _adjudicator(tx, name).id for name in dict.fromkeys(incoming.rows["person"]) if name}
-        person_id = incoming.rows["person"].map(names).astype("Int64")
-        checked = staff.validates(tx, incoming.rows["pair_id"], person_id.fillna(NO_CODE))
-        pairs = zip(incoming.rows["pair_id"], incoming.rows["person"], strict=True)
-        incoming.complain(checked, (f"{name} validates pair {pair}, so cannot decide it" for pair, name in pairs))
-        outcome = _with_standing(tx, incoming.rows.assign(person_id=person_id, rule=Rule.IMPORTED.value))
+        _add_deciders(tx, incoming)
+        outcome = _with_standing(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))
         by_hand = outcome["old_rule"].isin([rule.value for rule in BY_HAND])
-        same = outcome["old_code"] == outcome["code"]
-        if not supersede:
+        same = by_hand & (outcome["old_code"] == outcome["code"])
+        if supersede:
+            same &= ~outcome["pair_id"].isin(settle.overtaken(tx))
+        else:
             messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["pair_id"])
             incoming.complain((by_hand & ~same).to_numpy() & ~incoming.faulty, messages)
         incoming.accepted()
-        new = outcome[~(by_hand & same)]
-        decisions.add_adjudications(tx, _without_code(new)[["pair_id", "rule", "code", "person_id", "note"]])
+        new = outcome[~same]
+        code = new["code"].astype("Int64").mask(new["code"] == NO_CODE)
+        decisions.add_adjudications(tx, new.assign(code=code)[["pair_id", "rule", "code", "person_id", "note"]])
         counts = {"imported": len(new), "already_there": len(outcome) - len(new)}
         return note_run(tx, "adjudicate", {"import": str(path), "supersede": supersede}, counts)
+
+
+def _add_deciders(tx: Tx, given: Incoming) -> None:
+    """Add `person_id` to each row, and a finding where that person may not decide the pair, or nobody may now."""
+    import numpy as np
+    import pandas as pd
+
+    rows = given.rows
+    in_grid = rows["pair_id"] >= 0
+    person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
+    messages = np.full(len(rows), "", object)
+    for name, own in rows.groupby("person"):
+        person = _adjudicator(tx, str(name), or_left=True) if name else None
+        if person is not None:
+            person_id[own.index] = person.id
+        barred = eligible.bars(tx, person, own["pair_id"][in_grid].tolist())
+        messages[own.index] = [str(barred.get(pair, "")) for pair in own["pair_id"].tolist()]
+    given.complain(messages != "", messages.tolist())
+    given.rows = rows.assign(person_id=person_id)
+
+
+def _with_standing(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:
+    """The outcome of each pair beside its standing decision: `old_rule`, `old_code` (-1: discarded, or none)."""
+    standing = decisions.current_adjudications(tx)
+    standing = standing[standing["rule"] != Rule.REOPENED.value].set_index("pair_id")
+    old_code = outcome["pair_id"].map(standing["code"]).fillna(NO_CODE).astype("int64")
+    return outcome.assign(old_rule=outcome["pair_id"].map(standing["rule"]), old_code=old_code)

@@ -13,7 +13,7 @@ from fcpair.agree import AgreementOptions
 from fcpair.corpus import CN
 from fcpair.params import Partition
 from fcpair.records import Person, Round, Rule
-from fcpair.steps import judge, pulse
+from fcpair.steps import judge, pulse, settle
 from fcpair.steps.ground import own, scheme_of
 from fcpair.store import Store, Tx, decisions, people, texts, watch, work
 
@@ -119,8 +119,11 @@ class Monitor:
         with self._store.read() as tx:
             given = _given(tx)
             vacant = {round_: len(work.vacant_slots(tx, round_)) for round_ in Round}
-            waiting = len(judge.waiting(tx)) if len(acts.answers) else 0
-            decided = int((decisions.current_adjudications(tx, "rule")["rule"] == Rule.PERSON.value).sum())
+            again = settle.overtaken(tx)
+            waiting = len(judge.waiting(tx)) + len(again) if len(acts.answers) else 0
+            standing = decisions.current_adjudications(tx, "pair_id", "rule")
+            by_person = standing["rule"] == Rule.PERSON.value
+            decided = int((by_person & ~standing["pair_id"].isin(again)).sum())
         label, validate = (
             pulse.answering(round_, acts.everybody, given[round_], acts.answers, vacant[round_], clock)
             for round_ in (Round.LABEL, Round.VALIDATE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fcpair.records import Origin, Round, RunRecord, Status
-from fcpair.steps import judge
+from fcpair.steps import check, judge, settle
 from fcpair.store import Store, Tx, decisions, people, progress, runs, work
 
 
@@ -14,7 +14,9 @@ def status(store: Store) -> dict[str, Any]:
 
     Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by number of labels asked), `people`
     (`name`, `role`, `retired`, and counts of `open`, `done`, `skipped`, `withdrawn`), `rounds`, `adjudications` (by
-    rule, `waiting`), `judgements` (by origin), `simulated` (None, or a sentence), `next` (what to do now).
+    rule, `waiting`, `second_look`: decided before their labels changed), `lost_verdicts` (pairs whose verdicts are about
+    another label than theirs), `judgements` (by origin), `simulated` (None, or a sentence), `notes` (sentences on what
+    must be looked at again), `next` (what to do now).
     """
     with store.read() as tx:
         facts = runs.study_facts(tx)
@@ -30,6 +32,7 @@ def status(store: Store) -> dict[str, Any]:
             for round_ in Round
         }
         adjudications = _adjudications(tx)
+        lost, dealable = check.lost(tx)
         return {
             "study": {"file": store.place, "title": facts["title"], "created_at": facts["created_at"]},
             "stages": built,
@@ -37,9 +40,11 @@ def status(store: Store) -> dict[str, Any]:
             "people": _people(tx),
             "rounds": rounds,
             "adjudications": adjudications,
+            "lost_verdicts": len(lost),
             "judgements": origins,
             "simulated": simulated_note(origins),
-            "next": _next(built, rounds, adjudications),
+            "notes": look_again_notes(adjudications["second_look"], len(lost)),
+            "next": _next(built, rounds, adjudications, len(dealable)),
         }
 
 
@@ -51,6 +56,20 @@ def simulated_note(origins: dict[str, int]) -> str | None:
     n = sum(origins.values())
     what = "no figure here is about people" if made_up == n else "figures that rest on them are not about people"
     return f"{made_up:,} of {n:,} judgements are SIMULATED; {what}"
+
+
+def look_again_notes(second_look: int, lost: int) -> list[str]:
+    """What a reader must know when labels changed after people had decided or validated."""
+    notes = []
+    if second_look:
+        which = "1 pair was decided before its labels changed and waits"
+        many = f"{second_look:,} pairs were decided before their labels changed and wait"
+        notes.append(f"{which if second_look == 1 else many} for a second look; until then the decision stands")
+    if lost:
+        which = "1 pair has a verdict on a label that it has no more"
+        many = f"{lost:,} pairs have verdicts on a label that they have no more"
+        notes.append(f"{which if lost == 1 else many}; such a verdict does not count")
+    return notes
 
 
 def _people(tx: Tx) -> list[dict[str, Any]]:
@@ -67,10 +86,11 @@ def _adjudications(tx: Tx) -> dict[str, int]:
     standing = decisions.current_adjudications(tx)
     by_rule = standing["rule"].value_counts().sort_index()
     counts = dict(zip(by_rule.index.tolist(), by_rule.tolist(), strict=True))
-    return {**counts, "waiting": len(judge.waiting(tx)) if decisions.n_judgements(tx) else 0}
+    waiting, again = (len(judge.waiting(tx)), len(settle.overtaken(tx))) if decisions.n_judgements(tx) else (0, 0)
+    return {**counts, "waiting": waiting, "second_look": again}
 
 
-def _next(built: dict[str, int], rounds: dict[str, dict[str, int]], adjudications: dict[str, int]) -> str:
+def _next(built: dict[str, int], rounds: dict[str, dict[str, int]], adjudications: dict[str, int], lost: int) -> str:
     labels, verdicts = rounds[Round.LABEL.value], rounds[Round.VALIDATE.value]
     waiting = adjudications["waiting"]
     missing = [stage for stage in ("import", "select", "retrieve", "pair") if not built[stage]]
@@ -86,7 +106,13 @@ def _next(built: dict[str, int], rounds: dict[str, dict[str, int]], adjudication
             waiting or not sum(adjudications.values()),
             f"pairs that wait for a decision: {waiting:,}; run `fcpair adjudicate`, or `fcpair serve`",
         ),
+        (
+            adjudications["second_look"],
+            f"pairs decided before their labels changed: {adjudications['second_look']:,}; `fcpair adjudicate`, or "
+            "`fcpair serve`",
+        ),
         (not sum(verdicts.values()), "run `fcpair validate assign`"),
+        (lost, f"pairs whose label has changed since its verdict: {lost:,}; `fcpair validate assign --more`"),
         (verdicts["vacant"], f"verdicts that nobody is left to give: {verdicts['vacant']:,}; `fcpair people add NAME`"),
         (
             verdicts["open"],

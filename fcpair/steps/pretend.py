@@ -10,7 +10,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.label import NO_CODE, SKIP, label_words
 from fcpair.params import Simulate, as_params
 from fcpair.records import Origin, Round, RunRecord, Scheme, Status
-from fcpair.steps import check, staff
+from fcpair.steps import check, settle, staff
 from fcpair.steps.ground import note_run, scheme_of
 from fcpair.steps.record import save_answers
 from fcpair.store import Store, Tx, decisions, people, work
@@ -35,6 +35,8 @@ def simulate(store: Store, options: Simulate) -> RunRecord:
             raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
         round_ = open_rounds[0]
         counts = _simulate_round(tx, round_, scheme, habits, options.seed)
+        if round_ is Round.LABEL:
+            counts |= settle.settle(tx, work.assignments(tx, round_)["pair_id"].unique().tolist())
         return note_run(tx, options.stage, as_params(options), {"round": round_.value, **counts})
 
 

@@ -25,6 +25,7 @@ from fcpair.steps.build import add_side
 from fcpair.steps.check import with_decisions
 from fcpair.steps.ground import file_setting, note_run, scheme_of
 from fcpair.steps.record import locate, save_answers
+from fcpair.steps.settle import settle
 from fcpair.store import Store, Tx, decisions, grids, people, progress, settings, work
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def import_published(store: Store, path: str | Path) -> RunRecord:
         number = dict(zip(published.pairs["pair"].tolist(), pairs["pair_id"].tolist(), strict=True))
         n_labels = _add_labels(tx, published, number)
         _add_decisions(tx, pairs)
+        settle(tx, pairs["pair_id"].tolist())
         verdicts = _add_verdicts(tx, pairs)
         counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": verdicts}
         run = note_run(tx, "label import", {"path": str(path), "format": FORMAT}, counts)

@@ -11,7 +11,7 @@ from fcpair.errors import StageError
 from fcpair.label import NO_CODE, SKIP, label_words
 from fcpair.params import Assign
 from fcpair.records import Origin, Round, RunRecord, Status
-from fcpair.steps import check, staff
+from fcpair.steps import check, eligible, settle, staff
 from fcpair.steps.ground import has_own, note_run, scheme_of
 from fcpair.store import Store, Tx, decisions, grids, people, progress, slots, texts, work
 
@@ -52,6 +52,8 @@ def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> RunRe
     skips = int((new["code"] == NO_CODE).sum())
     counts: dict[str, Any] = {"answers": len(new) - skips, "skips": skips, "already_there": len(answers) - len(new)}
     counts |= staff.refill(tx, seed=0) if skips else {}
+    if round_ is Round.LABEL:
+        counts |= settle.settle(tx, new["pair_id"].unique().tolist())
     return note_run(tx, f"{round_.value} import", {"path": given.path, "supersede": supersede}, counts)
 
 
@@ -119,9 +121,11 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
     rows = given.rows
     named = ((rows["pair_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
     if _is_undealt(tx, round_):
-        checked = named & staff.validates(tx, rows["pair_id"], rows["person_id"])
-        validated = zip(rows["pair_id"], rows["person"], strict=True)
-        given.complain(checked, (f"{name} validates pair {pair}, so cannot label it" for pair, name in validated))
+        checked = named & eligible.has_checked(tx, rows["pair_id"], rows["person_id"])
+        pairs = zip(rows["pair_id"], rows["person"], strict=True)
+        given.complain(
+            checked, (f"{name} validates or decided pair {pair}, so cannot label it" for pair, name in pairs)
+        )
         _add_undealt(tx, rows[named])
     dealt = work.assignments(tx, round_)[["id", "pair_id", "person_id"]].rename(columns={"id": "assignment_id"})
     found = rows.merge(dealt, on=["pair_id", "person_id"], how="left")["assignment_id"]

@@ -201,14 +201,6 @@ def loads(tx: Tx, candidates: list[Person], round_: Round | None = None) -> NDAr
     return np.array([sums.get(one.id, 0) for one in candidates], np.int64)
 
 
-def validates(tx: Tx, pair_id: pd.Series[int], person_id: pd.Series[int]) -> NDArray[np.bool_]:
-    """Whether each person was given that pair to validate, and so may neither label nor adjudicate it; `(n,)`."""
-    import pandas as pd
-
-    given = work.assignments(tx, Round.VALIDATE)[["pair_id", "person_id"]]
-    return pd.MultiIndex.from_arrays([pair_id, person_id]).isin(pd.MultiIndex.from_frame(given))
-
-
 def barred(tx: Tx, pair_id: NDArray[np.int64], candidates: list[Person]) -> NDArray[np.bool_]:
     """Who may not get which pair, shape `(n_slots, n_people)`.
 

@@ -58,7 +58,7 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
         (labels["open"] and recipe.simulate, ("simulate", pretend.simulate, recipe.simulate)),
         (labels["open"], None),
         (not _has_adjudicated(store), ("adjudicate", judge.adjudicate, recipe.adjudicate)),
-        (state["adjudications"]["waiting"], None),
+        (state["adjudications"]["waiting"] or state["adjudications"]["second_look"], None),
         (not sum(verdicts.values()), ("validate", check.assign_validation, recipe.validate)),
         (verdicts["open"] and recipe.simulate, ("simulate", pretend.simulate, recipe.simulate)),
         (verdicts["open"], None),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Select, Subquery, func, select
 
-from fcpair.records import Origin, Round
+from fcpair.records import Origin, Round, Rule
 from fcpair.store import dialect
 from fcpair.store.rows import frame, insert_rows, now, records
 from fcpair.store.store import Tx
@@ -88,6 +89,13 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
     return frame(tx, query)
 
 
+def lost_verdicts(tx: Tx) -> list[int]:
+    """The pairs all of whose verdicts are about a label that is not theirs any more, by number."""
+    given = _answers(Round.VALIDATE, "pair_id").where(~judgement.c.skipped)
+    about_now = set(current_verdicts(tx, "pair_id")["pair_id"].tolist())
+    return sorted(set(tx.execute(given).scalars()) - about_now)
+
+
 def all_answers(tx: Tx, round_: Round, pair_id: int | None = None) -> pd.DataFrame:
     """Each person's current answer of a round, on one pair if asked, skips included.
 
@@ -141,12 +149,27 @@ def origins(tx: Tx) -> dict[str, int]:
     return {row[0]: row[1] for row in tx.execute(query.group_by(judgement.c.origin).order_by(judgement.c.origin))}
 
 
+def newest_judgement(tx: Tx) -> int:
+    """The number of the newest judgement; 0 where there is none."""
+    return int(tx.execute(_NEWEST).scalar_one())
+
+
+_NEWEST = select(func.coalesce(func.max(judgement.c.id), 0))
+
+
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
     """Add decisions: `pair_id`, `rule`, `code` (missing: discarded), and where there is one `person_id`, `note`."""
-    kept = decisions.assign(at=now())
+    kept = decisions.assign(at=now(), seen_judgement=newest_judgement(tx))
     if "note" not in kept.columns:
         kept["note"] = ""
     insert_rows(tx, adjudication, records(kept))
+
+
+def add_by_rule(tx: Tx, made: Iterable[tuple[int, Rule, int | None]]) -> None:
+    """Add what rules decided or took back: each pair's number, the rule, and the code (None: discarded)."""
+    same = {"note": "", "at": now(), "seen_judgement": newest_judgement(tx)}
+    rows = ({"pair_id": pair_id, "rule": rule.value, "code": code, **same} for pair_id, rule, code in made)
+    insert_rows(tx, adjudication, rows)
 
 
 def _current_adjudication() -> Subquery:
@@ -190,6 +213,12 @@ def took_part(tx: Tx, pair_ids: list[int]) -> pd.DataFrame:
     )
     both = given.union(decided).subquery()
     return frame(tx, select(both.c.pair_id, both.c.person_id).order_by(both.c.pair_id, both.c.person_id))
+
+
+def decided_by_people(tx: Tx) -> pd.DataFrame:
+    """Who has ever decided or reopened which pair: `pair_id`, `person_id`."""
+    columns = adjudication.c.pair_id, adjudication.c.person_id
+    return frame(tx, select(*columns).where(adjudication.c.person_id.is_not(None)).distinct())
 
 
 def standing_cells(tx: Tx) -> pd.DataFrame:

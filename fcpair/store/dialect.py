@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, create_engine, event, func, select
+from sqlalchemy import Connection, Engine, Select, bindparam, create_engine, event, func, select
 from sqlalchemy.exc import OperationalError
 
 SEALED = "pair_sealed"
@@ -66,6 +67,12 @@ def begin(conn: Connection, *, write: bool, wait: bool = True) -> None:
             conn.exec_driver_sql(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
 
 
+def touch(conn: Connection) -> None:
+    """Write what is there already: an error where nothing can be written, which beginning to write does not tell."""
+    version = conn.exec_driver_sql("PRAGMA user_version").scalar()
+    conn.exec_driver_sql(f"PRAGMA user_version = {version}")
+
+
 def pause_foreign_keys(conn: Connection, *, paused: bool) -> None:
     """Switch reference checks, outside a transaction: one look-up per cell and side would dominate."""
     conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
@@ -99,7 +106,21 @@ def copy(conn: Connection, path: Path) -> None:
 
 def listed(values: list[int]) -> Select[tuple[Any]]:
     """A list of numbers as a subquery, whatever its length: one parameter instead of one for each."""
-    each = func.json_each(json.dumps(values)).table_valued("value")
+    return _each(json.dumps(values))
+
+
+def listed_as(name: str) -> Select[tuple[Any]]:
+    """The same for a statement that is made once: the list is the parameter of this name, written by `as_list`."""
+    return _each(bindparam(name))
+
+
+def as_list(values: Sequence[int]) -> str:
+    """A list of numbers as the parameter of `listed_as`."""
+    return json.dumps(list(values))
+
+
+def _each(values: Any) -> Select[tuple[Any]]:
+    each = func.json_each(values).table_valued("value")
     return select(each.c.value)
 
 

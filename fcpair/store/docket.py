@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, and_, case, exists, func, insert, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, exists, func, insert, or_, select, union
 
 from fcpair.records import Role, Round, Rule, Status
+from fcpair.store import dialect
+from fcpair.store.decisions import newest_judgement
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, judgement, pair, person, text
@@ -16,11 +18,15 @@ _LABELLING = assignment.c.round == Round.LABEL.value
 
 
 class Disputed(NamedTuple):
-    """A pair whose labels settle nothing: when all its labels are in it is due; `by` has decided it, None: it waits."""
+    """A pair whose labels settle nothing, or that was decided before they changed: that one waits for an `again`.
+
+    It is due when all its labels are in. `by` has decided it; None: it waits.
+    """
 
     pair_id: int
     due: bool
     by: int | None
+    again: bool
 
 
 class Standing(NamedTuple):
@@ -35,8 +41,11 @@ class Standing(NamedTuple):
     flagged: bool
 
 
-def disputed(tx: Tx, definite: Sequence[int]) -> list[Disputed]:
-    """The pairs with labels, but without one definite answer, that no rule or file has decided; by HS and number."""
+def disputed(tx: Tx, definite: Sequence[int], overtaken: Sequence[int]) -> list[Disputed]:
+    """The pairs with labels, but without one definite answer, that no rule or file has decided; by HS and number.
+
+    `overtaken` are pairs decided by hand before their labels changed, which are there whatever their labels are.
+    """
     newest_label = select(func.max(judgement.c.id)).group_by(judgement.c.assignment_id)
     answers = func.count(case((judgement.c.code.in_(definite), judgement.c.code)).distinct())
     unsettled = (
@@ -45,18 +54,21 @@ def disputed(tx: Tx, definite: Sequence[int]) -> list[Disputed]:
         .where(_LABELLING, judgement.c.id.in_(newest_label), ~judgement.c.skipped)
         .group_by(assignment.c.pair_id)
         .having(answers != 1)
-        .subquery()
     )
+    asked = dialect.listed(list(overtaken))
+    there = union(unsettled, asked).subquery()
     newest = select(func.max(adjudication.c.id)).where(adjudication.c.pair_id == pair.c.id).correlate(pair)
+    again = pair.c.id.in_(asked)
     by_person = adjudication.c.rule == Rule.PERSON.value
+    waits_or_not = or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person)
     query = (
-        select(pair.c.id, ~_open_label(pair.c.id), case((by_person, adjudication.c.person_id)))
-        .join(unsettled, unsettled.c.pair_id == pair.c.id)
+        select(pair.c.id, ~_open_label(pair.c.id), case((by_person & ~again, adjudication.c.person_id)), again)
+        .join(there, there.c.pair_id == pair.c.id)
         .outerjoin(adjudication, adjudication.c.id == newest.scalar_subquery())
-        .where(or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person))
+        .where(or_(again, waits_or_not))
         .order_by(pair.c.hs_id, pair.c.id)
     )
-    return [Disputed(row[0], bool(row[1]), row[2]) for row in tx.execute(query)]
+    return [Disputed(row[0], bool(row[1]), row[2], bool(row[3])) for row in tx.execute(query)]
 
 
 def _open_label(pair_id: Any) -> Any:
@@ -65,9 +77,42 @@ def _open_label(pair_id: Any) -> Any:
     return exists().where(slot.c.pair_id == pair_id, is_open)
 
 
-def is_due(tx: Tx, pair_id: int) -> bool:
-    """Whether nobody has still to label the pair."""
-    return not tx.execute(select(_open_label(pair_id))).scalar_one()
+def still_labelled(tx: Tx, pair_ids: Sequence[int]) -> set[int]:
+    """Those of these pairs that somebody has still to label."""
+    is_open = _LABELLING & (assignment.c.status == Status.OPEN.value)
+    return _pairs_where(tx, pair_ids, is_open)
+
+
+def labelled(tx: Tx, pair_ids: Sequence[int]) -> set[int]:
+    """Those of these pairs that have a label."""
+    newer = judgement.alias("newer")
+    newest = select(func.max(newer.c.id)).where(newer.c.assignment_id == assignment.c.id).correlate(assignment)
+    has_label = exists().where(judgement.c.id == newest.scalar_subquery(), ~judgement.c.skipped)
+    return _pairs_where(tx, pair_ids, _LABELLING & has_label)
+
+
+def answered_by(tx: Tx, pair_ids: Sequence[int], person_id: int) -> set[int]:
+    """Those of these pairs that a person was asked to label and labelled or skipped."""
+    answered = exists().where(judgement.c.assignment_id == assignment.c.id)
+    return _pairs_where(tx, pair_ids, _LABELLING & (assignment.c.person_id == person_id) & answered)
+
+
+def checked_by(tx: Tx, pair_ids: Sequence[int], person_id: int) -> set[int]:
+    """Those of these pairs that a person was given to validate."""
+    given = (assignment.c.round == Round.VALIDATE.value) & (assignment.c.person_id == person_id)
+    return _pairs_where(tx, pair_ids, given)
+
+
+def _pairs_where(tx: Tx, pair_ids: Sequence[int], condition: ColumnElement[bool]) -> set[int]:
+    asked = assignment.c.pair_id.in_(dialect.listed(list(pair_ids)))
+    return set(tx.execute(select(assignment.c.pair_id).where(asked, condition).distinct()).scalars())
+
+
+def newest_answer(tx: Tx, pair_id: int) -> int:
+    """The number of the newest answer in the labelling of a pair; 0 where there is none."""
+    newest = select(func.coalesce(func.max(judgement.c.id), 0))
+    query = newest.join(assignment, assignment.c.id == judgement.c.assignment_id)
+    return int(tx.execute(query.where(_LABELLING, assignment.c.pair_id == pair_id)).scalar_one())
 
 
 def labels(tx: Tx, pair_id: int) -> list[tuple[int | None, str]]:
@@ -83,20 +128,6 @@ def labels(tx: Tx, pair_id: int) -> list[tuple[int | None, str]]:
     return [(row.code, row.note) for row in tx.execute(query)]
 
 
-def validates(tx: Tx, pair_id: int, person_id: int) -> bool:
-    """Whether a person was given a pair to validate, and so may not decide it."""
-    own = (assignment.c.pair_id == pair_id) & (assignment.c.person_id == person_id)
-    return bool(tx.execute(select(exists().where(own, assignment.c.round == Round.VALIDATE.value))).scalar_one())
-
-
-def own_pairs(tx: Tx, person_id: int) -> set[int]:
-    """The pairs that a person has labelled, skipped ones included, or was given to validate."""
-    answered = _LABELLING & assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value))
-    taken = or_(answered, assignment.c.round == Round.VALIDATE.value)
-    query = select(assignment.c.pair_id).where(assignment.c.person_id == person_id, taken)
-    return set(tx.execute(query).scalars())
-
-
 def adjudicators(tx: Tx) -> list[int]:
     """The ids of those who adjudicate now, in the order in which they came."""
     active = and_(person.c.role == Role.ADJUDICATOR.value, person.c.retired_at.is_(None))
@@ -108,7 +139,8 @@ def add_decision(
 ) -> int:
     """Add one person's decision, or their taking one back; returns its number."""
     row = {"pair_id": pair_id, "rule": rule.value, "code": code, "person_id": person_id, "note": note}
-    added = insert(adjudication).values(**row, flagged=flagged, at=now()).returning(adjudication.c.id)
+    row |= {"flagged": flagged, "at": now(), "seen_judgement": newest_judgement(tx)}
+    added = insert(adjudication).values(**row).returning(adjudication.c.id)
     return int(tx.execute(added).scalar_one())
 
 

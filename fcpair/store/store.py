@@ -67,8 +67,9 @@ class Store:
         return cls(dialect.engine_for(path), str(path))
 
     @classmethod
-    def upgrade(cls, path: Path) -> Path | None:
-        """Bring the tables of the study at `path` up to date, in one transaction, after copying it.
+    def upgrade(cls, path: Path, then: Callable[[Tx], object]) -> Path | None:
+        """Bring the tables of the study at `path` up to date, and do what is to be done `then`, in one transaction,
+        after copying it.
 
         Returns the copy; None, and no copy, where there is nothing to do.
         """
@@ -85,6 +86,7 @@ class Store:
         try:
             with store.write(bulk=True) as tx:
                 schema.upgrade(tx)
+                then(tx)
         except BaseException:
             copy.unlink()
             raise
@@ -145,6 +147,12 @@ class Store:
                 yield tx
         finally:
             self._writing.release()
+
+    def check_writable(self) -> None:
+        """Raise StudyError where nothing can be written: before long work, or files, that are to be noted at its end."""
+        with self.write() as tx:
+            dialect.touch(tx)
+            tx.rollback()
 
     def _found(self) -> tuple[int, int] | None:
         """Which file is at the study's place; None while there is none."""

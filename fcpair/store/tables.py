@@ -199,6 +199,9 @@ adjudication = Table(
     Column("note", Text, nullable=False),
     Column("at", String(32), nullable=False),
     Column("flagged", Boolean, nullable=False, server_default=false()),
+    # The newest judgement that there was, so that it can be told whether labels have changed since. No time says so:
+    # an answer from a file has the time at which it was given.
+    Column("seen_judgement", Integer, nullable=False, server_default="0"),
     Index(None, "pair_id"),
 )
 

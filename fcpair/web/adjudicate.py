@@ -24,6 +24,8 @@ REASONS = {
     Rule.UNANIMOUS: "the labels agree",
     Rule.MAJORITY: "majority of the labels",
     Rule.NO_MAJORITY: "no majority",
+    Rule.MEDIAN: "median of the labels",
+    Rule.NO_MEDIAN: "no median",
     Rule.IMPORTED: "from a file",
 }
 
@@ -71,7 +73,7 @@ class _Pages:
 
     def _undoable(self, visitor: Visitor, case: Case | None) -> tuple[int, str] | None:
         """The decision that the visitor can take back here, by pair and outcome: the one that is shown, or the last."""
-        if case is not None and case.outcome is not None:
+        if case is not None and case.own and case.outcome is not None:
             return case.pair_id, case.outcome
         last = self.docket.decided(visitor.id, limit=1)
         return (last[0].pair_id, last[0].outcome) if last else None
@@ -126,12 +128,13 @@ def _queue(routes: APIRouter, pages: _Pages) -> None:
         note: Annotated[Note, Form()] = "",
         flagged: Annotated[bool, Form()] = False,
         seen_decision_id: SentNumber = None,
+        seen_answer_id: SentNumber = None,
     ) -> Response:
         """Keep a decision, then show the next conflict."""
         visitor, elsewhere = pages.enter(request)
         if elsewhere:
             return elsewhere
-        ruling = Ruling(request_id, pair_id, outcome, note.strip(), flagged, seen_decision_id)
+        ruling = Ruling(request_id, pair_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
         try:
             docket.decide(visitor.id, ruling)
         except ConflictError as error:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
 from markupsafe import Markup
 
-from fcpair.adjudicate import Policy, Ties
-from fcpair.errors import InputError, StageError
-from fcpair.params import Adjudicate, Validate
-from fcpair.records import DryRun, Role, Visitor
-from fcpair.web import lead_files, lead_guidelines, lead_people
+from fcpair.errors import InputError
+from fcpair.params import Validate
+from fcpair.records import Role, Visitor
+from fcpair.web import lead_files, lead_guidelines, lead_people, lead_policy
 from fcpair.web.context import Context
 from fcpair.web.lead_panels import PANELS, SHOWN_BY, digest, panel, picture
 from fcpair.web.lead_runs import back_to, run_numbered
@@ -49,7 +48,7 @@ def _overview(routes: APIRouter, context: Context) -> None:
         visitor = door.enter(request, Role.LEAD)
         state = study.status()
         panels = [shown(request, visitor, name) for name in PANELS]
-        values = {"panels": panels, "simulated": state["simulated"], "next": state["next"]}
+        values = {"panels": panels, "simulated": state["simulated"], "next": state["next"], "notes": state["notes"]}
         return context.page(request, visitor, "lead.html.j2", **SHOWN_BY, **values)
 
     @routes.get("/lead/panel/{name}")
@@ -78,33 +77,23 @@ def _overview(routes: APIRouter, context: Context) -> None:
 
 def _steps(routes: APIRouter, context: Context) -> None:
     door, study = context.door, context.study
+    lead_policy.add(routes, context)
 
     @routes.get("/lead/steps")
-    def steps(request: Request, run: int = 0) -> Response:
+    def steps(request: Request, run: int = 0, policy: str = "", ties: str = "") -> Response:
         """What takes the study on: the adjudication policy, and dealing pairs to validators."""
         visitor = door.enter(request, Role.LEAD)
         log = study.log()
-        policy = study.own(Adjudicate)
+        done = run_numbered(log, run)
         values = {
-            "done": run_numbered(log, run),
+            **lead_policy.values(study, lead_policy.chosen(policy, ties) if policy else None),
+            "done": done,
+            "back": lead_policy.way_back(study, log, done),
             "state": study.status(),
-            "policy": policy,
-            "applied": study.has_own(Adjudicate),
-            "policies": get_args(Policy),
-            "all_ties": get_args(Ties),
-            "would": _would(context, policy),
             "dealing": study.own(Validate),
             "log": log[: -NEWEST_RUNS - 1 : -1],
         }
         return context.page(request, visitor, "lead_steps.html.j2", **SHOWN_BY, **values)
-
-    @routes.post("/lead/steps/adjudicate")
-    def adjudicate(request: Request, policy: Text = "", ties: Text = "") -> Response:
-        """Decide what the policy decides."""
-        door.enter(request, Role.LEAD)
-        if policy not in get_args(Policy) or ties not in get_args(Ties):
-            raise InputError(f"there is no policy `{policy}` with ties `{ties}`; choose one of those on the page")
-        return back_to("/lead/steps", study.adjudicate(Adjudicate(cast(Policy, policy), cast(Ties, ties))))
 
     @routes.post("/lead/steps/validate")
     def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ticked = False) -> Response:
@@ -112,14 +101,6 @@ def _steps(routes: APIRouter, context: Context) -> None:
         door.enter(request, Role.LEAD)
         options = replace(study.own(Validate), validators=None, pairs=_number(pairs), blind=blind)
         return back_to("/lead/steps", study.assign_validation(options, more=more))
-
-
-def _would(context: Context, policy: Adjudicate) -> DryRun | None:
-    """What the policy would decide; None while there are no labels."""
-    try:
-        return context.study.adjudicate_dry_run(policy)
-    except StageError:
-        return None
 
 
 def _number(given: str) -> int | None:

@@ -160,6 +160,7 @@ class RulingIn(_Taken):
     note: Note = ""
     flagged: Annotated[bool, Field(strict=True)] = Field(default=False, description="The guidelines should say more.")
     seen_decision_id: Id | None = Field(default=None, description="The case's `decision_id`, if it has one.")
+    seen_answer_id: Id | None = Field(default=None, description="The case's `answer_id`: is it as it was shown?")
 
 
 class UndoIn(_Taken):
@@ -176,7 +177,9 @@ class LabelOut(BaseModel):
 
 
 class CaseOut(BaseModel):
-    """A conflict; the last four fields say how oneself has decided it, where one has."""
+    """A conflict. `decision_id` and `outcome` say what stands, where something does: one's `own` decision, with its note
+    and flag, or one that was made before the labels changed and is to be made `again`.
+    """
 
     pair_id: int
     hs: TextOut
@@ -187,12 +190,18 @@ class CaseOut(BaseModel):
     outcome: str | None
     note: str
     flagged: bool
+    again: bool
+    own: bool
+    answer_id: int
 
 
 class QueueOut(BaseModel):
-    """How many conflicts wait for oneself, are not due yet, wait for others, and are decided by oneself."""
+    """How many conflicts wait for oneself (`again`: for a second look), are not due yet, wait for others, and are decided
+    by oneself.
+    """
 
     waiting: int
+    again: int
     not_due: int
     for_others: int
     decided: int

@@ -10,6 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from fcpair.store.dialect import protect
+
 revision = "0003"
 down_revision = "0002"
 branch_labels = None
@@ -26,6 +28,7 @@ FILES = (("import", "path"), ("select", "list"))
 
 def upgrade() -> None:
     _give_settings_a_place()
+    _note_what_decisions_saw()
 
 
 def _give_settings_a_place() -> None:
@@ -77,3 +80,17 @@ def _values(stage: str, params: dict[str, Any], counts: dict[str, Any]) -> Itera
             yield key, value and {"path": value}
         else:
             yield key, value
+
+
+def _note_what_decisions_saw() -> None:
+    """Give each decision the newest judgement that there was; for older ones by hand, as far as their times tell."""
+    op.add_column("adjudication", sa.Column("seen_judgement", sa.Integer(), nullable=False, server_default="0"))
+    for act in ("update", "delete", "replace"):
+        op.execute(f"DROP TRIGGER adjudication_no_{act}")
+    op.execute(
+        "UPDATE adjudication SET seen_judgement = coalesce((SELECT max(judgement.id) FROM judgement "
+        "JOIN assignment ON assignment.id = judgement.assignment_id "
+        "WHERE assignment.pair_id = adjudication.pair_id AND assignment.round = 'label' "
+        "AND julianday(judgement.at) <= julianday(adjudication.at)), 0) WHERE rule IN ('person', 'imported')"
+    )
+    protect(op.get_bind(), "adjudication")

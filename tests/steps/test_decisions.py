@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.params import Adjudicate, Partition, Validate
 from fcpair.records import Role, Round
 from fcpair.study import Study
@@ -57,21 +57,32 @@ def test_ties_and_not_sure_alone_can_be_discarded(at: At, tmp_path: Path) -> Non
     assert set(study.partition().pairs.set_index("pair_id").loc[[3, 4], "final"]) == {-1}
 
 
-def test_majority_and_then_manual_keeps_what_the_majority_decided(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate("majority"))
-    before = standing(study)
-    run = study.adjudicate(Adjudicate("manual"))
-    assert standing(study) == before
-    assert (run.counts["new"], run.counts["reopened"]) == (0, 0)
-
-
-def test_majority_and_then_manual_keeps_what_had_no_majority_discarded(at: At, tmp_path: Path) -> None:
+def test_majority_and_then_manual_reopens_what_only_the_majority_decided(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
     study.adjudicate(Adjudicate("majority", "discard"))
-    before = standing(study)
-    assert study.adjudicate(Adjudicate("manual")).counts["reopened"] == 0
-    assert standing(study) == before
+    run = study.adjudicate(Adjudicate("manual"))
+    reopened = ("reopened", None)
+    assert standing(study) == {1: ("unanimous", 2), 2: reopened, 3: reopened, 4: reopened, 5: ("unanimous", 0)}
+    assert run.counts == {"unanimous": 2, "new": 0, "reopened": 3, "waiting": 3}
+    assert study.waiting() == [2, 3, 4]
+
+
+def test_the_policy_before_brings_back_what_it_had_decided(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, ALL_KINDS)
+    study.adjudicate(Adjudicate("majority"))
+    before, waiting = standing(study), study.waiting()
+    study.adjudicate(Adjudicate("majority", "discard"))
+    study.adjudicate(Adjudicate("majority"))
+    assert {pair: kept for pair, kept in standing(study).items() if kept[0] != "reopened"} == before
+    assert study.waiting() == waiting == [3, 4]
+
+
+def test_a_policy_holds_until_another_is_set(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, ALL_KINDS)
+    assert study.policy is None
+    study.adjudicate(Adjudicate("majority", "discard"))
+    study.decide(3, 2, by="ada")
+    assert study.policy == Adjudicate("majority", "discard")
 
 
 def test_a_second_time_writes_nothing_new(at: At, tmp_path: Path) -> None:
@@ -114,11 +125,10 @@ def test_a_decision_is_replaced_when_the_labels_say_otherwise(at: At, tmp_path: 
 def test_a_decision_is_reopened_when_the_labels_no_longer_bear_it_out(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
     study.adjudicate(Adjudicate("majority"))
-    record(study, tmp_path, [("ana", 1, "0"), ("cleo", 2, "1")], supersede=True)
-    run = study.adjudicate(Adjudicate("manual"))
+    run = record(study, tmp_path, [("ana", 1, "0"), ("cleo", 2, "1")], supersede=True)
     assert standing(study)[1] == ("reopened", None)
     assert 1 in study.waiting()
-    assert run.counts["reopened"] == 1
+    assert (run.counts["reopened"], run.counts["decided"]) == (1, 1)
     assert [row["rule"] for row in study.explain(1).decisions] == ["unanimous", "reopened"]
 
 
@@ -134,8 +144,7 @@ def test_a_majority_decision_that_no_longer_has_one_is_reopened(at: At, tmp_path
 def test_a_decision_is_reopened_when_its_labels_have_all_become_skips(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2"), 2: votes("2")})
     study.adjudicate(Adjudicate("majority"))
-    record(study, tmp_path, [("ana", 1, "skip")], supersede=True)
-    run = study.adjudicate(Adjudicate("majority"))
+    run = record(study, tmp_path, [("ana", 1, "skip")], supersede=True)
     assert standing(study)[1] == ("reopened", None)
     assert run.counts["reopened"] == 1
     assert study.adjudicate(Adjudicate("majority")).counts["reopened"] == 0
@@ -171,8 +180,8 @@ def test_a_dry_run_says_what_would_be_decided_and_changes_nothing(at: At, tmp_pa
     study.decide(2, 0, by="ada")
     before = dump(study)
     result = study.adjudicate_dry_run(Adjudicate("majority"))
-    assert (result.decided, result.waiting, result.standing) == (3, 2, 3)
-    assert (result.compared, result.same, result.different) == (3, 2, (2,))
+    assert result.counts == {"unanimous": 2, "new": 0, "reopened": 0, "waiting": 2}
+    assert (result.standing, result.compared, result.same, result.different) == (3, 3, 2, (2,))
     assert dump(study) == before
 
 
@@ -190,10 +199,10 @@ def test_a_decision_can_be_taken_back_and_stays_in_the_record(at: At, tmp_path: 
 
 def test_there_must_be_a_decision_to_take_back(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    assert_refused(study, lambda: study.take_back(3, by="ada"), StageError, "no decision on pair 3 stands")
+    assert_refused(study, lambda: study.take_back(3, by="ada"), ConflictError, "no decision on pair 3 stands")
     study.decide(3, 2, by="ada")
     study.take_back(3, by="ada")
-    assert_refused(study, lambda: study.take_back(3, by="ada"), StageError, "no decision on pair 3 stands")
+    assert_refused(study, lambda: study.take_back(3, by="ada"), ConflictError, "no decision on pair 3 stands")
 
 
 @pytest.mark.parametrize("code", [1, 7, -1])
@@ -441,10 +450,10 @@ def test_validators_share_the_pairs_evenly(at: At) -> None:
 def test_discarded_and_reopened_pairs_are_not_validated(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
     study.adjudicate(Adjudicate("majority", "discard"))
-    study.decide(2, 2, by="ada")
-    study.take_back(2, by="ada")
+    record(study, tmp_path, [("ana", 1, "skip"), ("ben", 1, "skip")], supersede=True)
     study.assign_validation(Validate(validators=1))
-    assert sorted(pair for _, pair in open_work(study, Round.VALIDATE)) == [1, 5]
+    assert standing(study)[1] == ("reopened", None)
+    assert sorted(pair for _, pair in open_work(study, Round.VALIDATE)) == [2, 5]
 
 
 # -- blind validation

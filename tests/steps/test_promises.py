@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fcpair.errors import FcpairError, InputError
+from fcpair.errors import FcpairError, InputError, RefusedError
 from fcpair.params import Adjudicate, Partition, Setup, Simulate, Validate
 from fcpair.partition import DiamondRule
 from fcpair.records import Role, Round, Tier
@@ -222,10 +222,10 @@ def test_a_validator_cannot_decide_a_pair_that_they_validated(at: At, tmp_path: 
     study.change_role("vera", Role.ADJUDICATOR)
     pair = next(pair for pair, names in who_had(study).items() if "vera" in names)
     before = dump(study)
-    with pytest.raises(InputError, match=f"`vera` validates pair {pair}, so somebody else must decide it"):
+    with pytest.raises(RefusedError, match=f"`vera` validates pair {pair}, so somebody else must decide it"):
         study.decide(pair, 2, by="vera")
     path = write_csv(tmp_path / "d.csv", [{"pair": pair, "label": "2", "adjudicator": "vera"}])
-    with pytest.raises(InputError, match=f":2: vera validates pair {pair}, so cannot decide it"):
+    with pytest.raises(InputError, match=f":2: `vera` validates pair {pair}, so somebody else must decide it"):
         study.import_outcomes(path)
     assert dump(study) == before
 
@@ -248,7 +248,7 @@ def test_a_validator_cannot_label_a_pair_that_they_validate(at: At, tmp_path: Pa
     check(study, tmp_path, [("vera", 1, "agree"), ("vera", 2, "agree")])
     study.change_role("vera", Role.ANNOTATOR)
     before = dump(study)
-    with pytest.raises(InputError, match=":2: vera validates pair 1, so cannot label it"):
+    with pytest.raises(InputError, match=":2: vera validates or decided pair 1, so cannot label it"):
         record(study, tmp_path, [("vera", 1, "2")])
     assert dump(study) == before
     record(study, tmp_path, [("vera", 3, "2")])

@@ -1,0 +1,186 @@
+"""Who may decide, take back and label which pair, and when: one answer for every door.
+
+The dialogue, a file of decisions, `Study.decide`, the pages and the API all ask here. Who may be dealt a pair to
+validate or to label stands beside this in `staff.barred`: nobody who has had anything to do with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
+from fcpair.records import BY_HAND, Agenda, Person, Role, Round, Rule
+from fcpair.steps import settle, staff
+from fcpair.steps.ground import scheme_of, texts_of
+from fcpair.store import Tx, decisions, docket, people, topics, work
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+DECIDE = (Role.ADJUDICATOR, Role.LEAD)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A case that a person may decide; `standing` is None where no decision stands on it.
+
+    `again` says that what stands was decided before the labels changed. `answer_id` is the newest answer there.
+    """
+
+    standing: docket.Standing | None
+    again: bool
+    answer_id: int
+
+
+def who_decides(tx: Tx, name: str, *, or_left: bool = False) -> Person | None:
+    """The person of this name, who must be one to decide; None for somebody new, who then becomes an adjudicator.
+
+    Raises:
+        InputError: no pseudonym, or somebody in another role.
+        RefusedError: somebody who has left; a file may name them (`or_left`), because it tells what was decided before.
+    """
+    known = {one.name: one for one in people.people(tx)}
+    if name not in known:
+        staff.check_pseudonym(name)
+        return None
+    if known[name].role not in DECIDE:
+        raise InputError(f"`{name}` is {known[name].role}; adjudicators have that role, or lead")
+    if known[name].retired and not or_left:
+        raise RefusedError(f"`{name}` has left the study, and decides nothing more")
+    return known[name]
+
+
+def bars(tx: Tx, person: Person | None, pair_ids: Sequence[int]) -> dict[int, FcpairError]:
+    """Why these pairs cannot be decided by this person, or not now: an error for each that cannot.
+
+    Nobody decides a pair that has no label, or that somebody has still to label; nor one that they labelled, skipped or
+    validate. `person` is None where nobody is named, or somebody new.
+    """
+    asked = [int(pair) for pair in pair_ids]
+    found: dict[int, FcpairError] = {
+        pair: ConflictError(f"pair {pair} has no label, so there is nothing to decide")
+        for pair in set(asked) - docket.labelled(tx, asked)
+    }
+    for pair in docket.still_labelled(tx, asked):
+        found[pair] = ConflictError(
+            f"pair {pair} is still being labelled; it can be decided when all its labels are in"
+        )
+    if person is not None:
+        for did, pairs in (
+            ("labelled", docket.answered_by(tx, asked, person.id)),
+            ("validates", docket.checked_by(tx, asked, person.id)),
+        ):
+            found |= {
+                pair: RefusedError(f"`{person.name}` {did} pair {pair}, so somebody else must decide it")
+                for pair in pairs
+            }
+    return found
+
+
+def for_others(tx: Tx, person: Person | None, pair_ids: Sequence[int]) -> set[int]:
+    """Those of these pairs that this person is not asked to decide: barred to them, or opted out of in any role."""
+    opted_out = None if person is None else people.opt_outs(tx, person.id).get(person.id)
+    spared = set(topics.pairs_about(tx, opted_out)) & set(pair_ids) if opted_out else set()
+    return set(bars(tx, person, pair_ids)) | spared
+
+
+def check_deciding(tx: Tx, person: Person | None, pair_id: int) -> None:
+    """Raise what `bars` says of one pair; UnknownIdError when the grid has no such pair."""
+    texts_of(tx, pair_id)
+    if barred := bars(tx, person, [pair_id]).get(pair_id):
+        raise barred
+
+
+def open_case(tx: Tx, person: Person | None, pair_id: int) -> Opened:
+    """Open a case that waits, or one's own: its labels differ, or it was decided before they changed.
+
+    Raises:
+        UnknownIdError: the grid has no such pair.
+        RefusedError, ConflictError: as in `bars`; or there is nothing to decide, because the labels agree, or somebody
+            else, a rule or a file has.
+    """
+    check_deciding(tx, person, pair_id)
+    standing = docket.standing(tx, pair_id)
+    again = bool(settle.overtaken(tx, [pair_id]))
+    if standing is None:
+        _check_differ(tx, pair_id)
+    elif not again and not is_own(standing, person):
+        raise ConflictError(_overtaken(pair_id, standing))
+    return Opened(standing, again, docket.newest_answer(tx, pair_id))
+
+
+def _check_differ(tx: Tx, pair_id: int) -> None:
+    codes = {code for code, _ in docket.labels(tx, pair_id)}
+    if len(codes & set(scheme_of(tx).definite)) == 1:
+        raise ConflictError(f"the labels of pair {pair_id} agree, so there is nothing to decide")
+
+
+def _overtaken(pair_id: int, standing: docket.Standing) -> str:
+    who = standing.by if standing.rule == Rule.PERSON else None
+    return f"{who or 'a rule or a file'} has decided pair {pair_id} meanwhile"
+
+
+def check_seen(opened: Opened, pair_id: int, decision_id: int | None, answer_id: int | None) -> None:
+    """Raise ConflictError unless a case is as it was shown: the decision that stands, and where it is told the labels.
+
+    `answer_id` is the newest answer that was there; None: not told.
+    """
+    standing = opened.standing.id if opened.standing else None
+    if standing != decision_id:
+        was = "taken back" if standing is None else "decided"
+        raise ConflictError(f"pair {pair_id} has been {was} since it was shown; look at it again")
+    if answer_id is not None and answer_id != opened.answer_id:
+        raise ConflictError(f"a label of pair {pair_id} has changed since it was shown; look at it again")
+
+
+def check_taking_back(tx: Tx, person: Person | None, pair_id: int) -> None:
+    """Raise unless this person may take back what was decided on a pair: their own decision, or as lead any by hand.
+
+    Raises:
+        UnknownIdError: the grid has no such pair.
+        ConflictError: no decision stands on it, or one that is not theirs.
+    """
+    texts_of(tx, pair_id)
+    standing = docket.standing(tx, pair_id)
+    if standing is None:
+        raise ConflictError(f"no decision on pair {pair_id} stands, so there is none to take back")
+    if standing.rule not in BY_HAND:
+        raise ConflictError(
+            f"a rule has decided pair {pair_id}: that follows the labels, so there is nothing to take back; decide the "
+            "pair, and that stands instead"
+        )
+    if not is_own(standing, person) and (person is None or person.role is not Role.LEAD):
+        raise ConflictError(f"{_overtaken(pair_id, standing)}, and only who decided, or a lead, can take that back")
+
+
+def is_own(standing: docket.Standing, person: Person | None) -> bool:
+    """Whether this person made a decision, in the study and not in a file."""
+    return person is not None and standing.rule == Rule.PERSON and standing.person_id == person.id
+
+
+def agenda(tx: Tx, person: Person | None) -> Agenda:
+    """What there is for one person to decide."""
+    waiting = [one for one in settle.in_dispute(tx) if one.by is None]
+    due = [one for one in waiting if one.due]
+    others = for_others(tx, person, [one.pair_id for one in due])
+    own = [one for one in due if one.pair_id not in others]
+    return Agenda(
+        tuple(one.pair_id for one in own),
+        frozenset(one.pair_id for one in own if one.again),
+        len(waiting) - len(due),
+        len(due) - len(own),
+    )
+
+
+def has_checked(tx: Tx, pair_id: pd.Series[int], person_id: pd.Series[int]) -> NDArray[np.bool_]:
+    """Whether each person validates that pair or has decided it, and so may not label it, shape `(n,)`."""
+    import pandas as pd
+
+    asked = pd.MultiIndex.from_arrays([pair_id, person_id])
+    validated = work.assignments(tx, Round.VALIDATE)[["pair_id", "person_id"]]
+    decided = decisions.decided_by_people(tx)
+    return asked.isin(pd.MultiIndex.from_frame(validated)) | asked.isin(pd.MultiIndex.from_frame(decided))

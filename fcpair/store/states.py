@@ -1,0 +1,88 @@
+"""Where pairs stand: their labels, the decision about each, and which decisions by hand are older than a label.
+
+Statements are made once, because every answer online asks for the state of its pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Select, case, exists, func, select
+
+from fcpair.records import BY_HAND, PairState, Round
+from fcpair.store import dialect
+from fcpair.store.store import Tx
+from fcpair.store.tables import adjudication, assignment, judgement
+
+ASKED = "asked"
+_LABELLING = assignment.c.round == Round.LABEL.value
+
+
+def pair_states(tx: Tx, codes: Sequence[int], pair_ids: Sequence[int] | None = None) -> Iterator[PairState]:
+    """The labels of each pair that anybody has answered, and the newest decision about it, by pair; of some, if asked.
+
+    `codes` are those of the scheme, in its order.
+    """
+    query = _states(tuple(codes), some=pair_ids is not None)
+    given = {} if pair_ids is None else {ASKED: dialect.as_list(pair_ids)}
+    for row in tx.execution_options(stream_results=True).execute(query, given):
+        yield PairState(row[0], tuple(row[3:]), row[1], row[2])
+
+
+@cache
+def _states(codes: tuple[int, ...], *, some: bool) -> Select[Any]:
+    newer, later = judgement.alias("newer"), adjudication.alias("later")
+    newest = select(func.max(newer.c.id)).where(newer.c.assignment_id == assignment.c.id).correlate(assignment)
+    counts = [func.count(case((judgement.c.code == code, 1))).label(f"n{code}") for code in codes]
+    labels = (
+        select(assignment.c.pair_id, *counts)
+        .select_from(assignment)
+        .join(judgement, judgement.c.id == newest.scalar_subquery())
+        .where(_LABELLING)
+        .group_by(assignment.c.pair_id)
+    )
+    if some:
+        labels = labels.where(assignment.c.pair_id.in_(dialect.listed_as(ASKED)))
+    each = labels.subquery()
+    last = select(func.max(later.c.id)).where(later.c.pair_id == each.c.pair_id).correlate(each)
+    return (
+        select(each.c.pair_id, adjudication.c.rule, adjudication.c.code, *(each.c[f"n{code}"] for code in codes))
+        .select_from(each)
+        .outerjoin(adjudication, adjudication.c.id == last.scalar_subquery())
+        .order_by(each.c.pair_id)
+    )
+
+
+Answer = tuple[int, int, int | None]
+
+
+def answered_since(tx: Tx, pair_ids: Sequence[int] | None = None) -> Iterator[tuple[int, int, list[Answer]]]:
+    """The pairs that were labelled, again or at all, after the decision by hand that stands on them.
+
+    Of each its number, the newest judgement that the decision saw, and every answer of its labelling, oldest first: the
+    number of the judgement, its assignment, and its code (None: a skip).
+    """
+    later = adjudication.alias("later")
+    overtaken = exists().where(later.c.pair_id == adjudication.c.pair_id, later.c.id > adjudication.c.id)
+    newer, slot = judgement.alias("newer"), assignment.alias("slot")
+    relabelled = (
+        exists()
+        .where(newer.c.assignment_id == slot.c.id, newer.c.id > adjudication.c.seen_judgement)
+        .where(slot.c.pair_id == adjudication.c.pair_id, slot.c.round == Round.LABEL.value)
+    )
+    query = (
+        select(adjudication.c.pair_id, adjudication.c.seen_judgement, judgement.c.id, assignment.c.id, judgement.c.code)
+        .select_from(adjudication)
+        .join(assignment, assignment.c.pair_id == adjudication.c.pair_id)
+        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .where(_LABELLING, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), ~overtaken, relabelled)
+        .order_by(adjudication.c.pair_id, judgement.c.id)
+    )
+    if pair_ids is not None:
+        query = query.where(adjudication.c.pair_id.in_(dialect.listed(list(pair_ids))))
+    for (pair_id, seen), rows in groupby(tx.execute(query), key=itemgetter(0, 1)):
+        yield pair_id, seen, [(row[2], row[3], row[4]) for row in rows]

@@ -1,0 +1,88 @@
+"""The adjudication policy on the lead's page: what one would do, applying it, and taking that back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, cast, get_args
+
+from fastapi import APIRouter, Form, Request, Response
+
+from fcpair.adjudicate import Policy, Ties
+from fcpair.errors import InputError, StageError
+from fcpair.params import Adjudicate
+from fcpair.records import DryRun, Role, RunRecord
+from fcpair.study import Study
+from fcpair.web.context import Context
+from fcpair.web.lead_panels import SHOWN_BY
+from fcpair.web.lead_runs import back_to
+
+Text = Annotated[str, Form()]
+
+
+@dataclass(frozen=True)
+class WayBack:
+    """The policy that held before the one that was applied; `confirmed` is what taking it back needs."""
+
+    policy: Adjudicate
+    confirmed: str
+
+
+def add(routes: APIRouter, context: Context) -> None:
+    """Add the act of applying a policy."""
+    door, study = context.door, context.study
+
+    @routes.post("/lead/steps/adjudicate")
+    def adjudicate(request: Request, policy: Text = "", ties: Text = "", confirmed: Text = "") -> Response:
+        """Decide what the policy decides; what discards or reopens pairs, after it is confirmed with their numbers."""
+        visitor = door.enter(request, Role.LEAD)
+        options = chosen(policy, ties)
+        would = study.adjudicate_dry_run(options)
+        if needed(would) not in ("", confirmed):
+            values = {"policy": options, "would": would, "confirmed": needed(would)}
+            return context.page(request, visitor, "lead_confirm_policy.html.j2", **SHOWN_BY, **values)
+        return back_to("/lead/steps", study.adjudicate(options))
+
+
+def chosen(policy: str, ties: str) -> Adjudicate:
+    """A policy from a form; raises InputError where it is none."""
+    if policy not in get_args(Policy) or ties not in get_args(Ties):
+        raise InputError(f"there is no policy `{policy}` with ties `{ties}`; choose one of those on the page")
+    return Adjudicate(cast(Policy, policy), cast(Ties, ties))
+
+
+def needed(would: DryRun) -> str:
+    """What confirms that so many pairs are discarded and so many reopened; nothing where none are."""
+    n_reopened = len(would.reopened)
+    return f"{would.discards} {n_reopened}" if would.discards or n_reopened else ""
+
+
+def values(study: Study, asked: Adjudicate | None) -> dict[str, Any]:
+    """What the page shows about a policy: the one that is `asked` about, else the one that holds."""
+    held = study.policy
+    policy = asked or held or study.own(Adjudicate)
+    return {
+        "policy": policy,
+        "held": held,
+        "policies": get_args(Policy),
+        "all_ties": get_args(Ties),
+        "would": _would(study, policy),
+    }
+
+
+def _would(study: Study, policy: Adjudicate) -> DryRun | None:
+    """What the policy would do; None while there are no labels."""
+    try:
+        return study.adjudicate_dry_run(policy)
+    except StageError:
+        return None
+
+
+def way_back(study: Study, log: list[RunRecord], done: RunRecord | None) -> WayBack | None:
+    """How to take back what was just done; None where that set no other policy, or where another holds by now."""
+    applied = [one for one in log if one.stage == Adjudicate.stage and "policy" in one.params]
+    if done is None or not applied or applied[-1].id != done.id:
+        return None
+    before = Adjudicate(**applied[-2].params) if len(applied) > 1 else Adjudicate()
+    if before == Adjudicate(**done.params):
+        return None
+    return WayBack(before, needed(study.adjudicate_dry_run(before)))

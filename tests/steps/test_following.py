@@ -1,0 +1,431 @@
+"""Decisions by rule follow the labels at every door; those of people wait for a second look when labels change."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from fcpair.adjudicate import Policy, Ties, labels_changed
+from fcpair.errors import ConflictError, InputError
+from fcpair.params import Adjudicate, Simulate, Validate
+from fcpair.records import Role, Round, Tier
+from fcpair.steps.docket import Ruling
+from fcpair.study import Study
+from steps.online import admit, at_desk, give
+from steps.small import (
+    ANNOTATORS,
+    NAMES,
+    assert_refused,
+    check,
+    dump,
+    labels_of,
+    open_work,
+    record,
+    standing,
+    write_csv,
+)
+from steps.test_decisions import given_labels, votes
+
+At = Callable[[str], Study]
+MAJORITY = Adjudicate("majority")
+
+
+def owing(study: Study, policy: Adjudicate | None = None) -> int:
+    """How many decisions would have to be written for all to be what the policy says."""
+    would = study.adjudicate_dry_run(policy or study.policy or MAJORITY)
+    return would.counts["new"] + would.counts["reopened"]
+
+
+# -- every door
+
+
+def by_file(study: Study, folder: Path) -> None:
+    record(study, folder, [("ana", 1, "0"), ("ben", 1, "0"), ("ana", 2, "1"), ("cleo", 3, "2")], supersede=True)
+
+
+def at_the_desk(study: Study, folder: Path) -> None:
+    desk, ana = at_desk(study, "ana")
+    for task in desk.answers(ana, n=4):
+        give(desk, ana, "not_appropriate" if task.answer == "appropriate" else "skip", task.assignment_id)
+
+
+def by_simulation(study: Study, folder: Path) -> None:
+    study.add_people(["dora"], Role.ANNOTATOR)
+    desk, ben = at_desk(study, "ben")
+    for task in desk.answers(ben, n=3):
+        give(desk, ben, "skip", task.assignment_id)
+    study.simulate(Simulate(skips=0))
+
+
+@pytest.mark.parametrize("door", [by_file, at_the_desk, by_simulation])
+@pytest.mark.parametrize("policy", [Adjudicate(), MAJORITY, Adjudicate("majority", "discard"), Adjudicate("median")])
+def test_whoever_changes_labels_the_decisions_by_rule_follow(
+    at: At, tmp_path: Path, door: Callable[[Study, Path], None], policy: Adjudicate
+) -> None:
+    labels = {1: votes("2", "2"), 2: votes("2", "2", "0"), 3: votes("2", "0", "0"), 4: votes("1"), 5: votes("1", "0")}
+    study = given_labels(at, tmp_path, labels)
+    study.adjudicate(policy)
+    before = labels_of(study)
+    door(study, tmp_path)
+    assert labels_of(study) != before
+    assert owing(study) == 0
+
+
+def test_a_label_written_with_a_policy_that_holds_is_decided_at_once(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, {1: votes("2")})
+    study.adjudicate(MAJORITY)
+    run = record(study, tmp_path, [("ana", 2, "0"), ("ben", 1, "2")])
+    assert standing(study) == {1: ("unanimous", 2), 2: ("unanimous", 0)}
+    assert run.counts["decided"] == 1
+
+
+def test_before_a_policy_has_been_set_nothing_is_decided(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("2", "0")})
+    study.decide(2, 2, by="ada")
+    record(study, tmp_path, [("ana", 3, "0")])
+    assert standing(study) == {2: ("person", 2)}
+
+
+def test_gold_never_holds_a_label_that_both_annotators_deny(at: At, tmp_path: Path) -> None:
+    """What was released once: `appropriate`, where both labels had become `not_appropriate`."""
+    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("2", "2")})
+    study.adjudicate(MAJORITY)
+    study.add_people(["vera"], Role.VALIDATOR)
+    study.assign_validation(Validate())
+    check(study, tmp_path, [("vera", 1, "agree"), ("vera", 2, "agree")])
+    assert study.tier(Tier.GOLD)["pair"].tolist() == [1, 2]
+    desk, ana = at_desk(study, "ana")
+    first = desk.answers(ana, n=2)[-1]
+    give(desk, ana, "not_appropriate", first.assignment_id)
+    record(study, tmp_path, [("ben", first.pair_id, "0")], supersede=True)
+    gold = study.tier(Tier.GOLD)
+    assert gold["pair"].tolist() == [3 - first.pair_id]
+    assert standing(study)[first.pair_id] == ("unanimous", 0)
+
+
+def test_a_decision_that_is_taken_back_is_the_rule_s_again(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, {1: votes("2", "2", "0"), 2: votes("2", "0")})
+    study.adjudicate(MAJORITY)
+    study.decide(1, 0, by="ada")
+    study.decide(2, 0, by="ada")
+    for pair in (1, 2):
+        study.take_back(pair, by="ada")
+    assert standing(study) == {1: ("majority", 2), 2: ("reopened", None)}
+    assert study.waiting() == [2]
+
+
+POLICIES = st.builds(
+    Adjudicate,
+    st.sampled_from(["manual", "majority", "median"]),
+    st.sampled_from(["wait", "discard"]),
+)
+CHANGES = st.lists(
+    st.tuples(st.integers(1, 8), st.sampled_from(ANNOTATORS), st.sampled_from(["0", "1", "2", "skip"])),
+    max_size=14,
+    unique_by=lambda change: change[:2],
+)
+DECISIONS = st.dictionaries(st.integers(1, 8), st.sampled_from([0, 2, None]), max_size=3)
+
+
+@settings(max_examples=15, phases=[Phase.generate])
+@given(labels=CHANGES, policy=POLICIES, decided=DECISIONS, later=CHANGES, other=POLICIES)
+def test_a_dry_run_foretells_what_the_run_does_and_labels_never_leave_anything_to_do(
+    labels: list[tuple[int, str, str]],
+    policy: Adjudicate,
+    decided: dict[int, int | None],
+    later: list[tuple[int, str, str]],
+    other: Adjudicate,
+    files: dict[str, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("foretold")
+    study = Study.open(shutil.copy(files["paired"], folder / "study.db"))
+    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    record(study, folder, [("ana", 9, "2"), *((who, pair, label) for pair, who, label in labels)])
+    assert_foretold(study, policy)
+    being_labelled = {pair for _, pair in open_work(study)}
+    for pair, code in decided.items():
+        if pair not in being_labelled and any(given != "skip" for given in labels_of(study, pair).values()):
+            study.decide(pair, code, by="ada")
+    record(study, folder, [("ana", 10, "0"), *((who, pair, label) for pair, who, label in later)], supersede=True)
+    assert owing(study, policy) == 0
+    assert_foretold(study, other)
+
+
+def assert_foretold(study: Study, policy: Adjudicate) -> None:
+    before = dump(study)
+    would = study.adjudicate_dry_run(policy)
+    assert dump(study) == before
+    earlier = standing(study)
+    run = study.adjudicate(policy)
+    assert run.counts == would.counts
+    after = standing(study)
+    by_rule = Counter(rule for rule, _ in after.values() if rule not in {"person", "imported", "reopened"})
+    assert run.counts == {**by_rule, **{name: run.counts[name] for name in ("new", "reopened", "waiting")}}
+    assert run.counts["waiting"] == len(study.waiting())
+    changed = {pair for pair in after if after[pair] != earlier.get(pair)}
+    assert {pair for pair in changed if after[pair][0] == "reopened"} == set(would.reopened)
+    assert len(changed) == run.counts["new"] + run.counts["reopened"]
+    again = study.adjudicate(policy)
+    assert (again.counts["new"], again.counts["reopened"]) == (0, 0)
+    assert standing(study) == after
+
+
+# -- a second look
+
+
+def doubted(at: At, folder: Path) -> Study:
+    """Pairs 2 and 3 were decided by ada; then a label of 2 changed."""
+    study = given_labels(at, folder, {1: votes("2", "2"), 2: votes("2", "0"), 3: votes("0", "2")})
+    study.adjudicate(MAJORITY)
+    study.decide(2, 2, by="ada")
+    study.decide(3, 0, by="ada")
+    record(study, folder, [("ana", 2, "0")], supersede=True)
+    return study
+
+
+def test_a_person_s_decision_stands_and_waits_for_a_second_look_when_labels_change(at: At, tmp_path: Path) -> None:
+    study = doubted(at, tmp_path)
+    assert standing(study)[2] == ("person", 2)
+    assert study.second_looks() == [2]
+    assert study.waiting() == []
+    state = study.status()
+    assert state["adjudications"]["second_look"] == 1
+    assert state["notes"] == [
+        "1 pair was decided before its labels changed and waits for a second look; until then the decision stands"
+    ]
+    assert "decided before their labels changed: 1; `fcpair adjudicate`" in state["next"]
+    assert [study.explain(pair).second_look for pair in (1, 2, 3)] == [False, True, False]
+
+
+def test_a_tier_says_how_many_of_its_pairs_wait_for_a_second_look(at: At, tmp_path: Path) -> None:
+    study = doubted(at, tmp_path)
+    assert study.partition().n_second_look == 0  # no verdict yet, so it is in no tier
+    study.add_people(["vera"], Role.VALIDATOR)
+    study.assign_validation(Validate())
+    check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
+    assert study.partition().n_second_look == 1
+
+
+@pytest.mark.parametrize("code", [0, 2, None])
+def test_deciding_again_settles_it_whatever_is_decided(at: At, tmp_path: Path, code: int | None) -> None:
+    study = doubted(at, tmp_path)
+    study.decide(2, code, by="bo")
+    assert study.second_looks() == []
+    assert standing(study)[2] == ("person", code)
+
+
+@pytest.mark.parametrize(
+    ("changes", "doubtful"),
+    [
+        ([("ana", "0"), ("ana", "2")], False),  # changed, and changed back
+        ([("ana", "0"), ("ben", "2")], False),  # exchanged: the labels shown are the same
+        ([("ana", "1")], True),
+        ([("cleo", "2")], True),
+        ([("ben", "skip")], True),
+        ([("ana", "skip"), ("ben", "skip")], False),  # nothing is left to look at
+    ],
+)
+def test_what_counts_is_whether_the_labels_are_others(
+    at: At, tmp_path: Path, changes: list[tuple[str, str]], doubtful: bool
+) -> None:
+    study = given_labels(at, tmp_path, {1: votes("2", "0"), 2: votes("2")})
+    study.decide(1, 2, by="ada")
+    for who, label in changes:
+        record(study, tmp_path, [(who, 1, label)], supersede=True)
+    assert study.second_looks() == [1] * doubtful
+
+
+def test_a_label_with_an_early_time_is_new_all_the_same(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, {1: votes("2", "0")})
+    study.decide(1, 2, by="ada")
+    row = {"pair": 1, "annotator": "cleo", "label": "0", "time": "2020-01-01T00:00:00+00:00"}
+    study.import_labels(write_csv(tmp_path / "early.csv", [row]))
+    assert study.second_looks() == [1]
+
+
+def test_the_labels_of_a_decision_by_hand() -> None:
+    assert not labels_changed([(1, 7, 2), (2, 8, 0)], seen=2)
+    assert labels_changed([(1, 7, 2), (2, 8, 0), (3, 7, 0)], seen=2)
+    assert not labels_changed([(1, 7, 2), (2, 8, 0), (3, 7, 0), (4, 7, 2)], seen=2)
+    assert not labels_changed([(1, 7, 2), (2, 7, None)], seen=1)
+
+
+def test_the_docket_offers_it_to_everybody_with_what_was_decided(at: At, tmp_path: Path) -> None:
+    study = doubted(at, tmp_path)
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    judy = admit(study, "judy").id
+    state = study.docket.state(judy)
+    assert (state.waiting, state.again) == (1, 1)
+    case = study.docket.next(judy)
+    assert case is not None
+    assert (case.pair_id, case.outcome, case.again, case.own) == (2, "appropriate", True, False)
+    study.docket.decide(judy, Ruling("a-request", 2, "appropriate", "", False, case.decision_id, case.answer_id))
+    assert study.second_looks() == []
+    assert [row["person"] for row in study.explain(2).decisions if row["rule"] == "person"] == ["ada", "judy"]
+    assert study.docket.next(judy) is None
+
+
+def test_a_file_confirms_what_waits_for_a_second_look_only_when_asked(at: At, tmp_path: Path) -> None:
+    study = doubted(at, tmp_path)
+    same = write_csv(tmp_path / "d.csv", [{"pair": 2, "label": "2"}])
+    other = write_csv(tmp_path / "e.csv", [{"pair": 2, "label": "0"}])
+    assert study.import_outcomes(same).counts == {"imported": 0, "already_there": 1}
+    assert study.second_looks() == [2]
+    assert_refused(study, lambda: study.import_outcomes(other), InputError, "decided otherwise already")
+    assert study.import_outcomes(same, supersede=True).counts["imported"] == 1
+    assert study.second_looks() == []
+
+
+# -- verdicts whose label is another now
+
+
+def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")})
+    study.adjudicate(MAJORITY)
+    study.add_people(["vera", "walt"], Role.VALIDATOR)
+    study.assign_validation(Validate())
+    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
+    assert study.status()["lost_verdicts"] == 0
+    record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
+    state = study.status()
+    assert state["lost_verdicts"] == 1
+    assert "1; `fcpair validate assign --more`" in state["next"]
+    assert state["notes"] == ["1 pair has a verdict on a label that it has no more; such a verdict does not count"]
+    study.assign_validation(Validate(), more=True)
+    assert [pair for _, pair in open_work(study, Round.VALIDATE)] == [1]
+    assert "open verdicts: 1" in study.status()["next"]
+    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
+    assert study.status()["lost_verdicts"] == 0
+
+
+def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")})
+    study.adjudicate(MAJORITY)
+    study.add_people(["vera"], Role.VALIDATOR)
+    study.assign_validation(Validate())
+    check(study, tmp_path, [("vera", 1, "agree"), ("vera", 2, "agree")])
+    record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
+    run = study.assign_validation(Validate(), more=True)
+    assert (run.counts["pairs"], open_work(study, Round.VALIDATE)) == (1, [("vera", 1)])
+    desk, vera = at_desk(study, "vera")
+    (task,) = desk.tasks(vera)
+    assert task.label == "not_appropriate"
+    give(desk, vera, "agree")
+    assert study.partition().pairs["verdict"].tolist() == [1, 1]
+
+
+# -- studies of an older fcpair, whose decisions did not follow
+
+
+SCHEMAS = Path(__file__).parents[1] / "store" / "schemas"
+
+
+@pytest.fixture(params=["0001", "0002"])
+def older(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return Path(shutil.copy(SCHEMAS / f"{request.param}.sqlite", tmp_path / "study.db"))
+
+
+def relabel(path: Path, pair: int, code: int) -> None:
+    """Give every label of a pair anew, as an older fcpair did: without a look at the decision."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "INSERT INTO judgement (assignment_id, skipped, code, origin, note, at) SELECT id, 0, ?, 'imported', '', "
+            "'2030-01-01T00:00:00.000+00:00' FROM assignment WHERE pair_id = ? AND round = 'label'",
+            (code, pair),
+        )
+
+
+def test_the_upgrade_makes_decisions_right_that_had_gone_stale(older: Path) -> None:
+    with closing(sqlite3.connect(older)) as connection:
+        ((pair, code),) = connection.execute(
+            "SELECT pair_id, code FROM adjudication WHERE rule = 'majority' ORDER BY id LIMIT 1"
+        ).fetchall()
+    relabel(older, pair, 2 - code)
+    Study.upgrade(older)
+    study = Study.open(older)
+    assert standing(study)[pair] == ("unanimous", 2 - code)
+    assert owing(study) == 0
+    run = study.log()[-1]
+    assert (run.stage, run.params) == ("adjudicate", {"policy": "majority", "ties": "wait"})
+    assert run.counts["new"] == 1
+
+
+def test_the_upgrade_of_a_study_without_stale_decisions_writes_none(older: Path) -> None:
+    with closing(sqlite3.connect(older)) as connection:
+        before = connection.execute("SELECT id, pair_id, rule, code FROM adjudication ORDER BY id").fetchall()
+    Study.upgrade(older)
+    with closing(sqlite3.connect(older)) as connection:
+        after = connection.execute("SELECT id, pair_id, rule, code FROM adjudication ORDER BY id").fetchall()
+    assert after == before
+    assert len(before) > 10
+
+
+def test_a_dialogue_after_the_majority_did_not_take_it_back_and_does_not_at_the_upgrade(older: Path) -> None:
+    with closing(sqlite3.connect(older)) as connection, connection:
+        connection.execute(
+            "INSERT INTO run (stage, params, counts, version, at) VALUES "
+            """('adjudicate', '{"policy": "manual", "ties": "wait"}', '{}', '0.3.0', '2026-01-01')"""
+        )
+        n_majority = connection.execute("SELECT count(*) FROM adjudication WHERE rule = 'majority'").fetchone()[0]
+    Study.upgrade(older)
+    study = Study.open(older)
+    assert study.policy == MAJORITY
+    assert sum(rule == "majority" for rule, _ in standing(study).values()) == n_majority > 0
+
+
+def test_the_upgrade_finds_decisions_by_people_that_labels_have_overtaken(older: Path) -> None:
+    with closing(sqlite3.connect(older)) as connection, connection:
+        pairs = [
+            row[0]
+            for row in connection.execute(
+                "SELECT pair_id FROM assignment WHERE round = 'label' AND status = 'done' AND pair_id NOT IN "
+                "(SELECT pair_id FROM adjudication) GROUP BY pair_id ORDER BY pair_id LIMIT 2"
+            )
+        ]
+        for pair in pairs:
+            connection.execute(
+                "INSERT INTO adjudication (pair_id, rule, code, note, at) VALUES "
+                "(?, 'person', 2, '', '2029-01-01T00:00:00.000+00:00')",
+                (pair,),
+            )
+    relabel(older, pairs[0], 0)
+    Study.upgrade(older)
+    assert Study.open(older).second_looks() == pairs[:1]
+
+
+def test_a_conflict_whose_labels_change_while_it_is_read_is_not_decided_unseen(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, {1: votes("2", "0")})
+    seen = study.conflict(1, by="ada")
+    record(study, tmp_path, [("cleo", 1, "1")])
+    assert_refused(
+        study,
+        lambda: study.decide(1, 2, by="ada", seen=seen),
+        ConflictError,
+        "a label of pair 1 has changed since it was shown",
+    )
+    study.decide(1, 2, by="ada", seen=study.conflict(1, by="ada"))
+
+
+def test_a_decision_made_meanwhile_is_not_overridden_unseen(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, {1: votes("2", "0")})
+    seen = study.conflict(1, by="ada")
+    study.decide(1, 0, by="bo")
+    assert_refused(
+        study, lambda: study.decide(1, 2, by="ada", seen=seen), ConflictError, "bo has decided pair 1 meanwhile"
+    )
+
+
+def test_a_policy_is_one_of_three() -> None:
+    from typing import get_args
+
+    assert (get_args(Policy), get_args(Ties)) == (("manual", "majority", "median"), ("wait", "discard"))
+    assert NAMES[2] == "appropriate"
