@@ -179,10 +179,11 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin) -> None:
         skipped=skipped, code=answers["code"].astype("Int64").mask(skipped)
     )
     decisions.add_judgements(tx, rows, origin)
-    for lapsed in work.lapsed(tx, answers["assignment_id"][~skipped].tolist()):
-        slots.reclaim(tx, lapsed)
+    lapsed = work.lapsed(tx, answers["assignment_id"][~skipped].tolist())
     statuses = skipped.map({True: Status.SKIPPED.value, False: Status.DONE.value})
     work.set_status(tx, answers["assignment_id"].tolist(), statuses.tolist())
+    for one in lapsed:  # now, so that whoever took a slot over and answers in the same file keeps it
+        slots.reclaim(tx, one)
 
 
 def export_labels(store: Store) -> pd.DataFrame:

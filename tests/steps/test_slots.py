@@ -18,7 +18,7 @@ from fcpair.records import Person, Role, Submission, Visitor
 from fcpair.steps.docket import Ruling
 from fcpair.study import Study
 from steps.online import admit
-from steps.small import ANNOTATORS, NAMES, VALIDATORS, record
+from steps.small import ANNOTATORS, NAMES, VALIDATORS, labels_of, open_work, record
 
 At = Callable[[str], Study]
 STEPS = 150
@@ -180,3 +180,13 @@ def test_every_pair_keeps_as_many_labels_as_were_planned(at: At, tmp_path: Path,
         for what, query in CONTRADICTIONS.items():
             assert rows(walk.study, query) == [], what
     assert min(walk.done[act] for act in ("answer", "skip", "go_back", "opt_out", "late_sheet")) > 0
+
+
+def test_who_skipped_and_who_took_the_pair_over_may_answer_it_in_one_file(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    study.add_people(["ana", "ben"], Role.ANNOTATOR)
+    record(study, tmp_path, [("ana", 1, "skip")])
+    assert open_work(study) == [("ben", 1)]
+    record(study, tmp_path, [("ana", 1, "2"), ("ben", 1, "0")], supersede=True)
+    assert labels_of(study) == {(1, "ana"): "appropriate", (1, "ben"): "not_appropriate"}
+    assert open_work(study) == []
