@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.split import Bools, Ints, Pairs, even_out, split
+from fcpair.split import Bools, Ints, Pairs, even_meetings, even_out, split
 
+LARGEST_PLAIN = 3  # groups up to this size are dealt without swaps
 NO_OVERLAP: Mapping[int, float] = MappingProxyType({})
-GROUP_SIZES = (2, 3)
 Group = tuple[int, ...]
 
 
@@ -29,24 +29,36 @@ class Dealing:
 
 
 def overlap_counts(n_pairs: int, overlap: Mapping[int, float]) -> dict[int, int]:
-    """How many of `n_pairs` pairs get one, two and three labels: `round(share * n_pairs)`, and one for the rest.
+    """How many of `n_pairs` pairs get how many labels: `round(share * n_pairs)` each, and one label for the rest.
 
-    `overlap` maps 2 and 3 to shares of the pairs, 0 to 1. Raises InputError for another number of labels, a share out
-    of range, and shares that ask for more pairs than there are.
+    `overlap` maps numbers of labels, 2 or more, to shares of the pairs, 0 to 1. The result has the key 1 and those of
+    `overlap`, ascending. Raises InputError for fewer than 2 labels, a share out of range, and shares that ask for more
+    pairs than there are.
     """
     for n_labels, share in overlap.items():
-        if n_labels not in GROUP_SIZES:
-            raise InputError(f"overlap has a share for {n_labels} labels; give shares for 2 and 3 labels only")
+        if n_labels < 2:
+            raise InputError(f"overlap has a share for {n_labels} labels; give shares for 2 labels or more")
         if not 0 <= share <= 1:
             raise InputError(f"overlap for {n_labels} labels is {share}; give a share of the pairs, 0 to 1")
-    counts = {n_labels: round(overlap.get(n_labels, 0) * n_pairs) for n_labels in GROUP_SIZES}
+    counts = {n_labels: round(overlap[n_labels] * n_pairs) for n_labels in sorted(overlap)}
     n_single = n_pairs - sum(counts.values())
     if n_single < 0:
+        asked = " and ".join(f"{count} with {n_labels} labels" for n_labels, count in counts.items())
         raise InputError(
-            f"overlap asks for {counts[2]} pairs with 2 labels and {counts[3]} with 3, but there are {n_pairs} "
-            "pairs; lower a share until the rounded numbers fit"
+            f"overlap asks for too many pairs: {asked}, of {n_pairs} in all; lower a share until the rounded numbers "
+            "fit"
         )
     return {1: n_single, **counts}
+
+
+def check_overlap(n_annotators: int, counts: Mapping[int, int]) -> None:
+    """Raise InputError where pairs are to get more labels than there are annotators."""
+    for n_labels, count in counts.items():
+        if n_labels > 1 and count and n_labels > n_annotators:
+            raise InputError(
+                f"overlap asks for {n_labels} labels on {count} pairs, but there are {n_annotators} annotators; "
+                "add annotators or drop that share"
+            )
 
 
 def deal(
@@ -63,10 +75,10 @@ def deal(
     `hs` and `cn`, `(n_pairs,)`, name the two ends of each pair by any integers, no pair twice.
     Loads differ by at most one. Without overlap, each annotator gets d/n, rounded down or up, of the d pairs of each
     HS and each CN; with overlap, as near to the even share of its labels as single labels and swaps can bring it.
-    Every two annotators share the same number of two-label pairs, within one; trios are dealt as evenly as they go.
-    `groups` of two and three annotators share the pairs with two and three labels evenly among themselves, instead of
-    all duos and trios; the pairs with one label then level the loads as far as they can. Groups of a size that the
-    overlap does not ask for stay unused.
+    Every two annotators share the same number of two-label pairs, within one; larger groups are dealt as evenly as
+    they go. `groups` of as many annotators as pairs get labels share those pairs evenly among themselves, instead of
+    all groups of that size; the pairs with one label then level the loads as far as they can. Groups of a size that
+    the overlap does not ask for stay unused.
 
     Raises InputError for an empty grid, a pair that stands twice, too few annotators, and groups that do not fit.
     """
@@ -74,7 +86,7 @@ def deal(
     rng = np.random.default_rng(seed)
     pairs = _number(hs, cn, rng)
     _check_people(n_annotators, counts, groups)
-    n_labels = 1 + split(pairs, np.array([counts[1], counts[2], counts[3]]), rng)
+    n_labels = np.array(list(counts))[split(pairs, np.array(list(counts.values())), rng)]
     crew = np.zeros((len(hs), n_annotators), np.bool_)
     _deal_groups(pairs, n_labels, crew, groups, rng)
     _deal_singles(pairs, n_labels, crew, rng)
@@ -99,37 +111,31 @@ def _check_people(n_annotators: int, counts: Mapping[int, int], groups: Sequence
     if n_annotators < 1:
         raise InputError(f"there are {n_annotators} annotators; at least 1 is needed")
     for group in groups:
-        if len(group) not in GROUP_SIZES or len(set(group)) < len(group):
-            raise InputError(f"group {group} does not have 2 or 3 different annotators")
+        if len(group) < 2 or len(set(group)) < len(group):
+            raise InputError(f"group {group} does not have 2 or more different annotators")
         if unknown := [member for member in group if not 0 <= member < n_annotators]:
             raise InputError(f"group {group} has the unknown annotators {unknown}; there are {n_annotators}")
     if len(set(map(frozenset, groups))) < len(groups):
         raise InputError("a group is given twice; give each group once")
-    sizes = Counter(len(group) for group in groups)
-    for size in GROUP_SIZES:
-        if counts[size] and size > n_annotators:
+    check_overlap(n_annotators, counts)
+    sizes = {1, *(len(group) for group in groups)}
+    for size, count in counts.items():
+        if count and groups and size not in sizes:
             raise InputError(
-                f"overlap asks for {size} labels on {counts[size]} pairs, but there are {n_annotators} annotators; "
-                "add annotators or drop that share"
-            )
-        if counts[size] and groups and not sizes[size]:
-            raise InputError(
-                f"overlap asks for {size} labels on {counts[size]} pairs, but no group of {size} annotators is "
+                f"overlap asks for {size} labels on {count} pairs, but no group of {size} annotators is "
                 "given; name one or drop that share"
             )
 
 
 def _deal_groups(pairs: Pairs, n_labels: Ints, crew: Bools, groups: Sequence[Group], rng: np.random.Generator) -> None:
-    """Write into `crew`, `(n_pairs, n_annotators)`, who labels the pairs with two and three labels."""
+    """Write into `crew`, `(n_pairs, n_annotators)`, who labels the pairs with two labels and more."""
     n_annotators = crew.shape[1]
     colour, members = np.zeros(len(pairs), np.int64), np.zeros((0, n_annotators), np.bool_)
     shared = np.zeros((n_annotators, n_annotators), np.int64)
-    for size in sorted(GROUP_SIZES, reverse=True):  # duos are easier to fit to what trios leave uneven
+    for size in sorted(set(n_labels.tolist()) - {1}, reverse=True):  # small groups fit what large ones leave uneven
         rows = np.flatnonzero(n_labels == size)
-        if len(rows) == 0:
-            continue
         named = [group for group in groups if len(group) == size]
-        chosen = _repeat(named, len(rows), rng) if groups else DESIGNS[size](len(rows), shared, rng)
+        chosen = _repeat(named, len(rows), rng) if groups else _design(size, len(rows), shared, rng)
         weights = np.array(list(chosen.values()))
         has = np.zeros((len(chosen), n_annotators), np.bool_)
         np.put_along_axis(has, np.array(list(chosen)), True, axis=1)
@@ -150,6 +156,22 @@ def _repeat(groups: Sequence[Group], n_pairs: int, rng: np.random.Generator) -> 
     chosen = _times(each, groups)
     chosen.update(groups[at] for at in rng.permutation(len(groups))[:rest])
     return chosen
+
+
+def _design(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+    """How many pairs each group of `size` gets, so that loads and what two annotators share come out even.
+
+    `shared`, `(n_annotators, n_annotators)`, says how many pairs larger groups share already, and on its diagonal the
+    loads. Of groups larger than half of all it is designed who is left out: whoever is in them share their pairs as
+    evenly as those who are not.
+    """
+    n_annotators = len(shared)
+    n_out = n_annotators - size
+    if size <= LARGEST_PLAIN or n_out >= size:
+        return _duos(n_pairs, shared, rng) if size == 2 else _crews(size, n_pairs, shared, rng)
+    left_out = _duos(n_pairs, -shared, rng) if n_out == 2 else _crews(n_out, n_pairs, -shared, rng)
+    everybody = set(range(n_annotators))
+    return Counter({tuple(sorted(everybody - set(group))): count for group, count in left_out.items()})
 
 
 def _duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
@@ -175,27 +197,29 @@ def _duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group
     return chosen
 
 
-def _trios(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
-    """How many pairs each trio gets: the same number, and the rest to trios of those with the least load.
+def _crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+    """How many pairs each group of `size` gets: the same number, and the rest to groups of those with the least load.
 
-    Among equal loads come first those who share least with the members chosen before.
+    Among equal loads come first those who share least with the members chosen before. Swaps between groups of four
+    and more then even out what is shared; trios stay, so that a seed deals them as it always has.
     """
     n_annotators = len(shared)
-    each, rest = divmod(n_pairs, comb(n_annotators, 3))
-    chosen = _times(each, combinations(range(n_annotators), 3))
-    loads, met = np.zeros(n_annotators), np.zeros((n_annotators, n_annotators))
-    for _ in range(rest):
-        trio: list[int] = []
-        while len(trio) < 3:
-            order = np.lexsort((rng.random(n_annotators), met[trio].sum(axis=0), loads))
-            trio.append(next(int(member) for member in order if member not in trio))
-        met[np.ix_(trio, trio)] += 1
-        loads[trio] += 1
-        chosen[tuple(sorted(trio))] += 1
+    each, rest = divmod(n_pairs, comb(n_annotators, size))
+    chosen = _times(each, combinations(range(n_annotators), size))
+    crews = np.zeros((rest, n_annotators), np.bool_)
+    loads, met = np.diag(shared) - np.diag(shared).min(), np.zeros((n_annotators, n_annotators), np.int64)
+    for crew in crews:
+        members: list[int] = []
+        while len(members) < size:
+            order = np.lexsort((rng.random(n_annotators), met[members].sum(axis=0), loads))
+            members.append(next(int(member) for member in order if member not in members))
+        met[np.ix_(members, members)] += 1
+        loads[members] += 1
+        crew[members] = True
+    if size > LARGEST_PLAIN:
+        crews = even_meetings(crews, np.zeros_like(crews), shared + met, rng)
+    chosen.update(tuple(np.flatnonzero(crew).tolist()) for crew in crews)
     return chosen
-
-
-DESIGNS = {2: _duos, 3: _trios}
 
 
 def _deal_singles(pairs: Pairs, n_labels: Ints, crew: Bools, rng: np.random.Generator) -> None:

@@ -21,6 +21,9 @@ MOST_ROUNDS = 1000
 IDLE_ROUNDS = 40
 PROPOSALS_PER_NODE = 8
 ROUNDING = 1e-6
+MOST_TRADES = 20_000
+IDLE_TRADES = 60
+OFFERS = 256
 
 
 @dataclass(frozen=True)
@@ -182,3 +185,42 @@ def _best_swaps(pairs: Pairs, one: Ints, other: Ints, surplus: Floats, crew: Int
     np.minimum.at(first, touched.ravel(), np.tile(rank, 4))  # spelt out: numpy 2.4.6 broadcasts wrongly here
     best = (gain > ROUNDING) & (first[touched] == rank).all(axis=0)
     return one[best], other[best]
+
+
+def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: np.random.Generator) -> Bools:
+    """Trade members between crews until every two annotators share as many pairs as trades can bring it.
+
+    `crew`, `(n_pairs, n_annotators)`, says who labels a pair; `locked`, of the same shape, who must stay in its crew or
+    out of it; `shared`, `(n_annotators, n_annotators)`, how many pairs each two share, these among them. One trade
+    moves a member of one pair to another and one back, so that loads and sizes stay, and lowers the sum of squares of
+    `shared`. Returns the new crews; ends when many rounds of random offers bring nothing.
+    """
+    crew, shared = crew.copy(), shared.copy()
+    may_leave = np.flatnonzero((crew & ~locked).any(axis=1))
+    n_idle = 0
+    for _ in range(MOST_TRADES if len(may_leave) > 1 else 0):
+        one, other = rng.choice(may_leave, (2, OFFERS))
+        given = _any_of(crew[one] & ~locked[one] & ~crew[other] & ~locked[other], rng)
+        taken = _any_of(crew[other] & ~locked[other] & ~crew[one] & ~locked[one], rng)
+        change = crew[other].astype(np.int64) - crew[one]
+        np.put_along_axis(change, np.column_stack([given, taken]), 0, axis=1)
+        gain = -((shared[given] - shared[taken] + change) * change).sum(axis=1)
+        gain[(given < 0) | (taken < 0)] = 0
+        best = int(gain.argmax())
+        n_idle = 0 if gain[best] > 0 else n_idle + 1
+        if n_idle == IDLE_TRADES:
+            break
+        if gain[best] > 0:
+            giver, taker = given[best], taken[best]
+            for at, sign in ((giver, 1), (taker, -1)):
+                shared[at] += sign * change[best]
+                shared[:, at] += sign * change[best]
+            crew[one[best], [giver, taker]] = False, True
+            crew[other[best], [giver, taker]] = True, False
+    return crew
+
+
+def _any_of(choices: Bools, rng: np.random.Generator) -> Ints:
+    """A column of each row that is True, drawn at random; -1 where there is none."""
+    drawn = np.where(choices, rng.random(choices.shape), -1.0)
+    return np.where(choices.any(axis=1), drawn.argmax(axis=1), -1)

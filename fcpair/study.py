@@ -53,6 +53,7 @@ from fcpair.steps.export import Exports
 from fcpair.steps.grade import Tiers
 from fcpair.steps.ground import Options, has_own, note_run, own, scheme_of
 from fcpair.steps.monitor import Monitor
+from fcpair.steps.more import deal_more
 from fcpair.steps.settle import settle_older
 from fcpair.store import Store, Tx, grids, people, runs
 
@@ -198,9 +199,9 @@ class Study:
         """Give a person's open work to `to`, or to all others in their role."""
         return staff.hand_over(self._store, name, to, seed=seed)
 
-    def assign(self, options: Assign, *, redo: bool = False) -> RunRecord:
-        """Deal the grid to annotators in overlapping shards."""
-        return deal.assign(self._store, options, redo=redo)
+    def assign(self, options: Assign, *, redo: bool = False, more: bool = False) -> RunRecord:
+        """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`deal_more`)."""
+        return deal_more(self._store, options) if more else deal.assign(self._store, options, redo=redo)
 
     def write_sheets(self, folder: str | Path) -> dict[str, int]:
         """Write each annotator's open shard as a CSV to fill in; returns the rows by annotator."""

@@ -17,6 +17,7 @@ from fcpair.store import Tx, decisions, grids, progress, runs, settings
 
 Options = TypeVar("Options")
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
+MORE = ", `fcpair assign --more` deals further labels in this one"
 MADE = {
     "import": "source pairs",
     "select": "selected HS",
@@ -97,7 +98,7 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     if discarded and (n := decisions.n_judgements(tx)):
         raise StageError(
             f"`{stage}` cannot be done again: {n:,} judgements rest on what is there ({discarded}), and judgements are "
-            "never discarded; `fcpair init --study OTHER` makes a new study"
+            f"never discarded; `fcpair init --study OTHER` makes a new study{MORE * (stage == 'assign')}"
         )
     if discarded and not redo:
         raise StageError(f"`{stage}` has been done; `--redo` would discard {discarded}")

@@ -71,6 +71,12 @@ def open_work(tx: Tx, round_: Round) -> pd.DataFrame:
     return frame(tx, query)
 
 
+def dealt(tx: Tx, round_: Round) -> pd.DataFrame:
+    """Who was dealt what to begin with, before anything found new hands: `pair_id`, `person_id`."""
+    query = select(assignment.c.pair_id, assignment.c.person_id)
+    return frame(tx, query.where(assignment.c.round == round_.value, assignment.c.replaces.is_(None)))
+
+
 def vacant_slots(tx: Tx, round_: Round) -> pd.DataFrame:
     """Slots that were skipped or withdrawn and that nobody has taken over yet: `id`, `pair_id`."""
     taken_over = select(assignment.c.replaces).where(assignment.c.replaces.is_not(None))
