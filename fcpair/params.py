@@ -148,8 +148,8 @@ class Simulate(_Seeded):
     """How simulated people answer. All but the leaning's label and the seed are probabilities from 0 to 1."""
 
     stage: ClassVar[str] = "simulate"
-    accuracy: float = _param(0.9, "that an annotator sees the true label, or a validator agrees")
-    positive: float = _param(0.2, "that a pair's true label is a positive one")
+    accuracy: float = _param(0.9, "that an annotator or a validator sees the true label")
+    positive: float = _param(0.2, "that a pair's true label is a positive one; drawn by the first run")
     leaning: float = _param(0.0, "that an annotator answers the label leaned to, whatever is true")
     leaning_to: str = _param("appropriate", "the label leaned to")
     not_sure: float = _param(0.05, "that an annotator is not sure")

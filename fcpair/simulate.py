@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fcpair.label import NO_CODE
-from fcpair.records import Scheme, Verdict
+from fcpair.records import Scheme
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Habits:
     """How simulated people answer; all are probabilities from 0 to 1.
 
-    `positive`: that a pair is truly positive. `accuracy`: that an annotator sees what is true, or a validator agrees.
+    `positive`: that a pair is truly positive. `accuracy`: that an annotator or a validator sees what is true.
     `leaning`: that an annotator gives the code `leaning_to` whatever is true. `unsure`: that the answer is an
     indefinite one. `skips`: that there is none.
     """
@@ -53,10 +53,7 @@ def answers(true: NDArray[np.int64], scheme: Scheme, habits: Habits, seed: int) 
 
     rng = np.random.default_rng([seed, 1])
     n = len(true)
-    definite = np.asarray(scheme.definite)
-    shift = rng.integers(1, len(definite), n)
-    wrong = definite[(np.searchsorted(definite, true) + shift) % len(definite)]
-    seen = np.where(rng.random(n) < habits.accuracy, true, wrong)
+    seen = _look(true, scheme, habits.accuracy, rng)
     seen = np.where(rng.random(n) < habits.leaning, habits.leaning_to, seen)
     indefinite = [code for code in scheme.codes if code not in scheme.definite]
     if indefinite:
@@ -64,13 +61,32 @@ def answers(true: NDArray[np.int64], scheme: Scheme, habits: Habits, seed: int) 
     return np.where(rng.random(n) < habits.skips, NO_CODE, seen)
 
 
-def verdicts(n: int, habits: Habits, seed: int) -> NDArray[np.int64]:
-    """What validators answer, shape `(n,)`: 1 agrees (with probability `accuracy`), 0 disagrees, -1 skips."""
+def _look(true: NDArray[np.int64], scheme: Scheme, accuracy: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The code that each person sees: the true one with probability `accuracy`, else another definite one."""
+    import numpy as np
+
+    definite = np.asarray(scheme.definite)
+    shift = rng.integers(1, len(definite), len(true))
+    wrong = definite[(np.searchsorted(definite, true) + shift) % len(definite)]
+    return np.where(rng.random(len(true)) < accuracy, true, wrong)
+
+
+def second_looks(true: NDArray[np.int64], scheme: Scheme, habits: Habits, seed: int) -> NDArray[np.int64]:
+    """The definite code that validators see, shape `(n,)`, or -1 for a skip; they agree with a label that is the same.
+
+    They see what is true as often as annotators do, so that most wrong labels are disagreed with.
+
+    Args:
+        true: the true code of the pair of each verdict, shape `(n,)`.
+        scheme: the answers that there are.
+        habits: how they answer.
+        seed: of all that is drawn.
+    """
     import numpy as np
 
     rng = np.random.default_rng([seed, 2])
-    seen = np.where(rng.random(n) < habits.accuracy, Verdict.AGREE, Verdict.DISAGREE)
-    return np.where(rng.random(n) < habits.skips, NO_CODE, seen)
+    seen = _look(true, scheme, habits.accuracy, rng)
+    return np.where(rng.random(len(true)) < habits.skips, NO_CODE, seen)
 
 
 def seconds(n: int, seed: int) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fcpair.label import APPROPRIATENESS, NO_CODE
 from fcpair.records import Choice, Scheme
-from fcpair.simulate import Habits, answers, seconds, truths, verdicts
+from fcpair.simulate import Habits, answers, second_looks, seconds, truths
 
 N = 20_000
 PERFECT = Habits(positive=0.2, accuracy=1.0, leaning=0.0, leaning_to=2, unsure=0.0, skips=0.0)
@@ -96,9 +96,21 @@ def test_so_many_skip_whatever_else_they_do() -> None:
     assert near(share[1], 0.96 * 0.5)
 
 
-def test_validators_agree_as_often_as_they_are_accurate() -> None:
-    share = shares(verdicts(N, replace(PERFECT, accuracy=0.9, skips=0.1), seed=3))
-    assert all(near(share[code], p) for code, p in {1: 0.81, 0: 0.09, NO_CODE: 0.1}.items())
+@pytest.mark.parametrize("scheme", [APPROPRIATENESS, FOUR])
+def test_validators_see_what_is_true_as_often_as_they_are_accurate(scheme: Scheme) -> None:
+    true = truths(N, scheme, 0.3, seed=1)
+    seen = second_looks(true, scheme, replace(PERFECT, accuracy=0.9, skips=0.1), seed=3)
+    assert near(float((seen == true).mean()), 0.81)
+    assert near(float((seen == NO_CODE).mean()), 0.1)
+    assert set(seen.tolist()) == {NO_CODE, *scheme.definite}
+
+
+def test_validators_disagree_with_wrong_labels_as_often_as_they_agree_with_right_ones() -> None:
+    """Two definite codes: whoever sees what is true disagrees with a wrong label, whoever does not agrees with it."""
+    true = truths(N, APPROPRIATENESS, 0.5, seed=1)
+    seen = second_looks(true, APPROPRIATENESS, replace(PERFECT, accuracy=0.9), seed=3)
+    assert near(float((seen == true).mean()), 0.9)
+    assert near(float((seen != 2 - true).mean()), 0.9)
 
 
 def test_the_same_seed_gives_the_same_people_and_another_seed_others() -> None:
@@ -106,7 +118,11 @@ def test_the_same_seed_gives_the_same_people_and_another_seed_others() -> None:
     true = truths(500, FOUR, 0.3, seed=1)
 
     def drawn(seed: int) -> list[list[float]]:
-        given = (truths(500, FOUR, 0.3, seed), answers(true, FOUR, habits, seed), verdicts(500, habits, seed))
+        given = (
+            truths(500, FOUR, 0.3, seed),
+            answers(true, FOUR, habits, seed),
+            second_looks(true, FOUR, habits, seed),
+        )
         return [each.tolist() for each in (*given, seconds(500, seed))]
 
     first = drawn(1)

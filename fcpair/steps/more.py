@@ -9,7 +9,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.params import Assign
 from fcpair.records import BY_HAND, Person, Role, Round, RunRecord, Status
 from fcpair.steps import staff
-from fcpair.steps.ground import note_run
+from fcpair.steps.ground import keep, note_run
 from fcpair.store import Store, Tx, decisions, grids, work
 
 if TYPE_CHECKING:
@@ -66,7 +66,10 @@ def deal_more(store: Store, options: Assign) -> RunRecord:
             "not_possible": n_unmet + refilled["vacant"],
             "pairs_by_labels": {str(n): count for n, count in work.labels_per_pair(tx).items()},
         }
-        return note_run(tx, Assign.stage, _params(options), counts)
+        run = note_run(tx, Assign.stage, _params(options), counts)
+        if options.overlap:
+            keep(tx, options, run, only={"overlap"})
+        return run
 
 
 def _params(options: Assign) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fcpair import simulate as simulation
 from fcpair.errors import InputError, StageError
@@ -13,7 +13,12 @@ from fcpair.records import Origin, Round, RunRecord, Scheme, Status
 from fcpair.steps import check, settle, staff
 from fcpair.steps.ground import note_run, scheme_of
 from fcpair.steps.record import save_answers
-from fcpair.store import Store, Tx, decisions, people, work
+from fcpair.store import Store, Tx, decisions, grids, people, settings, work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by its first run, and then kept
 
 
 def simulate(store: Store, options: Simulate) -> RunRecord:
@@ -34,10 +39,13 @@ def simulate(store: Store, options: Simulate) -> RunRecord:
         if not open_rounds:
             raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
         round_ = open_rounds[0]
-        counts = _simulate_round(tx, round_, scheme, habits, options.seed)
+        drawn = {"seed": options.seed, "positive": options.positive, **settings.of_stage(tx, TRUTH)}
+        counts = _simulate_round(tx, round_, scheme, habits, options.seed, _truths(tx, scheme, **drawn))
         if round_ is Round.LABEL:
             counts |= settle.settle(tx, work.assignments(tx, round_)["pair_id"].unique().tolist())
-        return note_run(tx, options.stage, as_params(options), {"round": round_.value, **counts})
+        run = note_run(tx, options.stage, as_params(options), {"round": round_.value, **counts})
+        settings.put(tx, TRUTH, drawn, run.id)
+        return run
 
 
 def by_people(tx: Tx) -> int:
@@ -45,12 +53,21 @@ def by_people(tx: Tx) -> int:
     return sum(n for origin, n in decisions.origins(tx).items() if origin != Origin.SIMULATED.value)
 
 
-def _simulate_round(tx: Tx, round_: Round, scheme: Scheme, habits: simulation.Habits, seed: int) -> dict[str, Any]:
+def _truths(tx: Tx, scheme: Scheme, seed: int, positive: float) -> pd.Series[int]:
+    """The true code of each pair of the grid, by its number: the same for all who are ever asked about it."""
+    import pandas as pd
+
+    pairs = grids.pairs(tx)["pair_id"]
+    return pd.Series(simulation.truths(len(pairs), scheme, positive, seed), index=pairs)
+
+
+def _simulate_round(
+    tx: Tx, round_: Round, scheme: Scheme, habits: simulation.Habits, seed: int, true: pd.Series[int]
+) -> dict[str, Any]:
     """Answer what is open, give what was skipped to others, and so on until nobody can take more."""
     import numpy as np
 
-    pairs = np.unique(work.assignments(tx, round_)["pair_id"])
-    true = simulation.truths(len(pairs), scheme, habits.positive, seed)
+    blind = check.is_blind(tx)
     counts: Counter[str] = Counter(answers=0, skips=0, reassigned=0)
     vacant = 0
     for turn in range(len(people.people(tx)) + 1):
@@ -60,13 +77,10 @@ def _simulate_round(tx: Tx, round_: Round, scheme: Scheme, habits: simulation.Ha
             break
         turn_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1)[0])
         given = open_.rename(columns={"id": "assignment_id"})[["assignment_id", "pair_id", "person_id"]].assign(note="")
-        if round_ is Round.LABEL:
-            of_pair = true[np.searchsorted(pairs, given["pair_id"])]
-            given["code"] = simulation.answers(of_pair, scheme, habits, turn_seed)
-        else:
-            given = check.with_decisions(
-                tx, given.assign(code=simulation.verdicts(len(given), habits, turn_seed)), blind=False
-            )
+        look = simulation.answers if round_ is Round.LABEL else simulation.second_looks
+        given["code"] = look(true[given["pair_id"]].to_numpy(np.int64), scheme, habits, turn_seed)
+        if round_ is Round.VALIDATE:
+            given = check.with_decisions(tx, given, blind=True).drop(columns=[] if blind else ["own_code"])
         given["seconds"] = simulation.seconds(len(given), turn_seed)
         save_answers(tx, given, Origin.SIMULATED)
         skips = int((given["code"] == NO_CODE).sum())

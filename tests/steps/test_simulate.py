@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Adjudicate, Simulate, Validate
+from fcpair.params import Adjudicate, Assign, Simulate, Validate
 from fcpair.records import Role, Round, Tier
+from fcpair.store import decisions
 from fcpair.study import Study
-from steps.small import VALIDATORS, dump, labels_of, open_work, write_csv
+from steps.small import VALIDATORS, dump, labels_of, open_work, standing, write_csv
 
 At = Callable[[str], Study]
 
@@ -101,6 +102,51 @@ def test_labels_are_answered_before_verdicts(at: At, tmp_path: Path) -> None:
     assert study.simulate(Simulate(skips=0.0)).counts["round"] == "label"
     assert len(open_work(study, Round.VALIDATE)) == n
     assert study.simulate(Simulate(skips=0.0)).counts["round"] == "validate"
+
+
+def validated(study: Study, *, blind: bool = False) -> dict[int, int]:
+    """What validators with another seed and without error say of each pair."""
+    study.add_people(list(VALIDATORS), Role.VALIDATOR)
+    study.assign_validation(Validate(blind=blind))
+    study.simulate(Simulate(accuracy=1.0, skips=0.0, seed=14))
+    with study._store.read() as tx:
+        rows = decisions.current_verdicts(tx)
+    return dict(zip(rows["pair_id"], rows["code"], strict=True))
+
+
+@pytest.mark.parametrize("blind", [False, True])
+def test_validators_look_at_the_same_truth_as_annotators_did_whatever_their_seed(at: At, blind: bool) -> None:
+    """Everybody sees what is true; a person then decides every third pair wrongly, and no validator falls for it."""
+    study = at("dealt")
+    study.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, positive=0.5, seed=13))
+    study.adjudicate(Adjudicate("majority"))
+    right = standing(study)
+    for pair in list(right)[::3]:
+        study.decide(pair, 2 - int(right[pair][1] or 0), by="petra")
+    verdicts = validated(study, blind=blind)
+    assert verdicts == {pair: 0 if at_ % 3 == 0 else 1 for at_, pair in enumerate(right)}
+
+
+def test_further_labels_are_about_the_same_truth(at: At) -> None:
+    study = at("dealt")
+    perfect = Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, positive=0.5, seed=13)
+    study.simulate(perfect)
+    study.assign(Assign(overlap={3: 1.0}), more=True)
+    study.simulate(replace(perfect, seed=99, positive=0.9))
+    study.adjudicate(Adjudicate("manual"))
+    assert study.waiting() == []
+
+
+@pytest.mark.parametrize("blind", [False, True])
+def test_only_blind_validators_leave_a_label_of_their_own(at: At, blind: bool) -> None:
+    study = at("dealt")
+    study.simulate(Simulate())
+    study.adjudicate(Adjudicate("majority"))
+    validated(study, blind=blind)
+    with study._store.read() as tx:
+        own = decisions.current_codes(tx, Round.VALIDATE)["own_code"]
+    assert own.notna().all() == blind
+    assert own.isna().all() != blind
 
 
 def test_nothing_open_is_an_error_that_says_what_to_do(at: At) -> None:
