@@ -32,7 +32,7 @@ class TierRule:
         agreement = {
             "any": "",
             "unanimous": ", all equal to the final one",
-            "majority": ", at least two equal to the final one",
+            "majority": ", at least two and more than half equal to the final one",
         }
         labels = f"{self.min_labels} label{'s' * (self.min_labels > 1)} or more{agreement[self.agreement]}"
         return f"{labels}; {'valid' if self.valid else 'valid or not valid'}"
@@ -41,8 +41,9 @@ class TierRule:
 def tier_rules(diamond: DiamondRule = "unanimous") -> tuple[TierRule, ...]:
     """The four rules, Bronze first; each adds a demand to the one before, so the tiers are nested.
 
-    FC-CONAN's text asks Diamond to be unanimous; its published files hold every pair on which at least two labels
-    equal the final one, which is `majority` here.
+    FC-CONAN's text asks Diamond to be unanimous; its published files hold every pair on which at least two of its two
+    or three labels equal the final one. `majority` is that rule for any number of labels: at least two, and more than
+    half of them all, "not sure" included, equal the final one.
     """
     return (
         TierRule(Tier.BRONZE, 1, "any", valid=False),
@@ -69,15 +70,23 @@ class Evidence:
         return self.tally.votes(self.final)
 
 
+def _needed(agreement: Agreement, n_labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of its labels have to equal the final one, for pairs with `n_labels`."""
+    import numpy as np
+
+    if agreement == "any":
+        return np.zeros_like(n_labels)
+    return n_labels if agreement == "unanimous" else np.maximum(2, n_labels // 2 + 1)
+
+
 def passes(rule: TierRule, evidence: Evidence) -> NDArray[np.bool_]:
     """Whether each pair passes `rule`, shape `(n_pairs,)`."""
     import numpy as np
 
     n_labels = evidence.tally.n_labels
-    needed = {"any": np.zeros_like(n_labels), "unanimous": n_labels, "majority": np.full_like(n_labels, 2)}
     verdict = evidence.verdict == Verdict.AGREE if rule.valid else evidence.verdict != NO_CODE
     final = evidence.final != NO_CODE
-    enough = (n_labels >= rule.min_labels) & (evidence.agreeing >= needed[rule.agreement])
+    enough = (n_labels >= rule.min_labels) & (evidence.agreeing >= _needed(rule.agreement, n_labels))
     return np.asarray(final & verdict & enough)
 
 
@@ -92,7 +101,7 @@ def reasons(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
     """What keeps the pair in `row` out of the tier of `rule`; empty when it is in."""
     n_labels, final, verdict = int(evidence.tally.n_labels[row]), evidence.final[row], evidence.verdict[row]
     agreeing = int(evidence.agreeing[row])
-    needed = {"any": 0, "unanimous": n_labels, "majority": 2}[rule.agreement]
+    needed = int(_needed(rule.agreement, evidence.tally.n_labels)[row])
     checks = (
         (final == NO_CODE, "it has no final label"),
         (verdict == NO_CODE, "no validator has given a verdict on its label"),

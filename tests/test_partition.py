@@ -66,7 +66,11 @@ PAIRS = st.lists(
         ([2, 2, 1], 2, 1, 3, 4),  # "not sure" is no agreement
         ([2, 1], 2, 1, 3, 3),
         ([2, 2], 0, 1, 3, 3),  # a person decided against both
-        ([0, 0, 2, 2], 2, 1, 3, 4),
+        ([0, 0, 2, 2], 2, 1, 3, 3),  # two, but no more than half
+        ([2, 2, 0, 0, 0], 2, 1, 3, 3),  # a person decided for the two against the three
+        ([0, 0, 0, 2, 2], 0, 1, 3, 4),
+        ([2, 2, 1, 1], 2, 1, 3, 3),  # "not sure" is a label too: two of four
+        ([2, 2, 2, 1, 1], 2, 1, 3, 4),
         ([2, 2, 2], 2, 0, 1, 1),
     ],
 )
@@ -82,7 +86,7 @@ def test_the_rules_are_bronze_first_and_say_what_they_ask() -> None:
         (Tier.GOLD, "2 labels or more; valid"),
         (Tier.DIAMOND, "2 labels or more, all equal to the final one; valid"),
     ]
-    assert str(tier_rules("majority")[3]) == "2 labels or more, at least two equal to the final one; valid"
+    assert str(tier_rules("majority")[3]) == "2 labels or more, at least two and more than half equal to the final one; valid"
     assert tier_rules("majority")[:3] == tier_rules("unanimous")[:3]
 
 
@@ -98,6 +102,13 @@ def test_the_tiers_are_nested(diamond: DiamondRule, pairs: Pairs) -> None:
 def test_every_unanimous_pair_passes_by_majority_too(pairs: Pairs) -> None:
     evidence = evidence_of(*pairs)
     assert not (passes(tier_rules("unanimous")[3], evidence) & ~passes(tier_rules("majority")[3], evidence)).any()
+
+
+def test_diamond_by_majority_says_how_many_labels_equal_the_final_one() -> None:
+    pairs = evidence_of(([2, 2, 0, 0, 0], 2, 1), ([2, 2, 0], 2, 1))
+    rule = tier_rules("majority")[3]
+    assert reasons(pairs, rule, 0) == ["2 of 5 labels equal the final one"]
+    assert reasons(pairs, rule, 1) == []
 
 
 @pytest.mark.parametrize("diamond", RULES)

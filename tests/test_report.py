@@ -200,7 +200,7 @@ def test_the_tiers_stand_in_it_with_their_rules(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     text = check(page_of(study, MAJORITY)).text
     assert "The Diamond rule used is majority" in text
-    assert "2 labels or more, at least two equal to the final one; valid" in text
+    assert "2 labels or more, at least two and more than half equal to the final one; valid" in text
     assert (
         "Table 1. Size of the tiers Pairs, and the distinct HS and CN in them. Tier Pairs HS CN Diamond 3 1 3" in text
     )

@@ -88,7 +88,7 @@ def test_the_rules_of_the_recipe_become_the_study_s_own(finished: Study, recipe:
     assert walked(finished, recipe) == ["agreement", "partition"]
     assert finished.own(Partition) == Partition("majority")
     assert finished.own(AgreementOptions) == AgreementOptions(resamples=0, seed=5)
-    assert str(finished.partition().rules[-1]) == "2 labels or more, at least two equal to the final one; valid"
+    assert str(finished.partition().rules[-1]) == "2 labels or more, at least two and more than half equal to the final one; valid"
     assert finished.agreement().options.seed == 5
 
 
