@@ -1,137 +1,116 @@
-"""Agreement over a whole grid of pairs, with intervals that resample the rows and columns of the grid.
+"""Agreement over a whole grid of pairs: Fleiss' kappa, Krippendorff's alpha, Gwet's AC1, each with its interval.
 
-Every coefficient here is a function of how many pairs got which profile of answers. The pigeonhole bootstrap gives
-those numbers for all resamples at once, so that one line computes a coefficient and all its replicates.
+Every coefficient here is a function of sums over pairs. Without one HS, it is the same function of these sums less
+those of the HS, so that all replicates of the jackknife are computed at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
+from fcpair.intervals import CLUSTERS, Cluster, Reach, Spread, spread, with_interval
 from fcpair.records import Figure
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-MAX_CELLS = 200_000  # resamples x cells held at once: 1.6 MB, which a processor's cache still holds
+MAX_ROWS = 200_000  # replicates that are computed at once
+SPARSE = 16  # codes this many times as large as their number are sorted instead of counted
 
 
-def multiplicities(n: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """How often each of `n` things is drawn in `resamples` bootstrap samples of size `n`.
+@dataclass(frozen=True)
+class Sums:
+    """What the coefficients are computed from: sums over pairs, of shape (...) or (..., n_classes).
 
-    Returns whole numbers, shape (resamples, n); each row sums to `n`. Two calls for 3 and 4 samples draw the same
-    as one call for 7, so that a caller may work in chunks of any size.
+    `n` counts pairs; `agreeing` adds the share of each pair's label pairs that agree; `shares` the shares of the
+    classes among a pair's labels; `labels` the labels of each class; `coincidence` (..., n_classes, n_classes) the
+    coincidence matrices of Krippendorff, in which a pair of m labels has m entries.
     """
-    drawn = rng.integers(n, size=(resamples, n)) + n * np.arange(resamples)[:, None]
-    return np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
+
+    n: Floats
+    agreeing: Floats
+    shares: Floats
+    labels: Floats
+    coincidence: Floats
+
+    @classmethod
+    def of(cls, flat: Floats, n_classes: int) -> Sums:
+        """From what `moments` gives, or sums of it, in the last axis."""
+        shares, labels, coincidence = np.split(flat[..., 2:], [n_classes, 2 * n_classes], axis=-1)
+        square = coincidence.reshape(*flat.shape[:-1], n_classes, n_classes)
+        return cls(flat[..., 0], flat[..., 1], shares, labels, square)
 
 
-def pigeonhole_counts(
-    row: Ints, column: Ints, group: Ints, resamples: int, seed: int, *, max_cells: int = MAX_CELLS
-) -> Floats:
-    """How often the cells of each group stand in each pigeonhole resample of a grid.
+def moments(profiles: Ints) -> Floats:
+    """What one pair of each profile adds to `Sums`, shape (n_profiles, 2 + 2 n_classes + n_classes squared).
 
-    `row`, `column` and `group`, each of shape (n_cells,) with at least one cell, count from 0 without gaps. Rows
-    and columns are drawn independently with replacement; a cell stands in a resample as often as its row times its
-    column. Returns whole numbers, shape (resamples, n_groups). At most `max_cells` products (or one resample, if
-    that is more) are held at a time; the result does not depend on it.
-
-    Source: Owen (2007), The pigeonhole bootstrap, Annals of Applied Statistics 1(2), DOI 10.1214/07-AOAS122. No
-    bootstrap of a grid is exact; this one errs towards width: where cells differ but rows and columns do not, the
-    variance of a mean comes out about three times too large.
+    `profiles` (n_profiles, n_classes) has the number of labels of each class; a pair with fewer than two adds nothing.
     """
-    order = np.argsort(group, kind="stable")
-    row, column = row[order], column[order]
-    starts = np.searchsorted(group[order], np.arange(group.max() + 1))
-    row_rng, column_rng = np.random.default_rng(seed).spawn(2)
-    n_rows, n_columns = int(row.max()) + 1, int(column.max()) + 1
-    counts = np.empty((resamples, len(starts)))
-    step = max(1, max_cells // len(row))
-    for first in range(0, resamples, step):
-        size = min(step, resamples - first)
-        cells = multiplicities(n_rows, size, row_rng).take(row, axis=1)
-        cells *= multiplicities(n_columns, size, column_rng).take(column, axis=1)
-        counts[first : first + size] = np.add.reduceat(cells, starts, axis=1)
-    return counts
+    n_labels, n_classes = profiles.sum(axis=1), profiles.shape[1]
+    counts = np.where((n_labels >= 2)[:, None], profiles, 0)
+    size = np.maximum(n_labels, 2)
+    coincidence = counts[:, :, None] * (counts[:, None, :] - np.eye(n_classes, dtype=np.int64))
+    agreeing = (counts * (counts - 1)).sum(axis=1) / (size * (size - 1))
+    square = (coincidence / (size - 1)[:, None, None]).reshape(len(counts), n_classes**2)
+    return np.column_stack([n_labels >= 2, agreeing, counts / size[:, None], counts, square]).astype(np.float64)
 
 
-def percentile_interval(replicates: Floats, level: float) -> tuple[float, float] | None:
-    """The middle `level` (0 to 1) of the replicates that are not NaN.
-
-    None where none is left, and where all are equal: an interval without width would claim certainty.
-    """
-    defined = replicates[~np.isnan(replicates)]
-    if not defined.size or np.ptp(defined) < 1e-12:
-        return None
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-def observed_agreement(profiles: Ints, weights: Floats) -> Floats:
+def observed_agreement(sums: Sums) -> Floats:
     """Mean over pairs of the share of a pair's label pairs that agree; range 0 to 1.
 
-    This and the coefficients below take `profiles` (n_profiles, n_classes), how many labels of each class the pairs
-    of a profile have, at least two in all; and `weights` (..., n_profiles), how many pairs have each profile. They
-    return shape (...), NaN where the coefficient is undefined.
+    This and the coefficients below return the shape of `sums.n`, NaN where the coefficient is undefined.
     """
-    n_labels = profiles.sum(axis=1)
-    share = (profiles * (profiles - 1)).sum(axis=1) / (n_labels * (n_labels - 1))
-    return _ratio(weights @ share, weights.sum(axis=-1))
+    return ratio(sums.agreeing, sums.n)
 
 
-def fleiss_kappa(profiles: Ints, weights: Floats) -> Floats:
-    """Fleiss' kappa, for profiles that all have the same number of labels; range -1 to 1.
+def fleiss_kappa(sums: Sums) -> Floats:
+    """Fleiss' kappa, for pairs that all have the same number of labels; range -1 to 1.
 
     Undefined where all labels are of one class. Source: Fleiss (1971), DOI 10.1037/h0031619.
     """
-    totals = weights @ profiles
-    expected = (_ratio(totals, totals.sum(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
-    return _ratio(observed_agreement(profiles, weights) - expected, 1 - expected)
+    expected = (ratio(sums.labels, sums.labels.sum(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
+    return ratio(observed_agreement(sums) - expected, 1 - expected)
 
 
-def krippendorff_alpha(profiles: Ints, weights: Floats, *, ordinal: bool) -> Floats:
+def krippendorff_alpha(sums: Sums, *, ordinal: bool) -> Floats:
     """Krippendorff's alpha with the nominal or the ordinal difference, from the coincidence matrix; at most 1.
 
     Undefined where all labels are of one class. Source: Hayes and Krippendorff (2007),
     DOI 10.1080/19312450709336664, and Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
     """
-    n_labels, n_classes = profiles.sum(axis=1), profiles.shape[1]
-    pairings = profiles[:, :, None] * (profiles[:, None, :] - np.eye(n_classes, dtype=np.int64))
-    coincidence = np.tensordot(weights, pairings / (n_labels - 1)[:, None, None], axes=1)
-    totals = weights @ profiles
+    totals = sums.labels
     if ordinal:
         rank = np.cumsum(totals, axis=-1) - totals / 2
         difference = (rank[..., :, None] - rank[..., None, :]) ** 2
     else:
-        difference = 1 - np.eye(n_classes)
-    observed = (coincidence * difference).sum(axis=(-2, -1))
+        difference = 1 - np.eye(totals.shape[-1])
+    observed = (sums.coincidence * difference).sum(axis=(-2, -1))
     expected = (totals[..., :, None] * totals[..., None, :] * difference).sum(axis=(-2, -1))
-    alpha: Floats = 1 - _ratio((totals.sum(axis=-1) - 1) * observed, expected)
+    alpha: Floats = 1 - ratio((totals.sum(axis=-1) - 1) * observed, expected)
     return alpha
 
 
-def gwet_ac1(profiles: Ints, weights: Floats) -> Floats:
+def gwet_ac1(sums: Sums) -> Floats:
     """Gwet's AC1 over pairs with two or more labels; range -1 to 1.
 
     Chance agreement counts all classes of the scheme, used or not. Defined, and 1, where all labels are of one class
     out of several. Source: Gwet (2008), DOI 10.1348/000711006X126600; unlike there, pairs with a single label do not
     count towards the prevalence of the classes.
     """
-    shares = profiles / profiles.sum(axis=1, keepdims=True)
-    prevalence = _ratio(weights @ shares, weights.sum(axis=-1, keepdims=True))
-    expected = (prevalence * (1 - prevalence)).sum(axis=-1) / (profiles.shape[1] - 1)
-    return _ratio(observed_agreement(profiles, weights) - expected, 1 - expected)
+    prevalence = ratio(sums.shares, sums.n[..., None])
+    expected = (prevalence * (1 - prevalence)).sum(axis=-1) / (prevalence.shape[-1] - 1)
+    return ratio(observed_agreement(sums) - expected, 1 - expected)
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    """part / whole, NaN where `whole` is 0."""
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """part / whole, NaN where `whole` is 0 but for rounding."""
     quotient = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), np.nan)
-    np.divide(part, whole, out=quotient, where=np.not_equal(whole, 0))
+    np.divide(part, whole, out=quotient, where=np.abs(whole) > 1e-9)
     return quotient
 
 
@@ -140,7 +119,7 @@ class Coefficient:
     """A pooled figure: how it is computed, on which pairs, and where it has no value."""
 
     name: str
-    compute: Callable[[Ints, Floats], Floats]
+    compute: Callable[[Sums], Floats]
     n_labels: int | None = None
     corrects_chance: bool = True
     needs_two_used_classes: bool = True
@@ -181,68 +160,133 @@ COEFFICIENTS = (
 
 @dataclass(frozen=True)
 class Overlap:
-    """The pairs with two or more labels: their places in the grid and their profiles of answers.
+    """The labels of the pairs with two or more of them.
 
-    `row`, `column` and `profile`, shape (n_pairs,), count from 0 without gaps; `profiles` (n_profiles, n_classes)
-    holds the number of labels of each class.
+    `pair`, `hs`, `cn`, `annotator` and `klass`, shape (n_labels,), say where each label stands, who gave it, and its
+    class, of `n_classes`; they count from 0.
     """
 
-    row: Ints
-    column: Ints
-    profile: Ints
-    profiles: Ints
+    n_classes: int
+    pair: Ints
+    hs: Ints
+    cn: Ints
+    annotator: Ints
+    klass: Ints
 
-    @classmethod
-    def of(cls, pair: Ints, hs: Ints, cn: Ints, klass: Ints, n_classes: int) -> Overlap:
-        """From one entry per label: ids of the pair and its two sides, and the class counted from 0."""
-        _, first, unit = np.unique(pair, return_index=True, return_inverse=True)
-        cell = unit * n_classes + klass
-        answers = np.bincount(cell, minlength=len(first) * n_classes).reshape(len(first), n_classes)
-        profiles, profile = np.unique(answers, axis=0, return_inverse=True)
-        _, row = np.unique(hs[first], return_inverse=True)
-        _, column = np.unique(cn[first], return_inverse=True)
-        return cls(row, column, profile, profiles)
+    def only(self, n_labels: int) -> Overlap:
+        """The labels of the pairs with exactly `n_labels`."""
+        there = (np.bincount(self.pair) == n_labels)[self.pair] if len(self.pair) else np.zeros(0, dtype=bool)
+        columns = (column[there] for column in (self.pair, self.hs, self.cn, self.annotator, self.klass))
+        return Overlap(self.n_classes, *columns)
 
 
-def pooled_figures(overlap: Overlap, resamples: int, level: float, seed: int) -> tuple[Figure, ...]:
-    """Every coefficient of COEFFICIENTS with its percentile interval, all from the same resamples.
+def pooled_figures(overlap: Overlap, reach: Reach, level: float) -> tuple[Figure, ...]:
+    """Every coefficient of COEFFICIENTS with its interval, or with the reason why it has none."""
+    found: dict[str, Figure] = {}
+    for n_labels in dict.fromkeys(one.n_labels for one in COEFFICIENTS):
+        part = _LeftOut(overlap if n_labels is None else overlap.only(n_labels), constant=n_labels is not None)
+        for figure in _figures([one for one in COEFFICIENTS if one.n_labels == n_labels], part, reach, level):
+            found[figure.name] = figure
+    return tuple(found[one.name] for one in COEFFICIENTS)
 
-    There is no interval where a coefficient is undefined, where its pairs lie on one row or one column only, and
-    where `percentile_interval` has none. Replicates without a value are left out; the note counts them.
+
+def _figures(coefficients: list[Coefficient], part: _LeftOut, reach: Reach, level: float) -> Iterator[Figure]:
+    sums = Sums.of(part.total, part.n_classes)
+    n = round(float(sums.n))
+    reasons = {one.name: one.undefined(sums.labels, n) for one in coefficients}
+    defined = [one for one in coefficients if not reasons[one.name]]
+    spreads: dict[str, dict[Cluster, Spread]] = {one.name: {} for one in defined}
+    for cluster in CLUSTERS[reach] if defined else ():
+        left, times = part.without(cluster)
+        for one in defined:
+            replicates = np.concatenate([one.compute(Sums.of(rows, part.n_classes)) for rows in _blocks(left)])
+            spreads[one.name][cluster] = spread(replicates, times)
+    for one in coefficients:
+        if why := reasons[one.name]:
+            yield Figure(one.name, None, n, undefined=why, note=one.note)
+        else:
+            figure = Figure(one.name, float(one.compute(sums)), n, note=one.note)
+            yield with_interval(figure, spreads[one.name], level, lowest=-1.0 if one.corrects_chance else 0.0)
+
+
+def _blocks(rows: Floats) -> Iterator[Floats]:
+    return (rows[at : at + MAX_ROWS] for at in range(0, len(rows), MAX_ROWS))
+
+
+class _LeftOut:
+    """The sums over the pairs of an overlap, `total`, and what is left of them without one cluster.
+
+    Without one of its labels a pair counts with the others, if two are left; where the number of labels is `constant`,
+    it does not count at all.
     """
-    n_profiles = len(overlap.profiles)
-    weights = np.bincount(overlap.profile, minlength=n_profiles).astype(np.float64)
-    replicates = np.empty((0, n_profiles))
-    if resamples and len(overlap.profile):
-        replicates = pigeonhole_counts(overlap.row, overlap.column, overlap.profile, resamples, seed)
-    return tuple(_figure(coefficient, overlap, weights, replicates, level) for coefficient in COEFFICIENTS)
+
+    def __init__(self, overlap: Overlap, *, constant: bool) -> None:
+        self.n_classes = overlap.n_classes
+        pairs, self._pair = dense(overlap.pair)
+        shape = len(pairs), self.n_classes
+        answers = np.bincount(self._pair * shape[1] + overlap.klass, minlength=shape[0] * shape[1]).reshape(shape)
+        self._profiles, self._profile = _distinct(answers)
+        self._moments = moments(self._profiles)
+        self._hs, self._cn = np.empty((2, len(pairs)), dtype=np.int64)
+        self._hs[self._pair], self._cn[self._pair] = overlap.hs, overlap.cn
+        self._label, self._constant = overlap, constant
+        self.total = np.bincount(self._profile, minlength=len(self._profiles)) @ self._moments
+
+    def without(self, cluster: Cluster) -> tuple[Floats, Ints | None]:
+        """The sums without each cluster, (n, n_moments); or the different ones, and how many clusters have each."""
+        if cluster is Cluster.PAIR:
+            kinds, times = np.unique(self._profile, return_counts=True)
+            return self.total - self._moments[kinds], times
+        if cluster in {Cluster.HS, Cluster.CN}:
+            side = self._hs if cluster is Cluster.HS else self._cn
+            return self.total - sums_by(side, self._profile, self._moments), None
+        kind, change = self._profile[self._pair] * self.n_classes + self._label.klass, self._change()
+        if cluster is Cluster.LABEL:
+            kinds, times = np.unique(kind, return_counts=True)
+            return self.total + change[kinds], times
+        return self.total + sums_by(self._annotators(cluster), kind, change), None
+
+    def _annotators(self, cluster: Cluster) -> Ints:
+        if cluster is Cluster.ANNOTATOR:
+            return self._label.annotator
+        side = self._label.hs if cluster is Cluster.HS_ANNOTATOR else self._label.cn
+        return side * (int(self._label.annotator.max()) + 1) + self._label.annotator
+
+    def _change(self) -> Floats:
+        """What becomes of the sums when a pair of a profile loses a label of a class: a row for each of the two."""
+        before = np.repeat(self._moments, self.n_classes, axis=0)
+        if self._constant:
+            return -before
+        less = self._profiles[:, None, :] - np.eye(self.n_classes, dtype=np.int64)
+        return moments(np.maximum(less, 0).reshape(-1, self.n_classes)) - before
 
 
-def _figure(coefficient: Coefficient, overlap: Overlap, weights: Floats, replicates: Floats, level: float) -> Figure:
-    n_labels = overlap.profiles.sum(axis=1)
-    chosen = (n_labels == coefficient.n_labels) if coefficient.n_labels else np.ones(len(n_labels), dtype=bool)
-    profiles, weights = overlap.profiles[chosen], weights[chosen]
-    n, name = int(weights.sum()), coefficient.name
-    if why := coefficient.undefined(weights @ profiles, n):
-        return Figure(name, None, n, undefined=why, note=coefficient.note)
-    value = float(coefficient.compute(profiles, weights))
-    there = chosen[overlap.profile]
-    sides = len(np.unique(overlap.row[there])), len(np.unique(overlap.column[there]))
-    values = coefficient.compute(profiles, replicates[:, chosen])
-    interval = percentile_interval(values, level) if min(sides) > 1 else None
-    low, high = interval or (None, None)
-    note = "; ".join(filter(None, [coefficient.note, _interval_note(values, sides, interval is not None)]))
-    return Figure(name, value, n, low=low, high=high, note=note)
+def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """The distinct rows of counts (n, n_columns), and which of them each row is."""
+    key = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        key = dense(key * (int(column.max(initial=0)) + 1) + column)[1]
+    distinct = np.empty((int(key.max(initial=-1)) + 1, rows.shape[1]), dtype=np.int64)
+    distinct[key] = rows
+    return distinct, key
 
 
-def _interval_note(values: Floats, sides: tuple[int, int], has_interval: bool) -> str:
-    """What the interval rests on, or why there is none."""
-    if not len(values):
-        return "no interval was asked for"
-    if min(sides) < 2:
-        return f"no interval: resampling needs at least 2 HS and 2 CN, found {sides[0]} and {sides[1]}"
-    lost = int(np.isnan(values).sum())
-    text = f"{len(values)} resamples of HS and CN, the pairs lie on {sides[0]} and {sides[1]}"
-    if lost:
-        text += f", {lost} undefined and left out"
-    return f"interval: {text}" if has_interval else f"no interval: {text}, without spread"
+def dense(codes: Ints) -> tuple[Ints, Ints]:
+    """The distinct codes (0 or more) in order, and the place of each code among them; without sorting if that is less.
+
+    The same as `np.unique` with `return_inverse`, in linear time where the codes are not much larger than their number.
+    """
+    if int(codes.max(initial=0)) > SPARSE * len(codes) + MAX_ROWS:
+        return np.unique(codes, return_inverse=True)
+    there = np.bincount(codes) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
+
+
+def sums_by(cluster: Ints, kind: Ints, values: Floats) -> Floats:
+    """Sums of `values[kind]` over the members of each cluster, shape (n_clusters, n_columns), clusters in order.
+
+    `cluster` and `kind` have shape (n_members,), `values` (n_kinds, n_columns).
+    """
+    names, place = dense(cluster)
+    columns = [np.bincount(place, weights=column[kind], minlength=len(names)) for column in values.T]
+    return np.stack(columns, axis=1)

@@ -72,6 +72,11 @@ _SECTIONS: dict[str, tuple[str, type]] = {
 }
 
 
+_NO_RESAMPLES = "intervals of agreement no longer resample, so they need none: leave the key out"
+_GONE = {("agreement", "resamples"): _NO_RESAMPLES, ("agreement", "seed"): _NO_RESAMPLES}
+"""Keys of earlier versions, with what to do about them."""
+
+
 def load_recipe(path: str | Path) -> Recipe:
     """Read a recipe file.
 
@@ -108,6 +113,9 @@ def _section(path: Path, name: str, values: Any) -> Any:
     place = f"{path}: [{name}]"
     if not isinstance(values, dict):
         raise RecipeError(f"{place} must be a table")
+    for key in values:
+        if gone := _GONE.get((name, key)):
+            raise RecipeError(f"{place}: `{key}` is gone; {gone}")
     _only_known(place, values, [item.name for item in fields(cls)], "key")
     hints = get_type_hints(cls)
     read = {key: _value(f"{place} {key}", value, hints[key], path.parent) for key, value in values.items()}

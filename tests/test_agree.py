@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from statsmodels.stats import inter_rater
 
-from fcpair.agree import Agreement, AgreementOptions, SubsetAgreement, agreement
+from fcpair.agree import Agreement, AgreementOptions, agreement
 from fcpair.errors import InputError
+from fcpair.kappa import SubsetAgreement, cohens_kappa
 from fcpair.records import Choice, Figure, Scheme
 
 SCHEME = Scheme(
@@ -27,8 +29,7 @@ SCHEME = Scheme(
         Choice(2, "appropriate", positive=True),
     )
 )
-QUICK = AgreementOptions(resamples=20)
-NONE = AgreementOptions(resamples=0)
+TEXTS = AgreementOptions()
 
 Given = dict[int, dict[str, int]]
 
@@ -63,27 +64,30 @@ SAME_RAW = [[45, 15], [25, 15]], [[25, 35], [5, 35]]  # ibid., equal percentages
 
 def test_kappa_of_the_textbook_table() -> None:
     """Observed 35/50 = 0.7; by chance 0.5 x 0.6 + 0.5 x 0.4 = 0.5; kappa = 0.2 / 0.5 = 0.4."""
-    subset = only(agreement(labels_of(from_table("a", "b", COHEN)), SCHEME, NONE))
+    subset = only(agreement(labels_of(from_table("a", "b", COHEN)), SCHEME, TEXTS))
     assert subset.kappa.value == pytest.approx(0.4)
     assert subset.raw_agreement == pytest.approx(0.7)
     assert subset.kappa.n == subset.n == 50
 
 
-def test_standard_error_and_interval_by_hand() -> None:
-    """Fleiss, Cohen and Everitt's formula with kappa 0.4, chance 0.5, margins 0.5 0.5 and 0.6 0.4.
+def test_a_kappa_that_stands_on_one_hs_has_no_interval() -> None:
+    """0 0, 0 2 / 2 2, 2 2: kappa is (3/4 - 1/2) / (1 - 1/2), but without the first HS both used one class."""
+    given: Given = {0: {"a": 0, "b": 0}, 1: {"a": 0, "b": 2}, 4: {"a": 2, "b": 2}, 5: {"a": 2, "b": 2}}
+    subset = only(agreement(labels_of(given), SCHEME))
+    assert subset.kappa.value == pytest.approx(0.5)
+    assert (subset.kappa.low, subset.kappa_se) == (None, None)
+    assert subset.kappa.note == "no interval: without one HS the figure is undefined"
 
-    A = 0.4 (1 - 1.1 x 0.6)^2 + 0.3 (1 - 0.9 x 0.6)^2 = 0.10972; B = 0.6^2 (0.1 x 1.1^2 + 0.2 x 0.9^2) = 0.10188;
-    C = (0.4 - 0.5 x 0.6)^2 = 0.01; variance (A + B - C) / (50 x 0.5^2) = 0.016128.
-    """
-    subset = only(agreement(labels_of(from_table("a", "b", COHEN)), SCHEME, NONE))
-    se = 0.016128**0.5
-    assert subset.kappa_se == pytest.approx(se)
-    assert (subset.kappa.low, subset.kappa.high) == pytest.approx((0.4 - 1.959964 * se, 0.4 + 1.959964 * se))
+
+def test_the_standard_deviation_of_kappa_has_no_interval_and_says_why() -> None:
+    found = figures(agreement(three_tables_and_one_undefined(), SCHEME, TEXTS))["standard deviation of kappa"]
+    assert found.low is None
+    assert "no interval: chance adds to it on small subsets" in found.note
 
 
 def test_table_and_prevalence_have_the_classes_in_code_order_and_the_first_name_in_rows() -> None:
     given = {0: {"b": 2, "a": 0}, 1: {"a": 0, "b": 0}, 2: {"b": 1, "a": 2}, 3: {"a": 0, "b": 2}}
-    found = agreement(labels_of(given), SCHEME, NONE)
+    found = agreement(labels_of(given), SCHEME, TEXTS)
     assert found.classes == ("not_appropriate", "not_sure", "appropriate")
     assert only(found).annotators == ("a", "b")
     assert only(found).table == ((1, 0, 2), (0, 0, 0), (0, 1, 0))
@@ -93,7 +97,7 @@ def test_table_and_prevalence_have_the_classes_in_code_order_and_the_first_name_
 def test_classes_follow_the_codes_even_if_the_scheme_lists_them_otherwise() -> None:
     shuffled = Scheme(SCHEME.choices[::-1])
     labels = labels_of(from_table("a", "b", COHEN))
-    assert agreement(labels, shuffled, QUICK) == agreement(labels, SCHEME, QUICK)
+    assert agreement(labels, shuffled, TEXTS) == agreement(labels, SCHEME, TEXTS)
 
 
 @pytest.mark.parametrize(("weights", "power"), [("linear", 1), ("quadratic", 2)])
@@ -104,7 +108,7 @@ def test_weighted_kappa_by_loops(weights: Any, power: int) -> None:
     given = {p: {"a": int(i), "b": int(j)} for p, (i, j) in enumerate(codes)}
     seen = np.mean([abs(i - j) ** power for i, j in codes])
     chance = np.mean([abs(i - j) ** power for i in codes[:, 0] for j in codes[:, 1]])
-    found = only(agreement(labels_of(given), SCHEME, replace(NONE, weights=weights)))
+    found = only(agreement(labels_of(given), SCHEME, replace(TEXTS, weights=weights)))
     assert found.kappa.value == pytest.approx(1 - seen / chance)
     assert found.kappa_se is not None
 
@@ -115,18 +119,18 @@ def test_weights_are_over_ranks_not_codes() -> None:
     found = [
         only(agreement(labels_of({p: {"a": c[i], "b": c[j]} for p, (i, j) in enumerate(codes)}), s, linear))
         for s, c in ((wide, (0, 1, 50)), (SCHEME, (0, 1, 2)))
-        for linear in [replace(NONE, weights="linear")]
+        for linear in [replace(TEXTS, weights="linear")]
     ]
     assert found[0].kappa == found[1].kappa
 
 
 def test_a_pair_with_three_labels_is_in_three_subsets() -> None:
-    found = agreement(labels_of({0: {"c": 0, "a": 0, "b": 2}, 1: {"a": 0, "b": 0}}), SCHEME, NONE)
+    found = agreement(labels_of({0: {"c": 0, "a": 0, "b": 2}, 1: {"a": 0, "b": 0}}), SCHEME, TEXTS)
     assert {s.annotators: s.n for s in found.subsets} == {("a", "b"): 2, ("a", "c"): 1, ("b", "c"): 1}
 
 
 def test_annotators_who_share_no_pair_have_no_subset() -> None:
-    found = agreement(labels_of({0: {"a": 0, "b": 0}, 1: {"b": 2, "c": 0}}), SCHEME, NONE)
+    found = agreement(labels_of({0: {"a": 0, "b": 0}, 1: {"b": 2, "c": 0}}), SCHEME, TEXTS)
     assert [s.annotators for s in found.subsets] == [("a", "b"), ("b", "c")]
 
 
@@ -134,7 +138,7 @@ def test_annotators_who_share_no_pair_have_no_subset() -> None:
 
 
 def test_kappa_is_undefined_where_both_use_the_same_single_class() -> None:
-    subset = only(agreement(labels_of({p: {"a": 0, "b": 0} for p in range(5)}), SCHEME, NONE))
+    subset = only(agreement(labels_of({p: {"a": 0, "b": 0} for p in range(5)}), SCHEME, TEXTS))
     assert (subset.kappa.value, subset.kappa_se) == (None, None)
     assert subset.kappa.undefined is not None
     assert "same single class" in subset.kappa.undefined
@@ -143,30 +147,49 @@ def test_kappa_is_undefined_where_both_use_the_same_single_class() -> None:
 
 @pytest.mark.parametrize("second", [0, 2])
 def test_kappa_is_undefined_on_one_shared_pair(second: int) -> None:
-    subset = only(agreement(labels_of({0: {"a": 0, "b": second}}), SCHEME, NONE))
+    subset = only(agreement(labels_of({0: {"a": 0, "b": second}}), SCHEME, TEXTS))
     assert subset.kappa == Figure("Cohen's kappa", None, 1, undefined="one shared pair: it has no variance")
 
 
 @pytest.mark.parametrize(("table", "kappa"), [([[3, 0], [0, 4]], 1), ([[3, 4], [0, 0]], 0)])
 @pytest.mark.parametrize("weights", ["none", "linear"])
-def test_a_standard_error_of_zero_gives_no_interval(table: list[list[int]], kappa: float, weights: Any) -> None:
-    options = replace(NONE, weights=weights)
-    subset = only(agreement(labels_of(from_table("a", "b", table)), SCHEME, options))
+def test_a_kappa_that_no_pair_moves_has_no_interval(table: list[list[int]], kappa: float, weights: Any) -> None:
+    options = replace(TEXTS, weights=weights)
+    subset = only(agreement(spread_out(from_table("a", "b", table)), SCHEME, options))
     assert subset.kappa.value == pytest.approx(kappa)
     assert (subset.kappa.low, subset.kappa.high, subset.kappa_se) == (None, None, None)
-    assert "standard error is 0" in subset.kappa.note
+    assert "changes nothing, which tells no error" in subset.kappa.note
+
+
+def spread_out(given: Given) -> pd.DataFrame:
+    """The labels with the pairs along two diagonals of the grid, so that no HS and no CN has more than two of them."""
+    labels = labels_of(given)
+    n = len(given) // 2 + 1
+    return labels.assign(hs_id=labels["pair_id"] % n, cn_id=(labels["pair_id"] % n + labels["pair_id"] // n) % n)
 
 
 def test_no_interval_reaches_beyond_one() -> None:
-    kappa = only(agreement(labels_of(from_table("a", "b", [[10, 1], [0, 10]])), SCHEME, NONE)).kappa
+    kappa = only(agreement(spread_out(from_table("a", "b", [[10, 1], [0, 10]])), SCHEME, TEXTS)).kappa
     assert kappa.low is not None
     assert kappa.value is not None
     assert kappa.low < kappa.value < 1 == kappa.high
 
 
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=3, max_size=3))
+def test_kappa_equals_statsmodels(table: list[list[int]]) -> None:
+    counts = np.array(table)
+    assume(counts.sum() > 1)
+    assume((counts.sum(axis=0) + counts.sum(axis=1)).max() < 2 * counts.sum())
+    for weights in ("none", "linear", "quadratic"):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fit = inter_rater.cohens_kappa(counts, wt=None if weights == "none" else weights)
+        assert cohens_kappa(counts, weights) == pytest.approx(fit.kappa, abs=1e-9)
+
+
 @pytest.mark.parametrize("given", [{}, {0: {"a": 0}, 1: {"b": 2}}], ids=["no labels", "no overlap"])
 def test_without_overlap_every_figure_says_why_it_is_undefined(given: Given) -> None:
-    found = agreement(labels_of(given), SCHEME, QUICK)
+    found = agreement(labels_of(given), SCHEME, TEXTS)
     assert found.subsets == ()
     assert (found.n_pairs, found.n_overlapped, found.n_labels) == (len(given), 0, len(given))
     assert all(figure.value is None and figure.undefined for figure in (*found.summary, *found.pooled))
@@ -175,14 +198,14 @@ def test_without_overlap_every_figure_says_why_it_is_undefined(given: Given) -> 
 
 def test_one_class_leaves_only_raw_agreement_and_ac1() -> None:
     """AC1 = (1 - 0) / (1 - 0) by its formula; the others divide by 0."""
-    found = agreement(labels_of({p: {"a": 2, "b": 2} for p in range(8)}), SCHEME, QUICK)
+    found = agreement(labels_of({p: {"a": 2, "b": 2} for p in range(8)}), SCHEME, TEXTS)
     defined = {name: figure.value for name, figure in figures(found).items() if figure.undefined is None}
     assert defined == {"raw agreement": 1, "Gwet's AC1": 1}
     assert all(figure.value is None for name, figure in figures(found).items() if name not in defined)
 
 
 def test_one_pair_gives_raw_agreement_only() -> None:
-    found = figures(agreement(labels_of({0: {"a": 0, "b": 2, "c": 0}}), SCHEME, QUICK))
+    found = figures(agreement(labels_of({0: {"a": 0, "b": 2, "c": 0}}), SCHEME, TEXTS))
     assert [name for name, figure in found.items() if figure.value is not None] == ["raw agreement"]
     assert found["raw agreement"].value == pytest.approx(1 / 3)
 
@@ -190,20 +213,20 @@ def test_one_pair_gives_raw_agreement_only() -> None:
 def test_a_scheme_that_keeps_one_class_has_no_chance_corrected_figure() -> None:
     scheme = Scheme((Choice(0, "unsure", definite=False), Choice(1, "yes", positive=True)))
     labels = labels_of({0: {"a": 1, "b": 1}, 5: {"a": 1, "b": 1}, 6: {"a": 1, "b": 0}})
-    found = figures(agreement(labels, scheme, replace(QUICK, not_sure="drop")))
+    found = figures(agreement(labels, scheme, replace(TEXTS, not_sure="drop")))
     assert [name for name, figure in found.items() if figure.value is not None] == ["raw agreement"]
 
 
 def test_a_scheme_that_keeps_no_class_leaves_nothing() -> None:
     scheme = Scheme((Choice(0, "hm", definite=False),))
-    found = agreement(labels_of({0: {"a": 0, "b": 0}}), scheme, replace(QUICK, not_sure="drop"))
+    found = agreement(labels_of({0: {"a": 0, "b": 0}}), scheme, replace(TEXTS, not_sure="drop"))
     assert (found.classes, found.n_labels, found.subsets) == ((), 0, ())
     assert all(figure.value is None and figure.undefined for figure in figures(found).values())
 
 
 def test_fleiss_rests_only_on_pairs_with_its_number_of_labels() -> None:
     given: Given = {0: {"a": 0, "b": 0}, 1: {"a": 2, "b": 2}, 2: {"a": 0, "b": 2, "c": 0, "d": 0}}
-    found = figures(agreement(labels_of(given), SCHEME, QUICK))
+    found = figures(agreement(labels_of(given), SCHEME, TEXTS))
     assert (found["Fleiss' kappa, 2 labels"].value, found["Fleiss' kappa, 2 labels"].n) == (1, 2)
     assert found["Fleiss' kappa, 3 labels"].undefined == "no pair has exactly 3 labels"
     assert found["Krippendorff's alpha, nominal"].n == 3
@@ -223,24 +246,24 @@ def three_tables_and_one_undefined() -> pd.DataFrame:
 
 def test_summary_of_the_defined_kappas_by_hand() -> None:
     """Kappas 2/5, 3/23 and 7/27 on 50, 100 and 100 pairs; the fourth subset, of one class, is left out."""
-    found = figures(agreement(three_tables_and_one_undefined(), SCHEME, NONE))
+    found = figures(agreement(three_tables_and_one_undefined(), SCHEME, TEXTS))
     kappas = [2 / 5, 3 / 23, 7 / 27]
     mean = sum(kappas) / 3
     spread = (sum((kappa - mean) ** 2 for kappa in kappas) / 2) ** 0.5
     assert found["mean kappa"].value == pytest.approx(mean)
     assert found["standard deviation of kappa"].value == pytest.approx(spread)
     assert found["mean kappa weighted by n"].value == pytest.approx((50 * 2 / 5 + 300 / 23 + 700 / 27) / 250)
-    assert found["mean kappa"].note == "overlap subsets: 3 used, 1 undefined and left out"
+    assert found["mean kappa"].note.startswith("overlap subsets: 3 used, 1 undefined and left out; interval from")
     assert found["mean kappa"].n == 250
 
 
 def test_the_summary_counts_a_pair_of_several_subsets_once() -> None:
     given = {p: dict(zip("abc", codes, strict=True)) for p, codes in enumerate([(0, 0, 2), (2, 2, 0), (0, 2, 0)])}
-    assert figures(agreement(labels_of(given), SCHEME, NONE))["mean kappa"].n == 3
+    assert figures(agreement(labels_of(given), SCHEME, TEXTS))["mean kappa"].n == 3
 
 
 def test_one_subset_has_no_standard_deviation() -> None:
-    found = figures(agreement(labels_of(from_table("a", "b", COHEN)), SCHEME, NONE))
+    found = figures(agreement(labels_of(from_table("a", "b", COHEN)), SCHEME, TEXTS))
     assert found["mean kappa"].value == found["mean kappa weighted by n"].value == pytest.approx(0.4)
     assert found["standard deviation of kappa"].value is None
     assert found["standard deviation of kappa"].undefined
@@ -252,7 +275,7 @@ def test_one_subset_has_no_standard_deviation() -> None:
 def test_dropped_indefinite_labels_are_left_out_before_anything_else() -> None:
     """Pair 1 loses one label and with it its overlap; pair 2 loses its only label."""
     given: Given = {0: {"a": 0, "b": 2}, 1: {"a": 0, "b": 1}, 2: {"a": 1}, 3: {"a": 2, "b": 2}}
-    found = agreement(labels_of(given), SCHEME, replace(QUICK, not_sure="drop"))
+    found = agreement(labels_of(given), SCHEME, replace(TEXTS, not_sure="drop"))
     assert found.classes == ("not_appropriate", "appropriate")
     assert (found.n_pairs, found.n_overlapped, found.n_labels) == (3, 2, 5)
     assert only(found).table == ((0, 1), (0, 1))
@@ -261,7 +284,7 @@ def test_dropped_indefinite_labels_are_left_out_before_anything_else() -> None:
 def test_pairs_with_one_label_change_no_figure() -> None:
     labels = three_tables_and_one_undefined()
     alone = labels_of({900: {"a": 2}, 901: {"d": 1}})
-    found, more = (agreement(x, SCHEME, QUICK) for x in (labels, pd.concat([labels, alone])))
+    found, more = (agreement(x, SCHEME, TEXTS) for x in (labels, pd.concat([labels, alone])))
     assert replace(more, n_pairs=found.n_pairs, n_labels=found.n_labels) == found
 
 
@@ -270,9 +293,7 @@ def test_pairs_with_one_label_change_no_figure() -> None:
     [
         ({"weights": "cubic"}, "weights is 'cubic'; expected one of none, linear, quadratic"),
         ({"not_sure": "guess"}, "not_sure is 'guess'; expected one of class, drop"),
-        ({"resamples": -1}, "resamples is -1; expected a whole number"),
-        ({"resamples": 2.5}, "resamples is 2.5; expected a whole number"),
-        ({"seed": -3}, "seed is -3; expected a whole number"),
+        ({"intervals": "people"}, "intervals is 'people'; expected one of texts, annotators"),
         ({"level": 95}, "level is 95; expected a share between 0 and 1"),
         ({"level": float("nan")}, "level is nan; expected a share"),
     ],
@@ -318,16 +339,16 @@ def test_a_pair_in_two_places_of_the_grid_is_refused() -> None:
 def test_the_input_stays_as_it_was() -> None:
     labels = three_tables_and_one_undefined()
     before = labels.copy()
-    agreement(labels, SCHEME, QUICK)
+    agreement(labels, SCHEME, TEXTS)
     pd.testing.assert_frame_equal(labels, before)
 
 
 def test_as_dict_survives_json() -> None:
-    found = agreement(three_tables_and_one_undefined(), SCHEME, QUICK)
+    found = agreement(three_tables_and_one_undefined(), SCHEME, TEXTS)
     again = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert again["subsets"][0]["table"] == [[20, 0, 5], [0, 0, 0], [10, 0, 15]]
     assert again["pooled"][0]["name"] == "raw agreement"
-    assert again["options"]["resamples"] == 20
+    assert again["options"]["intervals"] == "texts"
 
 
 def test_importing_the_module_imports_no_slow_library() -> None:
@@ -359,7 +380,7 @@ def values(found: Agreement, *left_out: str) -> dict[str, Any]:
 @settings(deadline=None, max_examples=60)
 @given(given_labels())
 def test_every_figure_has_either_a_finite_value_or_a_reason(given_: Given) -> None:
-    found = agreement(labels_of(given_), SCHEME, QUICK)
+    found = agreement(labels_of(given_), SCHEME, TEXTS)
     for figure in (*found.summary, *found.pooled, *(subset.kappa for subset in found.subsets)):
         assert (figure.value is None) == (figure.undefined is not None)
         assert (figure.low is None) == (figure.high is None)
@@ -373,7 +394,7 @@ def test_every_figure_has_either_a_finite_value_or_a_reason(given_: Given) -> No
 def test_the_order_of_the_rows_changes_nothing(given_: Given, random: Any) -> None:
     labels = labels_of(given_)
     order = random.sample(range(len(labels)), len(labels))
-    assert agreement(labels.iloc[order], SCHEME, QUICK) == agreement(labels, SCHEME, QUICK)
+    assert agreement(labels.iloc[order], SCHEME, TEXTS) == agreement(labels, SCHEME, TEXTS)
 
 
 @settings(deadline=None, max_examples=30)
@@ -381,7 +402,7 @@ def test_the_order_of_the_rows_changes_nothing(given_: Given, random: Any) -> No
 def test_the_names_of_the_annotators_change_no_figure(given_: Given, names: list[str]) -> None:
     labels = labels_of(given_)
     renamed = labels.assign(annotator=labels["annotator"].map(dict(zip("abcd", names, strict=True))))
-    found, again = (agreement(x, SCHEME, QUICK) for x in (labels, renamed))
+    found, again = (agreement(x, SCHEME, TEXTS) for x in (labels, renamed))
     assert again.pooled == found.pooled
     assert values(again) == values(found)
     assert sorted(s.n for s in again.subsets) == sorted(s.n for s in found.subsets)
@@ -394,7 +415,7 @@ def test_the_codes_of_the_classes_matter_only_to_ordinal_alpha(given_: Given, co
     recoded = labels.assign(code=labels["code"].map(dict(enumerate(codes))))
     ordinal = "Krippendorff's alpha, ordinal"
     left_out = () if codes in ([0, 1, 2], [2, 1, 0]) else (ordinal,)
-    found, again = (agreement(x, SCHEME, NONE) for x in (labels, recoded))
+    found, again = (agreement(x, SCHEME, TEXTS) for x in (labels, recoded))
     assert values(again, *left_out) == values(found, *left_out)
 
 
@@ -417,7 +438,7 @@ def fc_conan() -> pd.DataFrame:
 
 def test_fc_conan_kappa_of_annotator_columns_1_and_2(fc_conan: pd.DataFrame) -> None:
     """0.377427 on 701 pairs, three classes: scikit-learn's cohen_kappa_score gives the same."""
-    subset = agreement(fc_conan, SCHEME, NONE).subsets[0]
+    subset = agreement(fc_conan, SCHEME, TEXTS).subsets[0]
     assert (subset.annotators, subset.n) == (("1", "2"), 701)
     assert subset.kappa.value == pytest.approx(0.377427, abs=5e-7)
 
@@ -440,4 +461,4 @@ def test_fc_conan_pairs_of_two_have_no_definite_conflict(fc_conan: pd.DataFrame)
     """Without "not sure", the released pairs with two labels agree throughout: selection, not reliability."""
     found = figures(agreement(fc_conan, SCHEME, AgreementOptions(not_sure="drop")))["Fleiss' kappa, 2 labels"]
     assert (found.n, found.value, found.low, found.high) == (392, 1, None, None)
-    assert "without spread" in found.note
+    assert "leaving out any one HS or CN changes nothing" in found.note

@@ -86,7 +86,10 @@ def test_the_rules_are_bronze_first_and_say_what_they_ask() -> None:
         (Tier.GOLD, "2 labels or more; valid"),
         (Tier.DIAMOND, "2 labels or more, all equal to the final one; valid"),
     ]
-    assert str(tier_rules("majority")[3]) == "2 labels or more, at least two and more than half equal to the final one; valid"
+    assert (
+        str(tier_rules("majority")[3])
+        == "2 labels or more, at least two and more than half equal to the final one; valid"
+    )
     assert tier_rules("majority")[:3] == tier_rules("unanimous")[:3]
 
 

@@ -58,7 +58,7 @@ def test_a_recipe_with_every_section(tmp_path: Path) -> None:
         [simulate]
         seed = 5
         [agreement]
-        resamples = 10
+        intervals = "annotators"
         [adjudicate]
         policy = "majority"
         [validate]
@@ -75,7 +75,7 @@ def test_a_recipe_with_every_section(tmp_path: Path) -> None:
         pair=params.Pair(candidates=12),
         assign=Assign(annotators=4),
         simulate=Simulate(seed=5),
-        agreement=AgreementOptions(resamples=10),
+        agreement=AgreementOptions(intervals="annotators"),
         adjudicate=Adjudicate(policy="majority"),
         validate=Validate(blind=True),
         partition=Partition(diamond="majority"),
@@ -193,7 +193,12 @@ def test_a_text_that_is_no_path_keeps_its_dollar(tmp_path: Path) -> None:
         ("[import]\npath = '$NOT_SET_ANYWHERE/c.csv'", "path is `.NOT_SET_ANYWHERE/c.csv`, but that environment"),
         ("[agreement]\nweights = 'cubic'", r"\[agreement\] weights is `cubic`; expected one of none, linear"),
         ("[agreement]\nlevel = 2", r"\[agreement\]: agreement: level is 2"),
-        ("[agreement]\nresamples = -1", r"\[agreement\]: agreement: resamples is -1"),
+        ("[agreement]\nlevel = 95", r"\[agreement\]: agreement: level is 95"),
+        (
+            "[agreement]\nresamples = 1000",
+            r"`resamples` is gone; intervals of agreement no longer resample.*leave the key",
+        ),
+        ("[agreement]\nseed = 13", r"`seed` is gone; intervals of agreement no longer resample"),
         ("[study", "not TOML"),
         ("[study]\n[study]", "not TOML"),
     ],

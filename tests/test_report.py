@@ -42,7 +42,7 @@ from fcpair.report.rows import log_lines
 from fcpair.steps import report
 from fcpair.store import grids, runs, texts
 
-QUICK = AgreementOptions(resamples=20)
+OPTIONS = AgreementOptions(level=0.9)
 MAJORITY = Partition("majority")
 VOID = {"meta", "img", "source", "br"}
 SECTIONS = ("study", "grid", "agreement", "decisions", "tiers", "releases", "people", "log", "undefined")
@@ -95,7 +95,7 @@ def with_grid(folder: Path, setup: Setup | None = None, n_hs: int = 3, n_cn: int
 
 def page_of(study: Study, partition: Partition | None = None) -> str:
     path = Path(study.place).with_suffix(".html")
-    study.report(path, partition, QUICK)
+    study.report(path, partition, OPTIONS)
     return path.read_text("utf-8")
 
 
@@ -190,8 +190,8 @@ def test_a_report_changes_nothing_and_has_the_same_bytes_twice(tmp_path: Path) -
     study = published(tmp_path, SMALL)
     before = study.log()
     one, two = tmp_path / "1.html", tmp_path / "2.html"
-    assert study.report(one, MAJORITY, QUICK) == one
-    Study.open(study.place).report(two, MAJORITY, QUICK)
+    assert study.report(one, MAJORITY, OPTIONS) == one
+    Study.open(study.place).report(two, MAJORITY, OPTIONS)
     assert one.read_bytes() == two.read_bytes()
     assert study.log() == before
 
@@ -212,7 +212,7 @@ def test_the_tiers_stand_in_it_with_their_rules(tmp_path: Path) -> None:
 
 def test_agreement_is_told_with_what_it_was_computed_with(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
-    found = study.agreement(QUICK)
+    found = study.agreement(OPTIONS)
     text = check(page_of(study)).text
     kappa = found.subsets[0].kappa
     assert kappa.value is not None
@@ -221,7 +221,7 @@ def test_agreement_is_told_with_what_it_was_computed_with(tmp_path: Path) -> Non
     assert "7 labels" not in text
     assert f"{found.n_labels} labels on 5 pairs, of which 3 have two labels or more" in text
     assert "Weights of Cohen's kappa none" in text
-    assert "Confidence level 95 % Resamples 20 Seed 0" in text
+    assert "Confidence level 90 % Intervals are for new HS and CN, the same annotators; those of two" in text
 
 
 def test_undefined_figures_say_why_in_place_and_in_the_list(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_undefined_figures_say_why_in_place_and_in_the_list(tmp_path: Path) -> N
     assert "share of positive pairs, Diamond 0 pairs the tier is empty" in text
     assert "undefined, because the tier is empty" in text
     assert "median seconds per answer, annotator-1 0 of 2 timed no answer has a known time" in text
-    found = study.agreement(QUICK)
+    found = study.agreement(OPTIONS)
     for figure in (figure for figure in (*found.pooled, *found.summary) if figure.undefined):
         assert f"{figure.name} {words.counted(figure.n, 'pair')} {figure.undefined}" in text
 
@@ -290,7 +290,7 @@ def test_a_person_s_row_counts_load_answers_times_and_notes(tmp_path: Path) -> N
     rows["note"] = ["a note", "", "", ""]
     rows.to_csv(sheet, index=False)
     study.import_labels(sheet)
-    data = report.gather(study._store, MAJORITY, QUICK)
+    data = report.gather(study._store, MAJORITY, OPTIONS)
     ana = data.annotators[0]
     assert (ana.assigned, ana.done, ana.open, ana.skipped, ana.notes) == (11, 3, 7, 1, 1)
     assert ana.answers == (0, 1, 2)
@@ -299,10 +299,10 @@ def test_a_person_s_row_counts_load_answers_times_and_notes(tmp_path: Path) -> N
 
 
 def test_the_map_tells_corpus_pairs_from_holes(tmp_path: Path) -> None:
-    own = report.gather(with_grid(tmp_path)._store, MAJORITY, QUICK).grid
+    own = report.gather(with_grid(tmp_path)._store, MAJORITY, OPTIONS).grid
     assert own is not None
     assert own.place.tolist() == [[IN_CORPUS, *[IN_GRID] * 3], *[[IN_GRID] * 4] * 2]
-    taken = report.gather(published(tmp_path, SMALL)._store, MAJORITY, QUICK).grid
+    taken = report.gather(published(tmp_path, SMALL)._store, MAJORITY, OPTIONS).grid
     assert taken is not None
     assert taken.place.tolist() == [[IN_GRID] * 3, [IN_GRID, IN_GRID, HOLE]]
     assert taken.labels.tolist() == [[3, 2, 3], [1, 1, 0]]
@@ -313,7 +313,7 @@ def test_a_decision_that_was_taken_back_waits_again(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     study.decide(0, None, by="eva")
     study.take_back(1, by="eva")
-    grid = report.gather(study._store, MAJORITY, QUICK).grid
+    grid = report.gather(study._store, MAJORITY, OPTIONS).grid
     assert grid is not None
     assert grid.decision[0].tolist() == [DISCARDED, UNDECIDED, POSITIVE]
     assert "discarded 1" in check(page_of(study)).text

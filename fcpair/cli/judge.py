@@ -16,7 +16,8 @@ from fcpair.params import Adjudicate
 from fcpair.records import Figure
 
 if TYPE_CHECKING:
-    from fcpair.agree import Agreement, SubsetAgreement
+    from fcpair.agree import Agreement
+    from fcpair.kappa import SubsetAgreement
     from fcpair.study import Study
 
 FIGURE_COLUMNS = ("figure", "n", "value", "low", "high", "note")
@@ -30,12 +31,14 @@ SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 def agreement(study: Study, options: AgreementOptions, form: str) -> None:
     """Measure how far annotators agree.
 
-    It uses the labels as they were given, before adjudication. Pooled figures have intervals by the
-    pigeonhole bootstrap over HS and CN; a figure that is undefined says why.
+    It uses the labels as they were given, before adjudication. Intervals come from leaving out one HS and
+    one CN at a time, and one annotator where they are to speak for new annotators too; a figure that is
+    undefined says why.
 
     \b
     Example:
       fcpair agreement --weights linear --not-sure drop
+      fcpair agreement --intervals annotators
       fcpair agreement --format json
     """
     with working("measuring agreement"):
@@ -52,7 +55,12 @@ def agreement(study: Study, options: AgreementOptions, form: str) -> None:
             [list(_figure_row(figure).values())[:-1] for figure in figures],
             _footnotes({figure.name: _note(figure) for figure in figures}),
         ),
-        Table("Cohen's kappa of every two annotators", SUBSET_COLUMNS, subsets, subset_notes),
+        Table(
+            "Cohen's kappa of every two annotators; intervals for new HS and CN, the same two",
+            SUBSET_COLUMNS,
+            subsets,
+            subset_notes,
+        ),
     )
     emit(form, data={**measured.as_dict(), "simulated": simulated}, tables=tables, rows=rows, simulated=simulated)
 
@@ -71,7 +79,7 @@ def _rests_on(measured: Agreement) -> str:
     return (
         f"Agreement: {measured.n_labels:,} labels on {measured.n_pairs:,} pairs, {measured.n_overlapped:,} with two or "
         f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.not_sure}\n"
-        f"{100 * options.level:g} % intervals, {options.resamples:,} resamples, seed {options.seed}"
+        f"{100 * options.level:g} % intervals for {measured.spoken_for}"
     )
 
 

@@ -10,7 +10,8 @@ from fcpair.report import paint, words
 from fcpair.report.data import TierFigures
 
 if TYPE_CHECKING:
-    from fcpair.agree import Agreement, SubsetAgreement
+    from fcpair.agree import Agreement
+    from fcpair.kappa import SubsetAgreement
 
 Row = list[str]
 # The scheme stands among the study's facts, the seed in a column of its own.

@@ -232,11 +232,28 @@ def test_a_published_label_that_is_another_ends_the_dry_run_with_1(printed: dict
 
 
 def test_the_published_kappa_of_columns_1_and_2(printed: dict[str, str]) -> None:
-    measured = json.loads(fcpair("agreement", "--resamples", "0", "--format", "json", study="published.db"))
+    measured = json.loads(fcpair("agreement", "--format", "json", study="published.db"))
     subsets = {tuple(one["annotators"]): one for one in measured["subsets"]}
     first = subsets["annotator-1", "annotator-2"]
     assert first["n"] == 701
     assert first["kappa"]["value"] == pytest.approx(0.377427, abs=5e-7)
+
+
+def test_intervals_say_for_whom_they_speak(printed: dict[str, str]) -> None:
+    found = fcpair("agreement", study="published.db")
+    assert "95 % intervals for new HS and CN, the same annotators" in found
+    assert "interval from 45 HS, 24 CN" in found
+    assert "intervals for new HS and CN, the same two" in found
+    wider = fcpair("agreement", "--intervals", "annotators", study="published.db")
+    assert "95 % intervals for new HS, CN and annotators" in wider
+    assert "only 3 annotators" in " ".join(wider.split())
+
+
+def test_the_pairs_of_fc_conan_are_not_independent(printed: dict[str, str]) -> None:
+    """Fleiss, Cohen and Everitt's formula, which takes them to be, gives the kappa of columns 1 and 2 an error of 0.035."""
+    measured = json.loads(fcpair("agreement", "--format", "json", study="published.db"))
+    assert measured["subsets"][0]["kappa_se"] > 0.1
+    assert all(figure["low"] is not None for figure in (*measured["pooled"], measured["summary"][0]))
 
 
 # -- the example

@@ -30,7 +30,7 @@ def recipe(tmp_path: Path) -> Recipe:
         retrieve=Retrieve(k=2),
         pair=Pair(),
         assign=Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1),
-        agreement=AgreementOptions(resamples=0, seed=5),
+        agreement=AgreementOptions(level=0.9),
         adjudicate=Adjudicate("majority", "discard"),
         validate=Validate(validators=2, seed=1),
         partition=Partition("majority"),
@@ -87,14 +87,17 @@ def test_a_section_that_comes_next_and_is_not_there_is_named(at: At, recipe: Rec
 def test_the_rules_of_the_recipe_become_the_study_s_own(finished: Study, recipe: Recipe) -> None:
     assert walked(finished, recipe) == ["agreement", "partition"]
     assert finished.own(Partition) == Partition("majority")
-    assert finished.own(AgreementOptions) == AgreementOptions(resamples=0, seed=5)
-    assert str(finished.partition().rules[-1]) == "2 labels or more, at least two and more than half equal to the final one; valid"
-    assert finished.agreement().options.seed == 5
+    assert finished.own(AgreementOptions) == AgreementOptions(level=0.9)
+    assert (
+        str(finished.partition().rules[-1])
+        == "2 labels or more, at least two and more than half equal to the final one; valid"
+    )
+    assert finished.agreement().options.level == 0.9
 
 
 def test_what_is_given_comes_before_the_recipe(finished: Study, recipe: Recipe) -> None:
     walked(finished, recipe)
-    assert finished.own(AgreementOptions, weights="linear") == AgreementOptions("linear", resamples=0, seed=5)
+    assert finished.own(AgreementOptions, weights="linear") == AgreementOptions("linear", level=0.9)
 
 
 def test_without_a_recipe_the_defaults_hold(at: At) -> None:

@@ -70,6 +70,11 @@ def test_a_panel_shows_what_has_changed(site: Site) -> None:
     assert "SIMULATED" in browser.get("/lead").text
 
 
+def test_the_agreement_panel_says_for_whom_its_intervals_speak(serve: Serve) -> None:
+    panel = " ".join(serve("checked").browser("lea").get("/lead/panel/agreement").text.split())
+    assert "intervals for new HS and CN, the same annotators; those of two annotators for the same two." in panel
+
+
 def test_there_is_no_other_panel(site: Site) -> None:
     assert site.browser("lea").get("/lead/panel/weather").status_code == 404
 

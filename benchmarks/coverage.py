@@ -1,0 +1,215 @@
+"""How often 95 % intervals of agreement figures hold the true value, in simulated studies of known agreement.
+
+`python -m benchmarks.coverage` prints the tables of docs/07-agreement.md. The studies come from `benchmarks.latent`;
+what is shipped is measured by the package's own functions, the pigeonhole bootstrap by its lines here.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.latent import Effects, Shape, draw, new_annotators, same_annotators
+from benchmarks.measure import SEED, Figure
+from fcpair.intervals import CLUSTERS, Reach
+from fcpair.kappa import Subsets, subset_figures, summary_figures
+from fcpair.pooled import COEFFICIENTS, Overlap, Sums, moments, pooled_figures
+
+REPETITIONS = 200
+RESAMPLES = 200
+EVERY = 6  # the kappas of two are many and alike: those of each sixth study will do
+LEVEL = 0.95
+LEAST = 0.92
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+SHAPES = {
+    "3 x 100": Shape(3, 100, 6, 0.3, 0.15),
+    "5 x 60": Shape(5, 60, 6, 0.3, 0.15),
+    "12 x 30": Shape(12, 30, 6, 0.2, 0.1),
+    "45 x 24": Shape(45, 24, 9, 0.46, 0.18),
+    "45 x 129": Shape(45, 129, 9, 0.126, 0.05),
+}
+EFFECTS = {
+    "none": Effects(),
+    "HS and CN": Effects(hs=0.2, cn=0.2, hs_hardness=0.15, cn_hardness=0.15),
+    "HS, strong": Effects(hs=0.5, hs_hardness=0.3),
+    "annotators": Effects(leniency=0.4),
+    "all": Effects(hs=0.2, cn=0.2, hs_hardness=0.15, cn_hardness=0.15, leniency=0.4),
+}
+SHORT_NAMES = {
+    "raw agreement": "raw",
+    "Fleiss' kappa, 2 labels": "Fleiss 2",
+    "Fleiss' kappa, 3 labels": "Fleiss 3",
+    "Krippendorff's alpha, nominal": "alpha nom.",
+    "Krippendorff's alpha, ordinal": "alpha ord.",
+    "Gwet's AC1": "AC1",
+    "mean kappa": "mean kappa",
+    "mean kappa weighted by n": "weighted",
+    "Cohen's kappa": "kappa of two",
+}
+METHODS = {
+    ("same", "texts"): "two-way",
+    ("same", "pigeonhole"): "pigeonhole",
+    ("same", "annotators"): "three-way",
+    ("same", "large sample"): "large sample",
+    ("new", "texts"): "two-way",
+    ("new", "pigeonhole"): "pigeonhole",
+    ("new", "annotators"): "three-way",
+}
+
+
+@dataclass
+class Count:
+    """How often an interval held the true value, was given, and was not; and how wide it was."""
+
+    held: int = 0
+    given: int = 0
+    missing: int = 0
+    widths: list[float] = field(default_factory=list)
+
+    def add(self, low: float | None, high: float | None, truth: float) -> None:
+        """Count one interval."""
+        if low is None or high is None:
+            self.missing += 1
+            return
+        self.given += 1
+        self.held += low <= truth <= high
+        self.widths.append(high - low)
+
+    def __str__(self) -> str:
+        if not self.given:
+            return "-"
+        return f"{self.held / self.given:.3f} ({np.median(self.widths):.2f})"
+
+
+Counts = dict[tuple[str, str, str], Count]
+"""By whose true value it is (of the `same` or of `new` annotators), by method, and by figure."""
+
+
+def run(folder: Path, repetitions: int) -> list[Figure]:
+    """Measure the default intervals on two grids in which HS, CN and annotators all have effects."""
+    found = []
+    for name in ("12 x 30", "45 x 129"):
+        counts = coverage(SHAPES[name], EFFECTS["all"], repetitions, pigeonhole=False)
+        for (whose, method, figure), count in counts.items():
+            if (whose, method) == ("same", "texts"):
+                held = count.held / count.given
+                found.append(Figure("coverage", f"{name}, {figure}", held, "at least", LEAST))
+    return found
+
+
+def coverage(shape: Shape, effects: Effects, n_studies: int, *, pigeonhole: bool = True) -> Counts:
+    """Count over `n_studies` studies how often the intervals hold."""
+    rng, drawing = np.random.default_rng(SEED).spawn(2)
+    of_new = new_annotators(effects)
+    counts: Counts = {}
+    for study in range(n_studies):
+        overlap, leniency = draw(shape, effects, rng)
+        of_same, kappas = same_annotators(effects, leniency)
+        truths = {"same": of_same, "new": of_new}
+        for method, name, low, high in _intervals(overlap, drawing if pigeonhole else None):
+            for whose, truth in truths.items():
+                counts.setdefault((whose, method, name), Count()).add(low, high, truth[name])
+        for method, low, high, kappa in _of_two(overlap, kappas) if study % EVERY == 0 else ():
+            counts.setdefault(("same", method, "Cohen's kappa"), Count()).add(low, high, kappa)
+    return counts
+
+
+Interval = tuple[str, str, float | None, float | None]
+
+
+def _intervals(overlap: Overlap, drawing: np.random.Generator | None) -> Iterator[Interval]:
+    subsets = Subsets(overlap, "none")
+    reach: Reach
+    for reach in CLUSTERS:
+        for figure in (*pooled_figures(overlap, reach, LEVEL), *summary_figures(subsets, reach, LEVEL)):
+            if figure.value is not None and figure.name in SHORT_NAMES:
+                yield reach, figure.name, figure.low, figure.high
+    if drawing:
+        for name, low, high in _pigeonhole(overlap, drawing):
+            yield "pigeonhole", name, low, high
+
+
+def _of_two(overlap: Overlap, kappas: Floats) -> Iterator[tuple[str, float | None, float | None, float]]:
+    """The kappas of every two annotators: by the jackknife, and by Fleiss, Cohen and Everitt's large-sample formula."""
+    subsets = Subsets(overlap, "none")
+    names = [str(n) for n in range(len(kappas))]
+    for one in subset_figures(subsets, names, LEVEL):
+        if one.kappa.value is None:
+            continue
+        truth = float(kappas[int(one.annotators[0]), int(one.annotators[1])])
+        yield "texts", one.kappa.low, one.kappa.high, truth
+        variance = _large_sample(np.array(one.table), one.kappa.value)
+        reach = 1.959964 * variance**0.5 if variance > 1e-12 else None
+        low, high = (None, None) if reach is None else (one.kappa.value - reach, one.kappa.value + reach)
+        yield "large sample", low, high, truth
+
+
+def _large_sample(table: Ints, kappa: float) -> float:
+    """The variance of kappa by Fleiss, Cohen and Everitt (1969), DOI 10.1037/h0028106."""
+    n = table.sum()
+    share = table / n
+    first, second = share.sum(axis=1), share.sum(axis=0)
+    by_chance = first @ second
+    agreeing = np.diag(share) @ (1 - (first + second) * (1 - kappa)) ** 2
+    apart = (share - np.diag(np.diag(share))) * (second[:, None] + first) ** 2
+    rest = (kappa - by_chance * (1 - kappa)) ** 2
+    return float((agreeing + (1 - kappa) ** 2 * apart.sum() - rest) / (n * (1 - by_chance) ** 2))
+
+
+def _pigeonhole(overlap: Overlap, rng: np.random.Generator) -> Iterator[tuple[str, float | None, float | None]]:
+    """Percentile intervals of Owen's pigeonhole bootstrap, DOI 10.1214/07-AOAS122: HS and CN are drawn, each apart."""
+    n_pairs, k = int(overlap.pair.max()) + 1, overlap.n_classes
+    answers = np.bincount(overlap.pair * k + overlap.klass, minlength=n_pairs * k).reshape(n_pairs, k)
+    first = np.unique(overlap.pair, return_index=True)[1]
+    profiles, profile = np.unique(answers, axis=0, return_inverse=True)
+    drawn = _multiplicities(overlap.hs[first], rng) * _multiplicities(overlap.cn[first], rng)
+    order = np.argsort(profile, kind="stable")
+    weights = np.add.reduceat(drawn[:, order], np.searchsorted(profile[order], np.arange(len(profiles))), axis=1)
+    for one in COEFFICIENTS:
+        there = profiles.sum(axis=1) == one.n_labels if one.n_labels else np.ones(len(profiles), dtype=bool)
+        values = one.compute(Sums.of(weights[:, there] @ moments(profiles[there]), k))
+        values = values[~np.isnan(values)]
+        low, high = np.quantile(values, [0.025, 0.975]).tolist() if len(values) else (None, None)
+        yield one.name, low, high
+
+
+def _multiplicities(side: Ints, rng: np.random.Generator) -> Floats:
+    """How often the text of each pair is drawn, shape (RESAMPLES, n_pairs)."""
+    names, place = np.unique(side, return_inverse=True)
+    drawn = rng.integers(len(names), size=(RESAMPLES, len(names))) + len(names) * np.arange(RESAMPLES)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
+    return np.asarray(counts[:, place], dtype=np.float64)
+
+
+def main() -> None:
+    """Print a table for each whose true value is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description=__doc__)
+    parser.add_argument("--studies", type=int, default=1000, help="simulated studies of each setting")
+    parser.add_argument("--shapes", nargs="*", default=list(SHAPES), choices=list(SHAPES))
+    given = parser.parse_args()
+    error = (LEVEL * (1 - LEVEL) / given.studies) ** 0.5
+    print(f"{given.studies:,} studies of each setting, seed {SEED}; Monte Carlo standard error {error:.4f} at {LEVEL}.")
+    print("Coverage, and in brackets the median width. The columns are figures; `missing` counts undefined intervals.")
+    print()
+    figures = list(SHORT_NAMES)
+    print("| grid | effects | true value | intervals | " + " | ".join(SHORT_NAMES.values()) + " | missing |")
+    print("|---" * (len(figures) + 5) + "|")
+    for shape in given.shapes:
+        for name, effects in EFFECTS.items():
+            counts = coverage(SHAPES[shape], effects, given.studies)
+            for (whose, method), title in METHODS.items():
+                row = [counts.get((whose, method, figure), Count()) for figure in figures]
+                cells = " | ".join(map(str, row))
+                missing = sum(one.missing for one in row)
+                print(f"| {shape} | {name} | {whose} | {title} | {cells} | {missing} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""A model of annotators on a grid whose agreement is known: studies drawn from it, and its true figures.
+
+Annotator a labels a pair (h, c) by where r_h + c_c + u_hc + s_h s_c e_hca falls between two thresholds, both moved by
+a's own leniency. All parts are normal: r, c and u have variance 1 together; s are lognormal, so that some HS and some
+CNs are harder than others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fcpair.kappa import cohens_kappa
+from fcpair.pooled import COEFFICIENTS, Overlap, Sums
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+THRESHOLDS = np.array([0.9, 1.2])
+"""With them and `NOISE` the classes have shares near 0.78, 0.07 and 0.15, and alpha is near 0.4, as in FC-CONAN."""
+
+NOISE = 0.5
+N_CLASSES = 3
+MANY = 1e12
+MEANS = ("mean kappa", "mean kappa weighted by n")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A grid: its sides, its annotators, and the shares of its pairs that get two and three labels."""
+
+    n_hs: int
+    n_cn: int
+    n_annotators: int
+    two: float
+    three: float
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The variance that HS and CN have in what a pair is like, that of log s of each, and the sd of leniency."""
+
+    hs: float = 0.0
+    cn: float = 0.0
+    hs_hardness: float = 0.0
+    cn_hardness: float = 0.0
+    leniency: float = 0.0
+
+
+def draw(shape: Shape, effects: Effects, rng: np.random.Generator) -> tuple[Overlap, Floats]:
+    """The labels of one study, as they fall on its overlapping pairs, and the leniency of its annotators."""
+    n_cells = shape.n_hs * shape.n_cn
+    n_two, n_three = round(shape.two * n_cells), round(shape.three * n_cells)
+    hs, cn = np.divmod(rng.permutation(n_cells)[: n_two + n_three], shape.n_cn)
+    latent = rng.normal(0, effects.hs**0.5, shape.n_hs)[hs] + rng.normal(0, effects.cn**0.5, shape.n_cn)[cn]
+    latent += rng.normal(0, (1 - effects.hs - effects.cn) ** 0.5, len(hs))
+    log_s = rng.normal(0, effects.hs_hardness**0.5, shape.n_hs)[hs]
+    log_s += rng.normal(0, effects.cn_hardness**0.5, shape.n_cn)[cn]
+    leniency = rng.normal(0, effects.leniency, shape.n_annotators)
+    pair = np.repeat(np.arange(len(hs)), np.repeat([2, 3], [n_two, n_three]))
+    nth = np.concatenate([np.tile([0, 1], n_two), np.tile([0, 1, 2], n_three)])
+    annotator = np.argsort(rng.random((len(hs), shape.n_annotators)), axis=1)[pair, nth]
+    seen = latent[pair] + NOISE * np.exp(log_s)[pair] * rng.normal(size=len(pair)) + leniency[annotator]
+    klass = np.searchsorted(THRESHOLDS, seen)
+    return Overlap(N_CLASSES, pair, hs[pair], cn[pair], annotator, klass), leniency
+
+
+def joint(effects: Effects, leniency: Floats) -> Floats:
+    """How probable two answers on a new pair are, by annotators of this leniency: (n, n, n_classes, n_classes).
+
+    Exact but for the quadrature over what a pair is like and how hard it is.
+    """
+    from scipy.special import ndtr
+
+    z, z_weight = _normal(61)
+    log_s, s_weight = _normal(15)
+    log_s = log_s * (effects.hs_hardness + effects.cn_hardness) ** 0.5
+    what, hard = (grid.ravel() for grid in np.meshgrid(z, log_s, indexing="ij"))
+    below = ndtr((THRESHOLDS[:, None, None] - leniency[:, None] - what) / (NOISE * np.exp(hard)))
+    ends = np.concatenate([np.zeros_like(below[:1]), below, np.ones_like(below[:1])])
+    share = np.moveaxis(np.diff(ends, axis=0), 0, -1)  # annotator, node, class
+    found = np.einsum("aqi,bqj,q->abij", share, share, np.outer(z_weight, s_weight).ravel(), optimize=True)
+    return np.asarray(found)
+
+
+def _normal(n: int) -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.hermite_e.hermegauss(n)
+    return nodes, weights / weights.sum()
+
+
+def same_annotators(effects: Effects, leniency: Floats) -> tuple[dict[str, float], Floats]:
+    """The figures on endlessly many HS and CN with these annotators; and the kappa of each two, (n, n)."""
+    found = joint(effects, leniency)
+    others = ~np.eye(len(leniency), dtype=bool)
+    return _figures(found, others / others.sum())
+
+
+def new_annotators(effects: Effects) -> dict[str, float]:
+    """The figures on endlessly many HS and CN with endlessly many annotators."""
+    nodes, weights = _normal(31)
+    return _figures(joint(effects, nodes * effects.leniency), np.outer(weights, weights))[0]
+
+
+def _figures(found: Floats, weights: Floats) -> tuple[dict[str, float], Floats]:
+    """The figures where annotators a and b share the `weights` (n, n) of the pairs, with joint answers `found`."""
+    both = np.einsum("abij,ab->ij", found, weights)
+    marginal = both.sum(axis=1)
+    many = np.array(MANY)
+    sums = Sums(many, many * np.trace(both), many * marginal, 2 * many * marginal, 2 * many * both)
+    kappas = cohens_kappa(found * MANY, "none")
+    mean = float((kappas * weights).sum())
+    return {one.name: float(one.compute(sums)) for one in COEFFICIENTS} | dict.fromkeys(MEANS, mean), kappas
