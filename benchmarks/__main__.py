@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import evaluation, grid, retrieval, serving, startup, tiers
+from benchmarks import evaluation, grid, retrieval, serving, startup, tiers, visible
 from benchmarks.measure import Figure, machine
 
 BENCHMARKS: dict[str, ModuleType] = {
@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "evaluation": evaluation,
     "serving": serving,
     "startup": startup,
+    "visible": visible,
 }
 HEAD = ("benchmark", "what", "measured", "demanded", "met")
 

@@ -58,14 +58,14 @@ def prepare(folder: Path) -> list[str]:
 
     hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
     cn = [f"A reply with the number {i}, written to be of about the length that replies have." for i in range(N_CN)]
-    _write(
+    write_rows(
         folder / "corpus.csv", [("hs", "cn"), *((one, f"a source of {one}") for one in hs), *(("other", c) for c in cn)]
     )
-    _write(folder / "hs.csv", [("hs",), *((one,) for one in hs)])
+    write_rows(folder / "hs.csv", [("hs",), *((one,) for one in hs)])
     study = Study.create(folder / "study.db")
     study.import_corpus(Import(folder / "corpus.csv"))
     study.select(Select(list=folder / "hs.csv"))
-    _set_candidates(study, set(cn))
+    set_candidates(study, set(cn))
     study.pair(Pair())
     study.assign(Assign(annotators=N_CLIENTS, seed=SEED))
     tokens = [study.access.invite(one.name) for one in study.people]
@@ -74,12 +74,13 @@ def prepare(folder: Path) -> list[str]:
     return tokens
 
 
-def _write(path: Path, rows: list[tuple[str, ...]]) -> None:
+def write_rows(path: Path, rows: list[tuple[str, ...]]) -> None:
+    """Write a CSV."""
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(rows)
 
 
-def _set_candidates(study: Any, bodies: set[str]) -> None:
+def set_candidates(study: Any, bodies: set[str]) -> None:
     """Do what `retrieve` does, without a model."""
     from fcpair.store import grids, texts
 
@@ -91,7 +92,7 @@ def _set_candidates(study: Any, bodies: set[str]) -> None:
 def _online(folder: Path, tokens: list[str]) -> dict[str, Any]:
     path = Path(shutil.copy(folder / "study.db", folder / "served.db"))
     script = str(Path(sysconfig.get_path("scripts")) / "fcpair")
-    with _server([script, "serve", "--study", str(path), "--port"], "/join") as (process, port, start_s):
+    with server([script, "serve", "--study", str(path), "--port"], "/join") as (process, port, start_s):
         return {"start_s": start_s, **_load(process, port, tokens, label_online)}
 
 
@@ -99,7 +100,7 @@ def _bare(folder: Path) -> dict[str, Any]:
     for left in folder.glob("bare.db*"):
         left.unlink()
     line = [sys.executable, "-m", "uvicorn", "benchmarks.bare_endpoint:app", "--no-access-log", "--port"]
-    with _server(line, "/openapi.json", BARE_DATABASE=str(folder / "bare.db")) as (process, port, start_s):
+    with server(line, "/openapi.json", BARE_DATABASE=str(folder / "bare.db")) as (process, port, start_s):
         return {"start_s": start_s, **_load(process, port, [""] * N_CLIENTS, label_bare)}
 
 
@@ -111,7 +112,7 @@ def _load(process: psutil.Process, port: int, tokens: list[str], label: Label) -
 
 
 @contextmanager
-def _server(line: list[str], path: str, **environment: str) -> Iterator[tuple[psutil.Process, int, float]]:
+def server(line: list[str], path: str, **environment: str) -> Iterator[tuple[psutil.Process, int, float]]:
     """A server on a free port: its process, the port, and the seconds until it answered for the first time."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

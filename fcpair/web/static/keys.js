@@ -26,9 +26,10 @@ function press(event) {
   if (key === null) return;
   const scope = document.querySelector("dialog[open]") ?? document;
   const bearers = [...scope.querySelectorAll(`[data-key="${key}"]`)];
-  const bearer = bearers.find((one) => !one.disabled && one.getClientRects().length > 0);
+  const bearer = bearers.find((one) => !one.disabled && (one.getClientRects().length > 0 || one.closest("details")));
   if (!bearer) return;
   event.preventDefault();
+  bearer.closest("details")?.setAttribute("open", ""); // what is folded away is unfolded by its key
   if (isField(bearer)) bearer.focus();
   else bearer.click();
 }

@@ -23,6 +23,7 @@ export class View {
     this.#text("cn", task.cn);
     this.veil(this.#blurred);
     element("note").value = task.note;
+    element("note").closest("details").open = task.note !== "";
     element("label").textContent = inWords(task.label ?? "");
     shown("label-line", task.label !== null);
     element("answered").textContent = inWords(task.answer ?? "");
@@ -41,6 +42,7 @@ export class View {
   #text(side, text) {
     const place = element(side);
     place.textContent = text.body;
+    place.scrollTop = 0;
     place.dir = text.direction;
     place.lang = text.language ?? "";
   }

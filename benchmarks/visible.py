@@ -1,0 +1,155 @@
+"""How many pairs of CONAN a reader on a phone sees whole, without scrolling and with nothing in front of them.
+
+The pages are those that `fcpair serve` gives, in Chromium as a phone; a page is opened once for each role and size, and
+the texts of the pairs are put in the place of those that it shows. A text counts as seen when every line of it lies in
+the window, belongs to no part that would have to be scrolled, and is what a finger would touch there.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import random
+import shutil
+
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.measure import SEED, Figure, data
+from benchmarks.serving import server, set_candidates, write_rows
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+REPETITIONS = 1  # nothing in it is left to chance but the draw, which has a seed
+N_PAIRS = 600
+SIZES = {(375, 667): 90.0, (320, 568): 60.0}
+ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
+LONGEST_LABEL = "not appropriate"
+MEASURE = """([pairs, parts, label]) => {
+  const lines = (element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return [...range.getClientRects()].filter((line) => line.width && line.height);
+  };
+  const cut = (one) => ["auto", "scroll", "hidden"].includes(getComputedStyle(one).overflowY) &&
+    one.scrollHeight > one.clientHeight + 1;
+  const within = (element) => {
+    for (let one = element; one !== document.body; one = one.parentElement) if (cut(one)) return false;
+    return true;
+  };
+  const clear = (element, line) => [line.left + 1, (line.left + line.right) / 2, line.right - 1].every((x) => {
+    const found = document.elementFromPoint(x, (line.top + line.bottom) / 2);
+    return found !== null && (found === element || element.contains(found));
+  });
+  const inside = (line) => line.top >= 0 && line.bottom <= innerHeight && line.left >= 0 && line.right <= innerWidth;
+  const seen = (element) => within(element) && lines(element).every((line) => inside(line) && clear(element, line));
+  const put = (id, words) => { const place = document.getElementById(id); if (place) place.textContent = words; };
+  return pairs.map(([hs, cn]) => {
+    put("hs", hs);
+    put("cn", cn);
+    put("label", label);
+    scrollTo(0, 0);
+    return parts.map((part) => seen(document.querySelector(part)));
+  });
+}"""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Somebody at a page, and what of it they judge; `demanded` where a share is asked for."""
+
+    name: str
+    parts: tuple[str, ...]
+    demanded: bool = True
+
+
+READERS = (
+    Reader("annotator", ("#hs", "#cn")),
+    Reader("validator", ("#hs", "#cn", "#label")),
+    Reader("adjudicator", ("#hs", "#cn", "section[aria-labelledby=answers-name] ul"), demanded=False),
+)
+
+
+def run(folder: Path, _repetitions: int) -> list[Figure]:
+    """Measure the share of pairs that is seen whole by each reader at each size, in percent."""
+    from playwright.sync_api import sync_playwright
+
+    pairs = draw(data() / "conan" / "CONAN.csv")
+    links = prepare(folder, pairs)
+    script = str(Path(sysconfig.get_path("scripts")) / "fcpair")
+    browser_path = os.environ.get("FCPAIR_CHROMIUM") or shutil.which("chromium")
+    line = [script, "serve", "--study", str(folder / "study.db"), "--port"]
+    figures = []
+    with server(line, "/join") as (_, port, _), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
+        for (width, height), least in SIZES.items():
+            for reader in READERS:
+                url = f"http://127.0.0.1:{port}/join#{links[reader.name]}"
+                share = measure(browser, url, reader, (width, height), pairs)
+                what = f"{reader.name}, {width} x {height}: pairs seen whole"
+                if reader.demanded:
+                    figures.append(Figure("visible", what, share, "at least", least, " %"))
+        browser.close()
+    return figures
+
+
+def draw(path: Path) -> list[tuple[str, str]]:
+    """`N_PAIRS` of the product of the distinct English HS and CNs, drawn with `SEED`."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["cn_id"].startswith("EN")]
+    hs = list(dict.fromkeys(row["hateSpeech"] for row in rows))
+    cn = list(dict.fromkeys(row["counterSpeech"] for row in rows))
+    cells = random.Random(SEED).sample(range(len(hs) * len(cn)), N_PAIRS)
+    return [(hs[cell // len(cn)], cn[cell % len(cn)]) for cell in cells]
+
+
+def prepare(folder: Path, pairs: list[tuple[str, str]]) -> dict[str, str]:
+    """Make a study that has something for each reader; returns their tokens."""
+    from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Validate
+    from fcpair.records import Role
+    from fcpair.study import Study
+
+    hs, cns = pairs[0][0], list(dict.fromkeys(cn for _, cn in pairs))[:3]
+    write_rows(folder / "corpus.csv", [("hs", "cn"), (hs, "Its own."), *(("Another.", cn) for cn in cns)])
+    write_rows(folder / "hs.csv", [("hs",), (hs,)])
+    study = Study.create(folder / "study.db")
+    study.import_corpus(Import(folder / "corpus.csv"))
+    study.select(Select(list=folder / "hs.csv"))
+    set_candidates(study, set(cns))
+    study.pair(Pair())
+    study.add_people(["annotator", "other"], Role.ANNOTATOR)
+    study.assign(Assign(overlap={2: 1.0}, seed=SEED))
+    said = [("annotator", 1, 2), ("other", 1, 0), ("annotator", 2, 2), ("other", 2, 2)]  # the third is open
+    write_rows(folder / "labels.csv", [("annotator", "pair", "label"), *((a, str(b), str(c)) for a, b, c in said)])
+    study.import_labels(folder / "labels.csv")
+    study.adjudicate(Adjudicate())
+    study.add_people(["validator"], Role.VALIDATOR)
+    study.assign_validation(Validate())
+    study.add_people(["adjudicator"], Role.ADJUDICATOR)
+    tokens = {reader.name: study.access.invite(reader.name) for reader in READERS}
+    for one in study.people:
+        study.access.consent(one.id, {})
+    study.close()
+    return tokens
+
+
+def measure(
+    browser: Browser, url: str, reader: Reader, size: tuple[int, int], pairs: list[tuple[str, str]]
+) -> float:
+    """The percentage of the pairs of which a reader sees every part whole; prints it part by part."""
+    viewport = {"width": size[0], "height": size[1]}
+    context = browser.new_context(viewport=viewport, has_touch=True, is_mobile=True, device_scale_factor=2)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(url)
+    page.wait_for_function("() => location.pathname !== '/join' && document.querySelector('#cn')?.textContent")
+    page.locator("#pair").wait_for()
+    seen: list[list[bool]] = page.evaluate(MEASURE, [pairs, list(reader.parts), LONGEST_LABEL])
+    context.close()
+    shares = [100 * sum(part) / len(pairs) for part in zip(*seen, strict=True)]
+    whole = 100 * sum(map(all, seen)) / len(pairs)
+    by_part = ", ".join(f"{part} {share:.1f} %" for part, share in zip(reader.parts, shares, strict=True))
+    print(f"  {reader.name}, {size[0]} x {size[1]}: {whole:.1f} % whole; {by_part}", flush=True)
+    return whole
