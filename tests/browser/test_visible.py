@@ -1,0 +1,176 @@
+"""On a phone all that is judged is seen at once; what is too long for that scrolls by itself, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.axe import IS_WIDER
+from browser.hosts import Host
+from browser.sitting import await_pair
+from browser.windows import PHONE, Windows
+
+SMALL = {"width": 320, "height": 568}
+LANDSCAPE = {"width": 667, "height": 375}
+TOUCH: dict[str, Any] = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+MIDDLING = (  # 113 and 152 letters, about the medians of CONAN's English texts
+    "Everybody who drinks tea looks down on the rest of us, and whoever says that they do not has not listened to them.",
+    "I share a kitchen with four tea drinkers, and the only thing that they ever looked down on was the sugar bowl, "
+    "because somebody had left a wet spoon in it.",
+)
+LONG = (  # 199 and 214 letters: of ten texts of CONAN, about one is longer
+    "Cyclists think that the whole road was built for them alone, they ride two abreast through the middle of every "
+    "village, and then they complain about the cars that have to wait behind them for half an hour.",
+    "Two abreast they are passed more quickly than one behind the other, because the way back into the lane is half as "
+    "long. Most of those whom I know have a car as well, and wait behind tractors without a word about it.",
+)
+ENDLESS = ("owl" * 400, " ".join(["Night owls sleep when others wake."] * 60))
+PERSIAN = ("کسانی که چای را با قند می‌خورند هیچ‌وقت طعم واقعی چای را نمی‌فهمند. " * 2, "هل قابلت واحدا منهم من قبل؟ " * 5)
+WHOLE = """(selector) => {
+  const element = document.querySelector(selector), range = document.createRange();
+  range.selectNodeContents(element);
+  for (let one = element; one !== document.body; one = one.parentElement) {
+    if (getComputedStyle(one).overflowY !== "visible" && one.scrollHeight > one.clientHeight + 1) return false;
+  }
+  return [...range.getClientRects()].filter((line) => line.width && line.height).every((line) => {
+    const [x, y] = [(line.left + line.right) / 2, (line.top + line.bottom) / 2];
+    const inside = line.top >= 0 && line.bottom <= innerHeight && line.left >= 0 && line.right <= innerWidth;
+    return inside && element.contains(document.elementFromPoint(x, y));
+  });
+}"""
+PUT = """(texts) => ["hs", "cn"].forEach((id, at) => {
+  document.getElementById(id).textContent = texts[at];
+  document.getElementById(id).dir = /[\\u0600-\\u06ff]/.test(texts[at]) ? "rtl" : "ltr";
+})"""
+OVERLAP = """() => {
+  const parts = [".above", ".texts", ".note", ".answers", ".steps", ".below"].map((part) =>
+    document.querySelector("#desk " + part).getBoundingClientRect());
+  return parts.slice(1).some((part, at) => part.top < parts[at].bottom - 1 && part.left < parts[at].right - 1);
+}"""
+ANSWERS = "#desk .answers button"
+JUDGED = {
+    "ana": ("/annotate", "dealt", ("#hs", "#cn")),
+    "vera": ("/validate", "checking", ("#hs", "#cn", "#label")),
+    "judy": ("/adjudicate", "labelled", ("#hs", "#cn", ".labels")),
+}
+Sit = Callable[..., Page]
+
+
+@pytest.fixture
+def sit(host: Callable[..., Host], stages: dict[str, Path], windows: Windows) -> Sit:
+    """Somebody at their page on a phone, with these two texts before them."""
+
+    def sit(who: str, size: dict[str, int], texts: tuple[str, str], **options: Any) -> Page:
+        path, stage, _ = JUDGED[who]
+        served = host(stages[stage])
+        page = windows.open(served.url, served.token(who), viewport=size, **{**TOUCH, **options})
+        page.goto(path)
+        await_pair(page)
+        page.evaluate(PUT, texts)
+        return page
+
+    return sit
+
+
+def seen(page: Page, who: str) -> dict[str, bool]:
+    """Which parts of what somebody judges are wholly visible as the page is now."""
+    return {part: page.evaluate(WHOLE, part) for part in JUDGED[who][2]}
+
+
+@pytest.mark.parametrize("who", JUDGED)
+@pytest.mark.parametrize(
+    ("size", "texts"), [(PHONE, MIDDLING), (PHONE, LONG), (SMALL, MIDDLING)], ids=["middling", "long", "small"]
+)
+def test_all_that_is_judged_is_seen_at_once(sit: Sit, who: str, size: dict[str, int], texts: tuple[str, str]) -> None:
+    page = sit(who, size, texts)
+    assert all(seen(page, who).values()), seen(page, who)
+    assert page.locator("[data-more]").count() == 0
+    for button in page.locator(ANSWERS).all():
+        expect(button).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("who", JUDGED)
+@pytest.mark.parametrize("size", [PHONE, SMALL], ids=["375", "320"])
+def test_what_is_too_long_scrolls_by_itself_and_says_so(sit: Sit, who: str, size: dict[str, int]) -> None:
+    page = sit(who, size, ENDLESS)
+    expect(page.locator(".text[data-more]")).to_have_count(2)
+    assert not page.evaluate(IS_WIDER)
+    for button in page.locator(ANSWERS).all():
+        expect(button).to_be_in_viewport(ratio=1)
+    for part in ("#hs", "#cn"):
+        page.locator(part).evaluate("(text) => text.scrollTo(0, text.scrollHeight)")
+    expect(page.locator("[data-more]")).to_have_count(0)
+    assert page.evaluate("scrollY") == 0
+
+
+def test_a_long_text_can_be_scrolled_by_the_keyboard(sit: Sit) -> None:
+    page = sit("ana", PHONE, ENDLESS)
+    expect(page.locator(".text[data-more]")).to_have_count(2)
+    page.locator("#cn").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".text[data-more]")).to_have_count(1)
+
+
+def test_the_next_text_begins_at_its_beginning(sit: Sit) -> None:
+    page = sit("ana", PHONE, ENDLESS)
+    expect(page.locator(".text[data-more]")).to_have_count(2)
+    page.locator("#cn").evaluate("(text) => text.scrollTo(0, text.scrollHeight)")
+    page.wait_for_timeout(300)
+    page.locator("[data-answer=skip]").tap()
+    expect(page.locator("[data-more]")).to_have_count(0)
+    assert page.locator("#cn").evaluate("(text) => text.scrollTop") == 0
+
+
+@pytest.mark.parametrize("who", JUDGED)
+@pytest.mark.parametrize("size", [PHONE, SMALL, LANDSCAPE], ids=["375", "320", "landscape"])
+def test_answers_are_of_one_size(sit: Sit, who: str, size: dict[str, int]) -> None:
+    page = sit(who, size, MIDDLING)
+    boxes = [box for one in page.locator(ANSWERS).all() if (box := one.bounding_box())]
+    for edge in ("width", "height"):
+        assert max(box[edge] for box in boxes) - min(box[edge] for box in boxes) < 1
+    assert min(box["height"] for box in boxes) >= 44
+    small = [box for one in page.locator(".steps button").all() if (box := one.bounding_box())]
+    assert all(min(box["width"], box["height"]) >= 24 for box in small)
+
+
+def test_texts_from_right_to_left_fit_as_well(sit: Sit) -> None:
+    page = sit("ana", SMALL, PERSIAN)
+    assert all(seen(page, "ana").values())
+    assert not page.evaluate(IS_WIDER)
+
+
+@pytest.mark.parametrize("who", JUDGED)
+@pytest.mark.parametrize("size", [PHONE, SMALL, LANDSCAPE, {"width": 640, "height": 400}])
+def test_letters_of_twice_the_size_cover_nothing(sit: Sit, who: str, size: dict[str, int]) -> None:
+    page = sit(who, size, LONG)
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    assert not page.evaluate(IS_WIDER)
+    for part in ("#hs", "#cn", ".answers", ".steps"):
+        page.locator(part).first.scroll_into_view_if_needed()
+        expect(page.locator(part).first).to_be_in_viewport(ratio=0.9 if size["height"] > 600 else 0.3)
+    assert not page.evaluate(OVERLAP)
+
+
+def test_the_note_is_unfolded_by_its_key_and_stays_open_on_a_note(sit: Sit) -> None:
+    page = sit("ana", PHONE, MIDDLING)
+    expect(page.locator("#note")).to_be_hidden()
+    page.keyboard.press("n")
+    expect(page.locator("#note")).to_be_focused()
+    page.keyboard.type("Which owls?")
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(300)
+    page.keyboard.press("1")
+    expect(page.locator("#note")).to_be_hidden()
+    page.keyboard.press("u")
+    expect(page.locator("#note")).to_have_value("Which owls?")
+    expect(page.locator("#note")).to_be_visible()
+
+
+def test_the_note_is_open_where_there_is_room(sit: Sit) -> None:
+    page = sit("ana", {"width": 1280, "height": 800}, MIDDLING, is_mobile=False)
+    expect(page.locator("#note")).to_be_visible()
+    expect(page.get_by_text("Note", exact=True)).to_be_hidden()

@@ -1,0 +1,41 @@
+"""At every width the page keeps its sides free and fits: phones, tablets, landscape, enlarged pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from browser.axe import IS_WIDER
+from browser.hosts import Host
+from browser.windows import Windows
+
+WIDTHS = (320, 375, 575, 576, 600, 640, 667, 680, 681, 700, 767, 768, 800, 1023, 1024, 1280)
+LEAST_PX = 8
+PAGES = [
+    ("ana", "/annotate", "dealt"),
+    ("ana", "/settings", "dealt"),
+    ("ana", "/thanks", "labelled"),
+    ("vera", "/validate", "checking"),
+    ("judy", "/adjudicate", "labelled"),
+    ("judy", "/adjudicate/decided", "labelled"),
+    ("lea", "/lead/people", "labelled"),
+]
+SIDES = """() => [...document.querySelectorAll("main > *, #desk > *, .act, .site a")].map(
+  (one) => one.getBoundingClientRect()).filter((box) => box.width > 2 && box.height > 2).reduce(
+  ([left, right], box) => [Math.min(left, box.left), Math.min(right, innerWidth - box.right)], [innerWidth, innerWidth])"""
+
+
+@pytest.mark.parametrize(("who", "path", "stage"), PAGES, ids=[path for _, path, _ in PAGES])
+def test_the_sides_are_free_and_nothing_scrolls_sideways(
+    who: str, path: str, stage: str, host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+) -> None:
+    served = host(stages[stage])
+    page = windows.open(served.url, served.token(who))
+    page.goto(path)
+    page.wait_for_load_state()
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        assert not page.evaluate(IS_WIDER), width
+        assert min(page.evaluate(SIDES)) >= LEAST_PX, (width, page.evaluate(SIDES))
