@@ -11,7 +11,6 @@ import csv
 import os
 import random
 import shutil
-
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,9 +135,7 @@ def prepare(folder: Path, pairs: list[tuple[str, str]]) -> dict[str, str]:
     return tokens
 
 
-def measure(
-    browser: Browser, url: str, reader: Reader, size: tuple[int, int], pairs: list[tuple[str, str]]
-) -> float:
+def measure(browser: Browser, url: str, reader: Reader, size: tuple[int, int], pairs: list[tuple[str, str]]) -> float:
     """The percentage of the pairs of which a reader sees every part whole; prints it part by part."""
     viewport = {"width": size[0], "height": size[1]}
     context = browser.new_context(viewport=viewport, has_touch=True, is_mobile=True, device_scale_factor=2)  # type: ignore[arg-type]

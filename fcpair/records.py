@@ -208,8 +208,9 @@ class Submission:
 class Progress:
     """How far a person is, and how long the rest takes at their own pace.
 
-    `pace_s` (seconds a pair) and `left_s` are None exactly when `undefined` says why. `today` counts the pairs answered
-    since midnight where the server is; `limit` is a sentence when a limit of pairs is reached.
+    `pace_s` (seconds a pair) and `left_s` are None exactly when `undefined` says why. `today` counts the pairs read
+    since midnight where the server is, `read` those read in all; `daily_limit` and `total_limit` are how many one may
+    read, None without a limit, and `limit` is a sentence when one of them is reached.
     """
 
     open: int
@@ -220,6 +221,9 @@ class Progress:
     left_s: float | None
     undefined: str | None
     limit: str | None
+    read: int
+    daily_limit: int | None
+    total_limit: int | None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -13,12 +13,12 @@ from fcpair.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
 from fcpair.params import Annotate
 from fcpair.records import Origin, Progress, Round, Scheme, ShownText, Status, Submission, Task, Verdict, Visitor
 from fcpair.steps import check, settle, staff
+from fcpair.steps.allowance import allowance, limit_reached, limited
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.receipt import once
 from fcpair.store import Store, Tx, desk, slots
 
 ROUND_OF = {role: round_ for round_, role in staff.ROLE_IN.items()}
-EVER = ""  # before every time
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
 
 
@@ -51,7 +51,7 @@ class Desk:
         """The next `n` pairs that a person has open; fewer at the end, and none when a limit is reached."""
         round_ = _round_of(visitor)
         with self._store.read() as tx:
-            left = self._room(tx, visitor.id)
+            left = allowance(tx, visitor.id, self._annotate).room if limited(self._annotate) else None
             rows = desk.open_tasks(tx, visitor.id, round_, n if left is None else min(n, left))
             return [self._task(row, self._shows_label(tx, round_), None) for row in rows]
 
@@ -111,12 +111,13 @@ class Desk:
             counts = desk.status_counts(tx, visitor.id, round_)
             open_ = desk.n_shown(tx, visitor.id) if round_ is Round.VALIDATE else counts.get(Status.OPEN.value, 0)
             times = desk.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
-            today = desk.pairs_read(tx, visitor.id, _midnight())
-            limit = self._limit(tx, visitor.id, today)
+            allowed = allowance(tx, visitor.id, self._annotate)
         pace = pace_s([datetime.fromisoformat(at).timestamp() for at in times])
         done, skipped = counts.get(Status.DONE.value, 0), counts.get(Status.SKIPPED.value, 0)
         why = NO_PACE if pace is None else None
-        return Progress(open_, done, skipped, today, pace, None if pace is None else left_s(open_, pace), why, limit)
+        left = None if pace is None else left_s(open_, pace)
+        reading = vars(allowed) | {"limit": allowed.limit}
+        return Progress(open_, done, skipped, pace_s=pace, left_s=left, undefined=why, **reading)
 
     def _shows_label(self, tx: Tx, round_: Round) -> bool:
         return round_ is Round.VALIDATE and not check.is_blind(tx)
@@ -172,33 +173,10 @@ class Desk:
     def _check_status(self, tx: Tx, person_id: int, status: Status, given: Submission) -> None:
         if status is Status.WITHDRAWN:
             raise ConflictError("this pair has been given to somebody else; your answer was not needed")
-        if status is Status.OPEN and (limit := self._limit(tx, person_id)):
+        if status is Status.OPEN and (limit := limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
         if status is Status.SKIPPED and given.answer != SKIP and not slots.reclaim(tx, given.assignment_id):
             raise ConflictError("somebody else has this pair now, since you skipped it")
-
-    def _room(self, tx: Tx, person_id: int) -> int | None:
-        """How many more pairs a person may read now; None without a limit."""
-        daily, total = self._annotate.daily_limit, self._annotate.total_limit
-        room = []
-        if daily is not None:
-            room.append(daily - desk.pairs_read(tx, person_id, _midnight()))
-        if total is not None:
-            room.append(total - desk.pairs_read(tx, person_id, EVER))
-        return max(min(room), 0) if room else None
-
-    def _limit(self, tx: Tx, person_id: int, today: int | None = None) -> str | None:
-        daily, total = self._annotate.daily_limit, self._annotate.total_limit
-        if total is not None and desk.pairs_read(tx, person_id, EVER) >= total:
-            return f"You have read {total:,} pairs, as many as one person may read in this study. Thank you."
-        if daily is None:
-            return None
-        today = desk.pairs_read(tx, person_id, _midnight()) if today is None else today
-        if today < daily:
-            return None
-        return (
-            f"You have read {today:,} pairs today, as many as one person may read in a day. Please come back tomorrow."
-        )
 
 
 def _round_of(visitor: Visitor) -> Round:
@@ -237,9 +215,3 @@ def _own_answer(row: dict[str, Any], choices: Scheme, *, blind: bool) -> str:
         return choices[row["code"]].name
     # A verdict of a round that was not blind has no label of one's own.
     return VERDICTS[row["code"]].name if row["own_code"] is None else choices[row["own_code"]].name
-
-
-def _midnight() -> str:
-    """The last midnight where the server is, as the study keeps times."""
-    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    return midnight.astimezone(UTC).isoformat(timespec="milliseconds")

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fcpair.errors import InputError, RefusedError
+from fcpair.params import Annotate
 from fcpair.records import Person, Role, Rule, ShownText
 from fcpair.steps import eligible, judge, settle
+from fcpair.steps.allowance import Allowance, allowance, limit_reached
 from fcpair.steps.ground import scheme_of, texts_of
 from fcpair.steps.receipt import once
 from fcpair.store import Store, Tx, docket, people
@@ -94,8 +96,18 @@ class Docket:
     All methods with a `person_id` raise RefusedError unless that is an adjudicator who was invited and has consented.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, annotate: Annotate | None = None) -> None:
         self._store = store
+        self._annotate = annotate or Annotate()
+
+    def on(self, annotate: Annotate) -> Docket:
+        """The same docket on these terms: their limits hold for those who decide, too."""
+        return Docket(self._store, annotate)
+
+    def allowance(self, person_id: int) -> Allowance:
+        """What this person has read, and may read."""
+        with self._read(person_id) as (tx, _):
+            return allowance(tx, person_id, self._annotate, decides=True)
 
     def state(self, person_id: int) -> Queue:
         """How much waits for this person, and how much they have decided."""
@@ -105,11 +117,15 @@ class Docket:
             return Queue(len(found.pairs), found.not_due, found.for_others, decided, len(found.again))
 
     def next(self, person_id: int, after: int | None = None) -> Case | None:
-        """The next case for this person, None when nothing waits; `after` is a pair to go on from.
+        """The next case for this person, None when nothing waits or a limit is reached.
+
+        `after` is a pair to go on from.
 
         Adjudicators begin at different places, so that two of them seldom have the same case before them.
         """
         with self._read(person_id) as (tx, person):
+            if limit_reached(tx, person_id, self._annotate):
+                return None
             pair_id = _next_pair(tx, person, after)
             return None if pair_id is None else _case(tx, person, pair_id)
 
@@ -118,17 +134,20 @@ class Docket:
 
         Raises:
             UnknownIdError: the grid has no such pair.
-            RefusedError: this person labelled the pair, or validates it.
+            RefusedError: this person labelled the pair, or validates it; or a limit of pairs is reached.
             ConflictError: labels of it are open, its labels need no decision, or somebody else has decided it.
         """
         with self._read(person_id) as (tx, person):
-            return _case(tx, person, pair_id)
+            case = _case(tx, person, pair_id)
+            self._check_room(tx, person_id, pair_id)
+            return case
 
     def decide(self, person_id: int, ruling: Ruling) -> dict[str, Any]:
         """Record a decision and return `decision_id` and `pair_id`; a repeated request is stored once.
 
         Raises:
             InputError: the outcome is none of the case's choices.
+            RefusedError: as for `case`.
             ConflictError: as for `case`, or the pair was decided, taken back or labelled anew since it was shown.
         """
         with self._store.write() as tx:
@@ -140,7 +159,17 @@ class Docket:
                 "flagged": ruling.flagged,
                 "seen": ruling.seen_decision_id,
             } | ({} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id})
-            return once(tx, person_id, ruling.request_id, content, lambda: _decide(tx, person, ruling))
+            return once(tx, person_id, ruling.request_id, content, lambda: self._decide(tx, person, ruling))
+
+    def _decide(self, tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
+        self._check_room(tx, person.id, ruling.pair_id)
+        return _decide(tx, person, ruling)
+
+    def _check_room(self, tx: Tx, person_id: int, pair_id: int) -> None:
+        """Raise RefusedError where a limit of pairs is reached; what somebody has decided once, they have read."""
+        limit = limit_reached(tx, person_id, self._annotate)
+        if limit and not docket.has_decided(tx, pair_id, person_id):
+            raise RefusedError(limit)
 
     def undo(self, person_id: int, pair_id: int, request_id: str) -> dict[str, Any]:
         """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `pair_id`.

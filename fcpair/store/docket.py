@@ -177,6 +177,21 @@ def n_decided(tx: Tx, person_id: int) -> int:
     return int(tx.execute(select(func.count()).select_from(_newest_decisions().where(own).subquery())).scalar_one())
 
 
+_BY_PERSON = adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
+
+
+def pairs_decided(tx: Tx, person_id: int, since: str) -> int:
+    """On how many pairs a person has decided, or taken a decision back, since a time."""
+    own = (adjudication.c.person_id == person_id) & _BY_PERSON & (adjudication.c.at >= since)
+    return int(tx.execute(select(func.count(adjudication.c.pair_id.distinct())).where(own)).scalar_one())
+
+
+def has_decided(tx: Tx, pair_id: int, person_id: int) -> bool:
+    """Whether a person has ever decided on a pair."""
+    own = (adjudication.c.pair_id == pair_id) & (adjudication.c.person_id == person_id) & _BY_PERSON
+    return bool(tx.execute(select(exists().where(own))).scalar_one())
+
+
 def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> list[dict[str, Any]]:
     """The decisions that stand, newest first: all, or those that one person made.
 

@@ -48,18 +48,22 @@ class _Pages:
     """What the routes show."""
 
     def __init__(self, context: Context) -> None:
-        self.context, self.door, self.docket = context, context.door, context.study.docket
+        self.context, self.door, self.docket = context, context.door, context.docket
 
     def enter(self, request: Request) -> tuple[Visitor, Response | None]:
         """The adjudicator, and where to send one who has not consented yet."""
         visitor = self.door.enter(request, Role.ADJUDICATOR)
         return visitor, None if visitor.consented else RedirectResponse("/welcome", SEE_OTHER)
 
-    def case(self, request: Request, visitor: Visitor, case: Case | None, problem: str = "") -> Response:
-        """The page with one case, or with none."""
+    def case(
+        self, request: Request, visitor: Visitor, case: Case | None, problem: str = "", *, revealed: bool = False
+    ) -> Response:
+        """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
         values: dict[str, Any] = {
             "case": case,
             "queue": self.docket.state(visitor.id),
+            "reading": self.docket.allowance(visitor.id),
+            "revealed": revealed,
             "undoable": self._undoable(visitor, case),
             "problem": problem,
             "guidelines": render(self.context.study.guidelines[1]),
@@ -77,6 +81,11 @@ class _Pages:
             return case.pair_id, case.outcome
         last = self.docket.decided(visitor.id, limit=1)
         return (last[0].pair_id, last[0].outcome) if last else None
+
+    def reveal(self, request: Request, visitor: Visitor, ruling: Ruling) -> Response:
+        """The same case with its HS shown, and with what was typed."""
+        case = replace(self.docket.case(visitor.id, ruling.pair_id), note=ruling.note, flagged=ruling.flagged)
+        return self.case(request, visitor, case, revealed=True)
 
     def overtaken(self, request: Request, visitor: Visitor, pair_id: int, problem: str, ruling: Ruling) -> Response:
         """Why a decision was not taken, with the same case and what was sent in, if it can still be decided."""
@@ -129,12 +138,15 @@ def _queue(routes: APIRouter, pages: _Pages) -> None:
         flagged: Annotated[bool, Form()] = False,
         seen_decision_id: SentNumber = None,
         seen_answer_id: SentNumber = None,
+        veiled: Annotated[bool, Form()] = False,
     ) -> Response:
-        """Keep a decision, then show the next conflict."""
+        """Keep a decision, then show the next conflict; while the HS is hidden, show that instead."""
         visitor, elsewhere = pages.enter(request)
         if elsewhere:
             return elsewhere
         ruling = Ruling(request_id, pair_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
+        if veiled:
+            return pages.reveal(request, visitor, ruling)
         try:
             docket.decide(visitor.id, ruling)
         except ConflictError as error:

@@ -29,14 +29,15 @@ After = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Leave this
 
 def add(app: FastAPI, context: Context) -> None:
     """Add /api/conflicts, /api/decisions and /api/decided."""
-    door, docket = context.door, context.study.docket
+    door, docket = context.door, context.docket
 
     @app.get("/api/conflicts/next", summary="Your next conflict", response_model=NextCaseOut, responses=refusals())
     def next_(request: Request, after: After = None) -> Response:
-        """The next pair whose labels differ, null when none waits."""
+        """The next pair whose labels differ, null when none waits or a limit is reached."""
         visitor = door.enter(request, Role.ADJUDICATOR)
-        case = docket.next(visitor.id, after)
-        return JSONResponse({"case": _case(case) if case else None, "queue": vars(docket.state(visitor.id))})
+        case, allowed = docket.next(visitor.id, after), docket.allowance(visitor.id)
+        queue, reading = vars(docket.state(visitor.id)), vars(allowed) | {"limit": allowed.limit}
+        return JSONResponse({"case": _case(case) if case else None, "queue": queue, "reading": reading})
 
     @app.get("/api/conflicts/{pair_id}", summary="A conflict", response_model=CaseOut, responses=refusals(404, 409))
     def case(request: Request, pair_id: PairId) -> Response:

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fcpair.params import Annotate
 from fcpair.records import Visitor
+from fcpair.steps.docket import Docket
 from fcpair.study import Study
 from fcpair.web.door import Door
 
@@ -35,6 +36,11 @@ class Context:
         """What does not change while the study is served: `title`, `hs_name`, `cn_name`."""
         facts = self.study.facts
         return {name: facts[name] for name in ("title", "hs_name", "cn_name")}
+
+    @property
+    def docket(self) -> Docket:
+        """The adjudicators' work, on the terms on which the study is served."""
+        return self.study.docket.on(self.annotate)
 
     def page(self, request: Request, visitor: Visitor | None, name: str, **values: Any) -> HTMLResponse:
         """A page from a template, which also gets `visitor`, `csrf`, `facts`, `annotate` and `path`."""

@@ -60,7 +60,7 @@ def _question(line: str, given: str) -> Question:
 
 
 def router(context: Context) -> APIRouter:
-    """Every page that annotators and validators see, and those that all roles share."""
+    """Every page that annotators and validators see, and those that several roles share."""
     routes = APIRouter()
     _shared(routes, context)
     _terms(routes, context)
@@ -96,7 +96,6 @@ def _terms(routes: APIRouter, context: Context) -> None:
     def show(request: Request, visitor: Visitor, asked: list[Question], problem: str = "") -> Response:
         texts = {"about": render(annotate.about), "warning": render(annotate.warning)}
         values = texts | {"guidelines": render(study.guidelines[1]), "questions": asked, "longest": LONGEST_WORDS}
-        values["has_wishes"] = visitor.role in WORKERS  # of conflicts, somebody must read all
         return context.page(
             request, visitor, "welcome.html.j2", **values, **_reading(context, visitor), problem=problem
         )
@@ -118,8 +117,7 @@ def _terms(routes: APIRouter, context: Context) -> None:
             page = show(request, visitor, answered, NO_CONSENT)
             page.status_code = 422
             return page
-        if visitor.role in WORKERS:
-            _set_reading(context, visitor, blurred, topic)
+        _set_reading(context, visitor, blurred, topic)
         said_ = {one.label: one.given for one in answered if one.given}
         study.access.consent(visitor.id, said_, annotate.consent)
         return RedirectResponse(HOME[visitor.role], SEE_OTHER)
@@ -131,14 +129,14 @@ def _settings(routes: APIRouter, context: Context) -> None:
     @routes.get("/settings")
     def settings(request: Request, saved: bool = False) -> Response:
         """How a person wishes to read."""
-        visitor = door.enter(request, *WORKERS)
+        visitor = door.enter(request, *READERS)
         values = {"saved": SAVED if saved else "", **_reading(context, visitor)}
         return context.page(request, visitor, "settings.html.j2", **values)
 
     @routes.post("/settings")
     def change(request: Request, topic: Several, blurred: Ticked = False) -> Response:
         """Change that."""
-        visitor = door.enter(request, *WORKERS)
+        visitor = door.enter(request, *READERS)
         _set_reading(context, visitor, blurred, topic)
         return RedirectResponse("/settings?saved=1", SEE_OTHER)
 
@@ -167,11 +165,26 @@ def _work(routes: APIRouter, context: Context) -> None:
     @routes.get("/thanks")
     def thanks(request: Request) -> Response:
         """The end, of the day or of it all."""
-        visitor = door.enter(request, *WORKERS)
+        visitor = door.enter(request, *READERS)
         if not visitor.consented:
             return RedirectResponse("/welcome", SEE_OTHER)
-        values = {"progress": desk.progress(visitor), "thanks": render(annotate.thanks), "desk": HOME[visitor.role]}
+        done = _decided(context, visitor) if visitor.role is Role.ADJUDICATOR else _answered(context, visitor)
+        values = {"thanks": render(annotate.thanks), "desk": HOME[visitor.role], **done}
         return context.page(request, visitor, "thanks.html.j2", **values)
+
+
+def _answered(context: Context, visitor: Visitor) -> dict[str, Any]:
+    """What the last page says of an annotator or validator; `own` is where their answers can be seen."""
+    progress = context.study.desk(context.annotate).progress(visitor)
+    counts = {"open": progress.open, "done": progress.done, "skipped": progress.skipped, "limit": progress.limit}
+    return {**counts, "verb": "answered", "own": f"{HOME[visitor.role]}#answers"}
+
+
+def _decided(context: Context, visitor: Visitor) -> dict[str, Any]:
+    """The same of an adjudicator."""
+    queue, allowed = context.docket.state(visitor.id), context.docket.allowance(visitor.id)
+    counts = {"open": queue.waiting, "done": queue.decided, "skipped": 0, "limit": allowed.limit}
+    return {**counts, "verb": "decided", "own": "/adjudicate/decided?mine=true"}
 
 
 def _desk_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
@@ -189,14 +202,15 @@ def _reading(context: Context, visitor: Visitor) -> dict[str, Any]:
 
 
 def _topics(context: Context, visitor: Visitor) -> list[Topic]:
-    column, split = context.annotate.opt_out, context.annotate.opt_out_split
-    return context.study.access.topics(visitor.id, column, split) if column else []
+    """What a visitor may opt out of; of conflicts, somebody must read all."""
+    column = context.annotate.opt_out if visitor.role in WORKERS else None
+    return context.study.access.topics(visitor.id, column, context.annotate.opt_out_split) if column else []
 
 
 def _set_reading(context: Context, visitor: Visitor, blurred: bool, topics: list[str]) -> None:
-    column, access = context.annotate.opt_out, context.study.access
-    opted_out = {topic.value for topic in _topics(context, visitor) if topic.opted_out}
-    if column and set(topics) != opted_out:
-        access.opt_out(visitor.id, column, topics, split=context.annotate.opt_out_split)
+    column, access, offered = context.annotate.opt_out, context.study.access, _topics(context, visitor)
+    opted_out = {topic.value for topic in offered if topic.opted_out}
+    if column and offered and set(topics) != opted_out:
+        access.opt_out(visitor.id, column, sorted(set(topics)), split=context.annotate.opt_out_split)
     if blurred != visitor.blurred:
         access.set_blurred(visitor.id, blurred)

@@ -124,17 +124,25 @@ class TaskOut(BaseModel):
     note: str
 
 
-class ProgressOut(BaseModel):
+class ReadingOut(BaseModel):
+    """How many pairs one has read today and in all, and how many one may read; null stands for no limit."""
+
+    today: int
+    read: int
+    daily_limit: int | None
+    total_limit: int | None
+    limit: str | None = Field(description="A sentence when a limit of pairs is reached.")
+
+
+class ProgressOut(ReadingOut):
     """How far one is; `pace_s` and `left_s` are null exactly when `undefined` says why."""
 
     open: int
     done: int
     skipped: int
-    today: int
     pace_s: float | None
     left_s: float | None
     undefined: str | None
-    limit: str | None = Field(description="A sentence when a limit of pairs is reached.")
 
 
 class TasksOut(BaseModel):
@@ -208,10 +216,11 @@ class QueueOut(BaseModel):
 
 
 class NextCaseOut(BaseModel):
-    """The next conflict, and how much there is."""
+    """The next conflict, how much there is, and how much one has read."""
 
     case: CaseOut | None
     queue: QueueOut
+    reading: ReadingOut
 
 
 class DecisionMade(BaseModel):

@@ -17,12 +17,12 @@ from browser.windows import PHONE, Windows
 SMALL = {"width": 320, "height": 568}
 LANDSCAPE = {"width": 667, "height": 375}
 TOUCH: dict[str, Any] = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
-MIDDLING = (  # 113 and 152 letters, about the medians of CONAN's English texts
-    "Everybody who drinks tea looks down on the rest of us, and whoever says that they do not has not listened to them.",
+MIDDLING = (  # 111 and 155 letters, about the medians of CONAN's English texts
+    "Everybody who drinks tea looks down on the rest of us, and whoever says that they do not has not listened well.",
     "I share a kitchen with four tea drinkers, and the only thing that they ever looked down on was the sugar bowl, "
     "because somebody had left a wet spoon in it.",
 )
-LONG = (  # 199 and 214 letters: of ten texts of CONAN, about one is longer
+LONG = (  # 205 and 215 letters: of ten texts of CONAN, about one is longer
     "Cyclists think that the whole road was built for them alone, they ride two abreast through the middle of every "
     "village, and then they complain about the cars that have to wait behind them for half an hour.",
     "Two abreast they are passed more quickly than one behind the other, because the way back into the lane is half as "

@@ -23,8 +23,8 @@ PAGES = [
     ("lea", "/lead/people", "labelled"),
 ]
 SIDES = """() => [...document.querySelectorAll("main > *, #desk > *, .act, .site a")].map(
-  (one) => one.getBoundingClientRect()).filter((box) => box.width > 2 && box.height > 2).reduce(
-  ([left, right], box) => [Math.min(left, box.left), Math.min(right, innerWidth - box.right)], [innerWidth, innerWidth])"""
+  (one) => one.getBoundingClientRect()).filter((box) => box.width > 2 && box.height > 2).flatMap(
+  (box) => [box.left, innerWidth - box.right])"""
 
 
 @pytest.mark.parametrize(("who", "path", "stage"), PAGES, ids=[path for _, path, _ in PAGES])

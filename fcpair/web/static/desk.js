@@ -4,11 +4,13 @@
 import { Api, meaning, sentence } from "./api.js";
 import { Outbox, requestId } from "./outbox.js";
 import { Pause } from "./pause.js";
+import { veiled } from "./veil.js";
 import { View } from "./view.js";
 import { Watch } from "./watch.js";
 
 const AT_HAND = 3; // the open pair and the two after it
 const ASKED_FOR = 5;
+const SKIP = "skip";
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
 const { outbox: place, blurred, guidelines, pausePairs, pauseMinutes } = document.getElementById("desk").dataset;
@@ -43,6 +45,7 @@ function show() {
 function answer(name) {
   const task = current();
   if (!task || walking || performance.now() - shownAt < TOO_SOON_MS) return;
+  if (veiled() && name !== SKIP) return reveal();
   if (!troubled) view.banner("");
   const again = at !== null;
   const seconds = Math.round(watch.ms) / 1000;
@@ -63,9 +66,17 @@ function answer(name) {
   outbox.flush();
 }
 
+// What is hidden has not been read, and is not answered: the first press shows it. Who skips need not read it.
+function reveal() {
+  view.veil(false);
+  view.say("The text is shown. Press again to answer.");
+  shownAt = performance.now();
+}
+
 function count(name) {
-  const kind = name === "skip" ? "skipped" : "done";
-  progress = { ...progress, open: progress.open - 1, [kind]: progress[kind] + 1 };
+  const kind = name === SKIP ? "skipped" : "done";
+  const { open, today, read } = progress;
+  progress = { ...progress, open: open - 1, today: today + 1, read: read + 1, [kind]: progress[kind] + 1 };
   view.progress(progress);
 }
 
@@ -227,7 +238,8 @@ for (const button of document.querySelectorAll("[data-answer]")) {
 }
 on("back", "click", back);
 on("forward", "click", forward);
-on("reveal", "click", () => view.veil(!view.veiled));
+on("reveal", "click", () => view.veil(!veiled()));
+on("hs", "click", () => veiled() && reveal());
 on("blur-choice", "change", rememberBlur);
 on("note", "keydown", leaveNote);
 on("pause", "click", () => propose("You asked for a pause."));

@@ -7,13 +7,13 @@ const LEAST_PX = 4; // less than this is the space below the last line
 function mark(part) {
   const beyond = part.scrollHeight - part.clientHeight;
   part.parentElement.toggleAttribute("data-more", beyond - part.scrollTop > LEAST_PX);
-  if (beyond > LEAST_PX) part.tabIndex = 0;
+  if (beyond > LEAST_PX && part.ariaHidden !== "true") part.tabIndex = 0;
   else part.removeAttribute("tabindex");
 }
 
 const markAll = () => document.querySelectorAll(PARTS).forEach(mark);
 
-const CHANGES = { childList: true, characterData: true, subtree: true, attributeFilter: ["hidden", "open"] };
+const CHANGES = { childList: true, characterData: true, subtree: true, attributeFilter: ["hidden", "open", "aria-hidden"] };
 new MutationObserver(markAll).observe(document.getElementById("desk"), CHANGES);
 new ResizeObserver(markAll).observe(document.body);
 window.addEventListener("resize", markAll);

@@ -1,5 +1,7 @@
 // What is on the screen of the desk. Nothing here knows the server.
 
+import { veil } from "./veil.js";
+
 const element = (id) => document.getElementById(id);
 const shown = (id, visible) => (element(id).hidden = !visible);
 const TOO_FEW = "time left: known after a few more answers";
@@ -54,17 +56,10 @@ export class View {
     shown("pair", false);
   }
 
-  // Hides the HS from eyes and screen readers alike, or shows it.
+  // Hides the HS, or shows it.
   veil(hidden) {
-    element("hs").classList.toggle("veiled", hidden);
-    element("hs").setAttribute("aria-hidden", hidden);
-    element("reveal").setAttribute("aria-expanded", !hidden);
-    element("reveal-word").textContent = hidden ? "Show" : "Hide";
+    veil(hidden);
     shown("reveal", hidden || this.#blurred);
-  }
-
-  get veiled() {
-    return element("hs").classList.contains("veiled");
   }
 
   set blurred(blurred) {
@@ -72,11 +67,12 @@ export class View {
     this.veil(blurred);
   }
 
-  progress({ open, done, skipped, left_s }) {
+  progress({ open, done, skipped, left_s, ...reading }) {
     element("bar").max = Math.max(done + skipped + open, 1);
     element("bar").value = done + skipped;
     element("count").textContent = `${done} answered, ${skipped ? `${skipped} skipped, ` : ""}${open} open`;
     element("left").textContent = left_s === null ? TOO_FEW : `${duration(left_s)} left`;
+    element("reading").textContent = allowance(reading);
   }
 
   // For screen readers alone.
@@ -92,6 +88,12 @@ export class View {
     element("banner").classList.toggle("empty", !sentence);
     if (passing) this.#forgetBanner = setTimeout(() => this.banner(""), 8000);
   }
+}
+
+// "12 of 40 today · 112 of 400 in all": what has been read, and how much one may read.
+function allowance({ today, read, daily_limit, total_limit }) {
+  const day = daily_limit === null ? `${today} today` : `${today} of ${daily_limit} today`;
+  return total_limit === null ? day : `${day} · ${read} of ${total_limit} in all`;
 }
 
 // "about 35 minutes": no more exact than a pace can be.

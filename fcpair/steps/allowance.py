@@ -1,0 +1,72 @@
+"""How many pairs one person may read, online: the same rule for those who label, check and decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from fcpair.params import Annotate
+from fcpair.store import Tx, desk, docket
+
+EVER = ""  # before every time
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The pairs that a person has read since midnight (`today`) and in all (`read`), and how many one may read.
+
+    A pair is read when it is answered, skipped or decided; None stands for no limit.
+    """
+
+    today: int
+    read: int
+    daily_limit: int | None
+    total_limit: int | None
+
+    @property
+    def room(self) -> int | None:
+        """How many more pairs the person may read now; None without a limit."""
+        limits = ((self.today, self.daily_limit), (self.read, self.total_limit))
+        room = [limit - n for n, limit in limits if limit is not None]
+        return max(min(room), 0) if room else None
+
+    @property
+    def limit(self) -> str | None:
+        """A sentence when a limit is reached."""
+        if self.total_limit is not None and self.read >= self.total_limit:
+            return f"You have read {self.read:,} pairs, as many as one person may read in this study. Thank you."
+        if self.daily_limit is not None and self.today >= self.daily_limit:
+            return (
+                f"You have read {self.today:,} pairs today, as many as one person may read in a day. "
+                "Please come back tomorrow."
+            )
+        return None
+
+
+def allowance(tx: Tx, person_id: int, annotate: Annotate, *, decides: bool = False) -> Allowance:
+    """What a person has read, and may read on these terms.
+
+    Decisions have no index by person, so they are looked for where they can matter: for somebody who `decides`, and
+    where there is a limit.
+    """
+    counts = [desk.pairs_read]
+    if decides or limited(annotate):
+        counts.append(docket.pairs_decided)
+    today, read = (sum(count(tx, person_id, since) for count in counts) for since in (_midnight(), EVER))
+    return Allowance(today, read, annotate.daily_limit, annotate.total_limit)
+
+
+def limited(annotate: Annotate) -> bool:
+    """Whether these terms limit what one person may read."""
+    return (annotate.daily_limit, annotate.total_limit) != (None, None)
+
+
+def limit_reached(tx: Tx, person_id: int, annotate: Annotate) -> str | None:
+    """A sentence when a person has reached a limit; nothing is counted where there is none."""
+    return allowance(tx, person_id, annotate).limit if limited(annotate) else None
+
+
+def _midnight() -> str:
+    """The last midnight where the server is, as the study keeps times."""
+    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight.astimezone(UTC).isoformat(timespec="milliseconds")
