@@ -1,4 +1,4 @@
-"""How far figures over a few HS can be trusted: intervals, paired tests, and rank correlation between tiers."""
+"""How systems and tiers compare over a few HS: paired tests, their correction, and rank correlation."""
 
 from __future__ import annotations
 
@@ -16,40 +16,13 @@ BLOCK_CELLS = 4_000_000
 SAME = 1e-12  # what two means may differ by and still be the same, floating point being what it is
 
 
-def bootstrap(values: NDArray[np.float64], resamples: int, seed: int) -> tuple[NDArray[np.float64], ...]:
-    """Percentile intervals at 95 % of the means over HS, by resampling HS.
-
-    Args:
-        values: one row per HS, one column per figure, shape `(n_hs, n_figures)`.
-        resamples: how often as many HS are drawn with replacement; all figures share the draws.
-        seed: of the draws.
-
-    Returns:
-        The lower and the upper bound of each figure, each of shape `(n_figures,)`; NaN with fewer than two HS, where an
-        interval is undefined. Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13.
-
-    Raises:
-        InputError: fewer than 100 resamples, or more than a million.
-    """
-    import numpy as np
-
-    check_resamples(resamples)
-    n_hs, n_figures = values.shape
-    if n_hs < 2:
-        return np.full(n_figures, np.nan), np.full(n_figures, np.nan)
-    rng, shares = np.random.default_rng(seed), np.full(n_hs, 1 / n_hs)
-    means = [rng.multinomial(n_hs, shares, size) @ values / n_hs for size in _blocks(resamples, n_hs)]
-    low, high = np.quantile(np.concatenate(means), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    return low, high
-
-
 def check_resamples(resamples: int) -> None:
-    """Raise InputError unless so many resamples can carry an interval, and fit in memory."""
+    """Raise InputError unless so many resamples can carry an interval or a test, and fit in memory."""
     if not LEAST_RESAMPLES <= resamples <= MOST_RESAMPLES:
         raise InputError(f"resamples is {resamples}; expected {LEAST_RESAMPLES} to {MOST_RESAMPLES:,}")
 
 
-def _blocks(n: int, width: int) -> list[int]:
+def blocks(n: int, width: int) -> list[int]:
     """`n` rows of `width` cells, cut into blocks that fit in memory."""
     rows = max(1, BLOCK_CELLS // width)
     return [min(rows, n - start) for start in range(0, n, rows)]
@@ -72,7 +45,7 @@ def randomisation(differences: NDArray[np.float64], resamples: int, seed: int) -
     n_hs = len(differences)
     observed = np.abs(differences.sum(axis=0)) - SAME * n_hs
     rng, as_great = np.random.default_rng(seed), np.zeros(differences.shape[1], np.int64)
-    for size in _blocks(resamples, n_hs):
+    for size in blocks(resamples, n_hs):
         signs = 2.0 * rng.integers(0, 2, (size, n_hs)) - 1
         as_great += (np.abs(signs @ differences) >= observed).sum(axis=0)
     return np.asarray((1 + as_great) / (1 + resamples))

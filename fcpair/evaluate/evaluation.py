@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fcpair.evaluate.bounds import Readings, readings
 from fcpair.evaluate.chance import expected
-from fcpair.evaluate.compare import bootstrap, holm, kendall, randomisation
+from fcpair.evaluate.compare import holm, kendall, randomisation
+from fcpair.evaluate.interval import LEAST_HS, intervals
 from fcpair.evaluate.judged import NEGATIVE, POSITIVE, Judged, counted_right, judge, left_out, of
 from fcpair.evaluate.measure import Measure
 from fcpair.evaluate.measures import JudgedAt
@@ -150,22 +151,31 @@ def _values(part: _Part, measures: Sequence[Measure]) -> NDArray[np.float64]:
 def _scores(
     part: _Part, values: NDArray[np.float64], names: Sequence[str], measures: Sequence[Measure], options: Options
 ) -> Iterator[Score]:
-    low, high = (bound.reshape(values.shape[1:]) for bound in _interval(values, options))
+    low, high = _intervals(part, values, measures, options)
     for row, (name, judged) in enumerate(zip(names, part.judged, strict=True)):
         for at, measure in enumerate(measures):
             means = _means(readings(measure, judged), part.n)
-            ends: dict[str, Any] = {"low": float(low[row, at]), "high": float(high[row, at])} if part.n > 1 else {}
+            ends: dict[str, Any] = {"low": low[row][at], "high": high[row][at]} if part.n >= LEAST_HS else {}
             yield Score(part.tier, name, str(measure), part.n, **means, **ends, undefined=_why(part.n))
 
 
-def _interval(values: NDArray[np.float64], options: Options) -> tuple[NDArray[np.float64], ...]:
+def _intervals(
+    part: _Part, values: NDArray[np.float64], measures: Sequence[Measure], options: Options
+) -> tuple[list[list[float]], list[list[float]]]:
+    """The bounds of each system and measure."""
+    import numpy as np
+
+    reach = np.array([[measure.reach(judged) for measure in measures] for judged in part.judged])
     flat = values.reshape(len(values), values.shape[1] * values.shape[2])
-    return bootstrap(flat, options.resamples, options.seed)
+    low, high = intervals(flat, reach.reshape(-1, 2).T, options.resamples, options.seed)
+    return low.reshape(values.shape[1:]).tolist(), high.reshape(values.shape[1:]).tolist()
 
 
 def _why(n: int) -> str | None:
     """Why a mean over so many HS, or its interval, is undefined."""
-    return {0: NO_HS, 1: "one HS gives no interval"}.get(n)
+    if not n:
+        return NO_HS
+    return f"{n} HS give{'s' * (n == 1)} no interval; it takes {LEAST_HS} or more" if n < LEAST_HS else None
 
 
 def _means(read: Readings, n: int) -> dict[str, Any]:

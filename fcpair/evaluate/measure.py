@@ -37,6 +37,10 @@ class Measure(Named):
         """How many ranks it reads; None for all."""
         return None
 
+    def reach(self, judged: Judged) -> tuple[float, float]:
+        """The least and the greatest value that rankings could give to these HS."""
+        return 0.0, 1.0
+
 
 @dataclass(frozen=True)
 class Cut(Measure):

@@ -175,6 +175,16 @@ class Accuracy(Cut):
         below = judged.n_pool - judged.n_positive - (named - hits)
         return over(hits + below, judged.n_pool)
 
+    def reach(self, judged: Judged) -> tuple[float, float]:
+        """From the worst k of an HS at the top to the best k of an HS: a small part of the scale in a large pool."""
+        import numpy as np
+
+        n_pool, n_positive = judged.n_pool, judged.n_positive
+        worst = over(np.maximum(n_pool - n_positive - self.k, 0), n_pool)
+        best = np.maximum(over(n_pool - np.abs(n_positive - np.minimum(self.k, n_pool)), n_pool), self(judged))
+        least, greatest = float(worst.min(initial=1)), float(best.max(initial=0))
+        return (least, greatest) if least < greatest else (0.0, 1.0)
+
 
 @dataclass(frozen=True)
 class Bpref(Measure):
