@@ -13,6 +13,7 @@ from fcpair.cli.options import format_option, own_params, with_study
 from fcpair.cli.output import Cell, Table, emit, progress, say, shown
 from fcpair.evaluate.outcome import ALPHA, by_system
 from fcpair.evaluate.summary import AVERAGE
+from fcpair.evaluate.wording import cautions
 from fcpair.params import Evaluate, Partition
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ SPREAD_COLUMNS = ("system, measure", "mean", "min", "max", "CV %")
 ROOM, BETWEEN = 58, 3  # characters for all columns but the first on a terminal of 80, and between two of them
 KEY = (
     "score: unjudged pairs count as not appropriate.",
-    "interval: of the score, 95 %, bootstrap over HS ({resamples:,} resamples).",
+    "interval: of the score, 95 %, {interval} ({resamples:,} resamples).",
     "left out: unjudged pairs are taken out of the ranking.",
     "right: unjudged pairs count as appropriate.",
     "bounds: the least and the greatest score that their labels could give.",
@@ -58,12 +59,14 @@ def evaluate(
         return
     with progress("evaluating", at_once=True) as report:
         outcome = study.evaluate(options, rules, runs=runs, figures=figures, progress=report)
-    data = {**outcome.as_data(), "diamond": rules.diamond}
+    data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*cautions(outcome)]}
     rows = [asdict(score) for score in outcome.scores]
     emit(form, data=data, tables=list(_tables(outcome)), rows=rows, simulated=outcome.simulated)
     for system in outcome.systems:
         for note in system.notes:
             say(f"{system.short}: {note}")
+    for caution in cautions(outcome):
+        say(f"Warning: {caution}.")
 
 
 def _print_costs(costs: list[tuple[str, Cost]], form: str) -> None:
@@ -124,7 +127,7 @@ def _notes(scores: list[Score], outcome: Outcome) -> list[str]:
         return [f"undefined, because {why}." for why in undefined]
     return [
         *(f"undefined, because {why}." for why in undefined),
-        *(line.format(resamples=outcome.resamples) for line in KEY),
+        *(line.format(interval=outcome.interval, resamples=outcome.resamples) for line in KEY),
     ]
 
 
@@ -156,7 +159,8 @@ def _comparison_table(outcome: Outcome) -> Table:
     n_found = sum(test.significant for test in outcome.comparisons)
     title = f"Differences between two systems; * p < {ALPHA}: {n_found:,} of {len(outcome.comparisons):,} tests"
     notes = [
-        "paired randomisation tests, corrected after Holm for each tier and measure.",
+        "paired randomisation tests, corrected after Holm, for each tier and measure apart,",
+        f"over all {outcome.n_pairs:,} pairs of systems.",
         "systems without any * between them are left out; --format json has every p.",
     ]
     return Table(title, ("systems, measure", *tiers), rows, notes)

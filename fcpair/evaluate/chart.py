@@ -249,7 +249,7 @@ def _marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, A
 
     marks: dict[str, Artist] = {}
     if any(score.low is not None for score in scores):
-        marks[f"95 % interval ({outcome.resamples:,} resamples of the HS)"] = Line2D([], [], **_whisker(inks.ink))
+        marks[f"95 % interval ({outcome.interval})"] = Line2D([], [], **_whisker(inks.ink))
     if any(score.lowest is not None for score in scores):
         marks["lowest to highest that missing labels allow"] = Patch(**_band_fill(inks))
     if any(score.expected for score in scores):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor, log2
 from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError
@@ -63,6 +64,16 @@ def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
     return corrected
+
+
+def needed_resamples(n_tests: int, alpha: float) -> int:
+    """How many resamples it takes until the least p of `n_tests` tests, n_tests / (1 + resamples), is below `alpha`."""
+    return floor(round(n_tests / alpha, 6))
+
+
+def needed_hs(n_tests: int, alpha: float) -> int:
+    """How many HS it takes: n HS have 2^n ways of signs, of which at least two give as great a mean difference."""
+    return floor(log2(n_tests / alpha)) + 2
 
 
 def kendall(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[float | None, str | None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fcpair.evaluate.bounds import Readings, readings
 from fcpair.evaluate.chance import expected
 from fcpair.evaluate.compare import holm, kendall, randomisation
-from fcpair.evaluate.interval import LEAST_HS, intervals
+from fcpair.evaluate.interval import LEAST_HS, METHOD, intervals
 from fcpair.evaluate.judged import NEGATIVE, POSITIVE, Judged, counted_right, judge, left_out, of
 from fcpair.evaluate.measure import Measure
 from fcpair.evaluate.measures import JudgedAt
@@ -108,6 +108,7 @@ def evaluate(
             for test in _comparisons(part, value[:, :, at], names, str(measures[at]), options)
         ),
         concordances=tuple(_concordances(parts, values, measures, compared)),
+        interval=METHOD,
     )
 
 

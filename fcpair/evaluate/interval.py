@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+METHOD = "Bayesian bootstrap over HS"
 LEAST_HS = 5  # with fewer, intervals span half of the scale and still cover less than they say
 END = 0.5  # of an HS, at each end of the scale
 TAIL = (1 - LEVEL) / 2

@@ -121,7 +121,8 @@ class Concordance:
 class Outcome:
     """Everything that an evaluation found; the order of tiers, systems and measures is that of the figures.
 
-    `simulated` is what a reader must know where answers were made up.
+    `simulated` is what a reader must know where answers were made up. `interval` is how the intervals were made; an
+    outcome of before 0.4 does not say, and has percentile bootstraps.
     """
 
     pool: str
@@ -136,6 +137,12 @@ class Outcome:
     comparisons: tuple[Comparison, ...]
     concordances: tuple[Concordance, ...]
     simulated: str | None = None
+    interval: str = "percentile bootstrap over HS"
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of systems are tested for each tier and measure: the family of Holm's correction."""
+        return len(self.systems) * (len(self.systems) - 1) // 2
 
     def as_data(self) -> dict[str, Any]:
         """The outcome as JSON has it."""

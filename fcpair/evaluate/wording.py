@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from fcpair.evaluate.outcome import Outcome, Score, TierFacts
+from fcpair.evaluate.compare import needed_hs, needed_resamples
+from fcpair.evaluate.outcome import ALPHA, Outcome, Score, TierFacts
 
 _PARTS = re.compile(r"[^ ,:;(/_-]*(?: +|[,:;(/_-]+ *|$)")
 
@@ -45,6 +46,27 @@ def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
         yield f"Judged pairs outside of the pool, left out: {outside}."
     for why, tiers in _undefined(scores).items():
         yield f"Undefined on {', '.join(tier.capitalize() for tier in tiers)}: {why}."
+
+
+def cautions(outcome: Outcome) -> Iterator[str]:
+    """Where no test between two systems can be significant, whatever they score, and what it would take."""
+    if not outcome.n_pairs:
+        return
+    family = f"Holm's correction multiplies it by the {outcome.n_pairs:,} pairs of systems of a tier and measure"
+    enough = needed_hs(outcome.n_pairs, ALPHA)
+    n_hs = {test.tier: test.n for test in outcome.comparisons}
+    for tier, n in n_hs.items():
+        if n < enough:
+            yield (
+                f"no test on {tier} can reach p < {ALPHA}: the least p of {n} HS is 2 / {2**n:,}, and {family}; "
+                f"it takes {enough} HS, however often is resampled"
+            )
+    needed = needed_resamples(outcome.n_pairs, ALPHA)
+    if outcome.resamples < needed and max(n_hs.values(), default=0) >= enough:
+        yield (
+            f"no test can reach p < {ALPHA}: the least p of {outcome.resamples:,} resamples is "
+            f"1 / {outcome.resamples + 1:,}, and {family}; it takes --resamples {needed} or more"
+        )
 
 
 def _of_tiers(tiers: Sequence[TierFacts], count: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fcpair.evaluate.chart import Inks
 from fcpair.evaluate.figures import png
 from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, Spread, TierFacts, by_system
-from fcpair.evaluate.wording import plain
+from fcpair.evaluate.wording import cautions, plain
 from fcpair.report import figures, words
 from fcpair.report.data import EvaluationFigures
 from fcpair.report.paint import hexadecimal
@@ -19,7 +19,8 @@ class EvaluationTables:
     """An evaluation, ready to be shown; `outcome` has names without folders.
 
     `scores` has the rows of each tier and `spreads` those over tiers, by system; `differences` are the significant
-    ones; `taus` has a row for every two tiers, with a cell for each of `compared`, the measures that rank systems.
+    ones, and `cautions` say where none could be; `taus` has a row for every two tiers, with a cell for each of
+    `compared`, the measures that rank systems.
     """
 
     outcome: Outcome
@@ -27,6 +28,7 @@ class EvaluationTables:
     scores: tuple[tuple[TierFacts, list[tuple[str, list[Score]]]], ...]
     spreads: list[tuple[str, list[Spread]]]
     differences: tuple[Comparison, ...]
+    cautions: tuple[str, ...]
     compared: tuple[str, ...]
     taus: list[tuple[str, list[Concordance]]]
 
@@ -42,6 +44,7 @@ def evaluation_tables(found: EvaluationFigures) -> EvaluationTables:
         ),
         spreads=by_system(outcome.spreads),
         differences=tuple(test for test in outcome.comparisons if test.significant),
+        cautions=tuple(cautions(outcome)),
         compared=tuple(dict.fromkeys(one.measure for one in outcome.concordances)),
         taus=_taus(outcome),
     )

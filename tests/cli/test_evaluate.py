@@ -53,7 +53,25 @@ def test_what_the_figures_rest_on_is_printed(fcpair: Fcpair, at: At) -> None:
     printed = " ".join(fcpair("evaluate", "--system", "tfidf", "--tier", "bronze", *FAST).stdout.split())
     assert "4 HS x 6 CNs of the pool `all`; 19 of 24 pairs judged" in printed
     assert "HS without an appropriate CN (each scores 0)" in printed
-    assert "bootstrap over HS (100 resamples)" in printed
+    assert "Bayesian bootstrap over HS (100 resamples)" in printed
+    assert "undefined, because 4 HS give no interval; it takes 5 or more." in printed
+
+
+def test_where_no_test_can_be_significant_the_command_says_what_it_would_take(fcpair: Fcpair, at: At) -> None:
+    """Four HS have 16 ways of signs: 2 / 16, times the one pair of systems."""
+    at("checked")
+    words = ("evaluate", "--system", "tfidf", "--system", "bm25", "--tier", "bronze", *FAST)
+    said = " ".join(fcpair(*words).stderr.split())
+    assert "Warning: no test on bronze can reach p < 0.05: the least p of 4 HS is 2 / 16, and Holm's" in said
+    assert "it takes 6 HS, however often is resampled." in said
+    assert len(json.loads(fcpair(*words, "--format", "json").stdout)["cautions"]) == 1
+
+
+def test_the_family_of_the_correction_is_named_below_the_differences(fcpair: Fcpair, at: At) -> None:
+    at("checked")
+    systems = [word for name in ("tfidf", "bm25", "random") for word in ("--system", name)]
+    printed = " ".join(fcpair("evaluate", *systems, *FAST).stdout.split())
+    assert "corrected after Holm, for each tier and measure apart, over all 3 pairs of systems." in printed
 
 
 def test_json_holds_everything(fcpair: Fcpair, at: At) -> None:

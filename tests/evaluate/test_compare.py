@@ -1,4 +1,4 @@
-"""Intervals, paired tests, Holm's correction and Kendall's tau, against loops, enumeration and scipy."""
+"""Paired tests, Holm's correction and Kendall's tau, against enumeration and scipy."""
 
 from __future__ import annotations
 
@@ -15,78 +15,14 @@ from statsmodels.stats.multitest import multipletests
 
 from fcpair.errors import InputError
 from fcpair.evaluate import compare
-from fcpair.evaluate.compare import bootstrap, check_resamples, holm, kendall, randomisation
+from fcpair.evaluate.compare import check_resamples, holm, kendall, needed_hs, needed_resamples, randomisation
 
 Floats = NDArray[np.float64]
-FOUR = np.array([[0.1, 1.0], [0.4, 0.0], [0.5, 1.0], [0.9, 0.0]])
-
-
-def figures(n_hs: int, n_figures: int, seed: int) -> Floats:
-    return np.random.default_rng(seed).random((n_hs, n_figures))
-
-
-# -- bootstrap
-
-
-def test_the_interval_is_that_of_a_loop_with_the_same_draws() -> None:
-    """Each resample is a list of HS, written out as often as it was drawn."""
-    drawn = np.random.default_rng(7).multinomial(4, [0.25] * 4, 200)
-    for column, (low, high) in enumerate(zip(*bootstrap(FOUR, 200, seed=7), strict=True)):
-        means = [np.mean([FOUR[hs, column] for hs in range(4) for _ in range(times[hs])]) for times in drawn]
-        assert (low, high) == pytest.approx((np.percentile(means, 2.5), np.percentile(means, 97.5)))
-
-
-def test_the_interval_covers_the_mean() -> None:
-    values = figures(45, 6, seed=1)
-    low, high = bootstrap(values, 500, seed=2)
-    assert (low < values.mean(axis=0)).all()
-    assert (values.mean(axis=0) < high).all()
-
-
-def test_the_interval_is_about_as_wide_as_that_of_the_normal_distribution() -> None:
-    """2 * 1.96 standard errors of the mean."""
-    values = figures(400, 1, seed=5)
-    low, high = bootstrap(values, 4_000, seed=0)
-    assert high[0] - low[0] == pytest.approx(3.92 * values.std() / sqrt(400), rel=0.05)
-
-
-def test_an_interval_of_equal_values_is_a_point() -> None:
-    low, high = bootstrap(np.full((9, 1), 0.3), 100, seed=0)
-    assert (low[0], high[0]) == pytest.approx((0.3, 0.3))
-
-
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
-    values = figures(20, 3, seed=1)
-    once, again, other = (np.stack(bootstrap(values, 300, seed)).tobytes() for seed in (4, 4, 5))
-    assert once == again != other
-
-
-def test_a_figure_has_the_interval_that_it_has_alone() -> None:
-    values = figures(20, 3, seed=1)
-    together, alone = np.stack(bootstrap(values, 300, seed=4)), np.stack(bootstrap(values[:, 1:2], 300, seed=4))
-    assert together[:, 1:2] == pytest.approx(alone)
-
-
-@pytest.mark.parametrize("cells", [1, 50, 999])
-def test_blocks_change_nothing_of_an_interval(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
-    values = figures(20, 3, seed=1)
-    whole = np.stack(bootstrap(values, 300, seed=4))
-    monkeypatch.setattr(compare, "BLOCK_CELLS", cells)
-    assert np.stack(bootstrap(values, 300, seed=4)) == pytest.approx(whole)
-
-
-@pytest.mark.parametrize("n_hs", [0, 1])
-def test_there_is_no_interval_for_fewer_than_two_hs(n_hs: int) -> None:
-    low, high = bootstrap(np.ones((n_hs, 2)), 100, seed=0)
-    assert low.shape == high.shape == (2,)
-    assert np.isnan([low, high]).all()
 
 
 @pytest.mark.parametrize("resamples", [-1, 0, 99, 1_000_001])
 def test_too_few_and_too_many_resamples_are_refused(resamples: int) -> None:
     with pytest.raises(InputError, match=f"resamples is {resamples}; expected 100 to 1,000,000"):
-        bootstrap(FOUR, resamples, seed=0)
-    with pytest.raises(InputError, match="expected 100 to"):
         check_resamples(resamples)
 
 
@@ -173,6 +109,27 @@ def test_one_test_and_none_need_no_correction() -> None:
 @settings(max_examples=20)  # statsmodels collects all garbage at each call
 def test_holm_corrects_as_statsmodels_does(p: list[float]) -> None:
     assert holm(np.array(p)) == pytest.approx(multipletests(p, method="holm")[1])
+
+
+@pytest.mark.parametrize("n_tests", [1, 3, 6, 45, 66, 1_225])
+def test_with_as_many_resamples_as_are_needed_a_test_can_be_significant_and_with_one_less_none(n_tests: int) -> None:
+    """Ten systems have 45 pairs: 45 / 901 is below 0.05, 45 / 900 is not."""
+    needed = needed_resamples(n_tests, 0.05)
+    for resamples, reached in ((needed, True), (needed - 1, False)):
+        p = np.full(n_tests, 1 / (1 + resamples))
+        assert (holm(p)[0] < 0.05 - 1e-12) == reached
+
+
+def test_ten_systems_need_900_resamples() -> None:
+    assert needed_resamples(45, 0.05) == 900
+
+
+@pytest.mark.parametrize("n_tests", [1, 3, 45])
+def test_fewer_hs_than_are_needed_have_too_few_ways_of_signs(n_tests: int) -> None:
+    """Every HS prefers the same system, and still the p of all signs, times the tests, is not below 0.05."""
+    needed = needed_hs(n_tests, 0.05)
+    least = [n_tests * exact_p(np.linspace(0.1, 0.9, n_hs)) for n_hs in (needed, needed - 1)]
+    assert least[0] < 0.05 <= least[1]
 
 
 # -- Kendall

@@ -55,7 +55,39 @@ def test_an_hs_without_positives_scores_0_and_is_counted() -> None:
 def test_an_hs_without_positives_is_left_out_when_asked() -> None:
     found = score(outcome(options=Options("leave_out", 200, 0)), "gold", "tfidf", "HitRatio@2")
     assert (found.n, found.score, found.low) == (1, 1.0, None)
-    assert found.undefined == "one HS gives no interval"
+    assert found.undefined == "1 HS gives no interval; it takes 5 or more"
+
+
+@pytest.mark.parametrize(("n_hs", "has_one"), [(4, False), (5, True), (12, True)])
+def test_twelve_perfect_hs_have_an_interval_and_four_have_a_reason(n_hs: int, has_one: bool) -> None:
+    """0.025 ** (1 / n), the lower bound of Clopper and Pearson."""
+    perfect = TierLabels("gold", "strict", np.tile(np.array([1, 0], np.int8), (n_hs, 1)), np.ones(n_hs, bool))
+    rank = Ranking(np.tile(np.arange(2), (n_hs, 1)), np.tile([1.0, 0.0], (n_hs, 1)))
+    (found,) = evaluate([Tfidf()], [rank], (perfect,), [parse_measure("HitRatio", 1)], ZERO, "all").scores
+    if has_one:
+        assert (found.low, found.high, found.undefined) == (pytest.approx(0.025 ** (1 / n_hs)), 1, None)
+    else:
+        assert (found.score, found.low, found.high) == (1, None, None)
+        assert found.undefined == "4 HS give no interval; it takes 5 or more"
+
+
+def test_accuracy_has_its_interval_on_the_part_of_the_scale_that_it_can_reach() -> None:
+    """Of 100 CNs 1 or 2 are right, and one is named: at worst 97 are on the right side, at best all 100."""
+    labels = np.zeros((6, 100), np.int8)
+    labels[:, 0] = labels[:3, 1] = 1
+    rank = Ranking(np.tile(np.arange(100), (6, 1)), np.tile(np.arange(100.0)[::-1], (6, 1)))
+    tier = TierLabels("gold", "strict", labels, np.ones(6, bool))
+    (found,) = evaluate([Tfidf()], [rank], (tier,), [parse_measure("Accuracy", 1)], ZERO, "all").scores
+    assert found.score == pytest.approx(0.995)
+    assert found.low is not None
+    assert 0.97 < found.low < 0.995
+
+
+def test_an_outcome_says_how_its_intervals_were_made_and_an_older_one_how_its_were() -> None:
+    data = outcome().as_data()
+    assert Outcome.from_data(data).interval == "Bayesian bootstrap over HS"
+    del data["interval"]
+    assert Outcome.from_data(data).interval == "percentile bootstrap over HS"
 
 
 def test_a_tier_without_any_positive_is_undefined_when_such_hs_are_left_out() -> None:

@@ -130,7 +130,7 @@ def test_a_figure_says_what_it_rests_on() -> None:
     tier = found.tiers[1]
     assert f"Gold: 9 HS, {tier.judged} of 180 pairs judged" in text
     assert "Pool pool.csv: 20 CNs. Bars: unjudged pairs count as not appropriate." in text
-    assert "95 % interval (200 resamples of the HS)" in text
+    assert "95 % interval (Bayesian bootstrap over HS)" in text
     assert "HS without an appropriate CN in the pool, counted too: Diamond 9." in text
     assert "Judged pairs outside of the pool, left out: Gold 1, Silver 2, Bronze 3." in text
 
@@ -152,7 +152,7 @@ def test_an_outcome_with_nothing_defined_can_be_drawn() -> None:
 def test_one_hs_has_no_whisker_and_the_figure_says_why() -> None:
     figure = drawn(outcome(n_hs=1))
     assert "95 % interval" not in words_of(figure)
-    assert "Undefined on Diamond, Gold, Silver, Bronze: one HS gives no interval." in words_of(figure)
+    assert "Undefined on Diamond, Gold, Silver, Bronze: 1 HS gives no interval; it takes 5 or more." in words_of(figure)
 
 
 def test_an_svg_is_xml_with_title_description_and_every_name_as_text() -> None:
