@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from fcpair.corpus import CN, identity, read_side
 from fcpair.encode import encode
 from fcpair.errors import InputError
+from fcpair.evaluate.okapi import Variant, bm25_scores
 from fcpair.evaluate.ranking import Ranking, System, Task, cosines, ordered
 from fcpair.models import resolve
 from fcpair.retrieve import DECIMALS
@@ -62,8 +64,8 @@ class Tfidf(System):
         if not any(map(vectorizer.build_analyzer(), texts)):
             raise InputError(f"{self}: no text has a token")
         fitted = vectorizer.fit(texts)
-        cosine = (fitted.transform(task.hs) @ fitted.transform(task.cn).T).toarray()
-        return Ranking(*ordered(np.round(cosine, DECIMALS)), notes=_without_match(cosine))
+        cosine = np.round((fitted.transform(task.hs) @ fitted.transform(task.cn).T).toarray(), DECIMALS)
+        return Ranking(*ordered(cosine), notes=_without_match(cosine.any(axis=1)))
 
     def _texts(self, task: Task) -> list[str]:
         if isinstance(self.fit, Path):
@@ -73,17 +75,18 @@ class Tfidf(System):
 
 @dataclass(frozen=True)
 class Bm25(System):
-    """BM25 as Lucene computes it (bm25s; Robertson and Zaragoza 2009, https://doi.org/10.1561/1500000019).
+    """BM25 (Robertson and Zaragoza 2009, https://doi.org/10.1561/1500000019) in the variant that is asked for.
 
-    The inverse document frequency is ln(1 + (N - n + 0.5) / (n + 0.5)), never negative (Kamphuis et al. 2020,
-    https://doi.org/10.1007/978-3-030-45442-5_4). `tokens` are what white space separates, or runs of letters, digits
-    and underscores. Document frequencies and the mean length come from the pool, or from the CNs of a file, where a
-    repeated text counts as often as it stands there, together with those texts of the pool that the file lacks.
+    The variants are those of `fcpair.evaluate.okapi.bm25_scores`. `tokens` are what white space separates, or runs of
+    letters, digits and underscores. Document frequencies and the mean length come from the pool, or from the CNs of a
+    file, where a repeated text counts as often as it stands there, together with those texts of the pool that the file
+    lacks.
     """
 
     word: ClassVar[str] = "bm25"
     k1: float = 1.5
     b: float = 0.75
+    variant: Variant = "lucene"
     tokens: Literal["words", "space"] = "words"
     lower: bool = True
     fit: Literal["pool"] | Path = "pool"
@@ -93,24 +96,21 @@ class Bm25(System):
             raise InputError(f"k1 is {self.k1}; expected a number, 0 or more")
         if not 0 <= self.b <= 1:
             raise InputError(f"b is {self.b}; expected a number from 0 to 1")
+        if not self.k1 and self.variant in {"bm25l", "bm25plus"}:
+            raise InputError(f"k1 is 0; `{self.variant}` needs a number above 0")
 
     def rank(self, task: Task) -> Ranking:
         """Rank the pool by the BM25 score of each CN, with the HS as the query."""
         import numpy as np
-        from bm25s import BM25
 
         texts, rows = self._corpus(task)
         tokens = [self._tokens(text) for text in texts]
         if not any(tokens):
             raise InputError(f"{self}: no text has a token")
-        index = BM25(k1=self.k1, b=self.b, method="lucene", dtype="float64")
-        index.index(tokens, show_progress=False)
-        scores = np.zeros((len(task.hs), len(task.cn)))
-        for row, text in enumerate(task.hs):
-            known = [token for token in self._tokens(text) if token in index.vocab_dict]
-            if known:
-                scores[row] = index.get_scores(known)[rows]
-        return Ranking(*ordered(np.round(scores, DECIMALS)), notes=_without_match(scores))
+        queries = [self._tokens(text) for text in task.hs]
+        scores = np.round(bm25_scores(tokens, queries, self.variant, self.k1, self.b)[:, rows], DECIMALS)
+        there = {token for row in rows for token in tokens[row]}
+        return Ranking(*ordered(scores), notes=_without_match([not there.isdisjoint(query) for query in queries]))
 
     def _corpus(self, task: Task) -> tuple[list[str], NDArray[np.int64]]:
         """The texts that the statistics come from, and where each text of the pool stands among them."""
@@ -127,10 +127,10 @@ class Bm25(System):
         return text.split() if self.tokens == "space" else _WORDS.findall(text)
 
 
-def _without_match(scores: NDArray[np.float64]) -> tuple[str, ...]:
-    """A note where an HS scores 0 for every CN, so that nothing but candidate order ranks for it."""
-    n = int((~scores.any(axis=1)).sum())
-    return (f"{n} of {len(scores)} HS share no word with any CN: candidate order ranks for them",) if n else ()
+def _without_match(shares_one: Sequence[bool] | NDArray[np.bool_]) -> tuple[str, ...]:
+    """A note where HS share no word with any CN, so that nothing but candidate order ranks for them."""
+    n = len(shares_one) - int(sum(shares_one))
+    return (f"{n} of {len(shares_one)} HS share no word with any CN: candidate order ranks for them",) if n else ()
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def test_json_holds_everything(fcpair: Fcpair, at: At) -> None:
     data = json.loads(fcpair("evaluate", "--system", "tfidf", "--system", "bm25", *FAST, "--format", "json").stdout)
     assert [one["name"] for one in data["systems"]] == [
         "tfidf(fit=pool)",
-        "bm25(k1=1.5,b=0.75,tokens=words,lower=true,fit=pool)",
+        "bm25(k1=1.5,b=0.75,variant=lucene,tokens=words,lower=true,fit=pool)",
     ]
     assert {"score", "low", "high", "left_out", "right", "lowest", "highest", "n"} <= set(data["scores"][0])
     assert (data["diamond"], data["simulated"], len(data["comparisons"])) == ("unanimous", None, 16)

@@ -28,7 +28,15 @@ k1s = st.floats(0, 1e6) | st.integers(0, 9)
 simple: st.SearchStrategy[System] = st.one_of(
     st.builds(Random, st.integers(0, 2**64)),
     st.builds(Tfidf, st.sampled_from(["pool", "pool+hs"]) | files),
-    st.builds(Bm25, k1s, st.floats(0, 1), st.sampled_from(["words", "space"]), st.booleans(), st.just("pool") | files),
+    st.builds(
+        Bm25,
+        k1s,
+        st.floats(0, 1),
+        st.sampled_from(["lucene", "okapi"]),
+        st.sampled_from(["words", "space"]),
+        st.booleans(),
+        st.just("pool") | files,
+    ),
     st.builds(Sbert, models),
     st.builds(Embed, models),
     st.builds(Llm, models, ranks),
@@ -68,7 +76,7 @@ def without_folders(system: System) -> System:
         case Tfidf(Path() as file):
             return Tfidf(Path(file.name))
         case Bm25(fit=Path() as file):
-            return Bm25(system.k1, system.b, system.tokens, system.lower, Path(file.name))
+            return Bm25(system.k1, system.b, system.variant, system.tokens, system.lower, Path(file.name))
         case Cross():
             return Cross(system.of, without_folders(system.first), system.top)
         case Rerank():
@@ -82,7 +90,7 @@ def without_folders(system: System) -> System:
         (Random(), "random(seed=0)", "random"),
         (Tfidf(), "tfidf(fit=pool)", "tfidf"),
         (Tfidf(Path("a/b c.csv")), "tfidf(fit=a/b c.csv)", "tfidf(fit=b c.csv)"),
-        (Bm25(k1=1.2), "bm25(k1=1.2,b=0.75,tokens=words,lower=true,fit=pool)", "bm25(k1=1.2)"),
+        (Bm25(k1=1.2), "bm25(k1=1.2,b=0.75,variant=lucene,tokens=words,lower=true,fit=pool)", "bm25(k1=1.2)"),
         (Bm25(lower=False, tokens="space").short, "bm25(tokens=space,lower=false)", ""),
         (Sbert("all-MiniLM-L6-v2"), "sbert:all-MiniLM-L6-v2", "sbert:all-MiniLM-L6-v2"),
         (Sbert('a "b"'), 'sbert:"a \\"b\\""', 'sbert:"a \\"b\\""'),
@@ -158,7 +166,7 @@ def test_files_are_taken_to_be_relative_to_a_folder_also_inside() -> None:
         ("BM25", "there is no `BM25`; did you mean `bm25`?"),
         ("xyz", "there is no `xyz`; known are random, tfidf, bm25, "),
         ("bm25(token=space)", "there is no option `token`; did you mean `tokens`?"),
-        ("bm25(seed=1)", "there is no option `seed`; known are k1, b, tokens, lower, fit"),
+        ("bm25(seed=1)", "there is no option `seed`; known are k1, b, variant, tokens, lower, fit"),
         ("sbert:m(k=1)", "there is no option `k`; `sbert` has none"),
         ("bm25(1.2)", "`1.2` cannot be read; expected option=value"),
         ("bm25(k1)", "`k1` cannot be read; expected option=value"),

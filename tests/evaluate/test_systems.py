@@ -128,7 +128,7 @@ def test_every_place_is_as_likely() -> None:
 # -- tfidf
 
 
-@pytest.mark.parametrize("system", [Tfidf(), Bm25()])
+@pytest.mark.parametrize("system", [Tfidf(), Bm25(), Bm25(variant="bm25plus")])
 def test_an_hs_that_shares_no_word_with_any_cn_is_told(system: System) -> None:
     ranked = system.rank(task(("tea kettle", "unheard of"), ("a kettle", "more tea")))
     assert ranked.notes == ("1 of 2 HS share no word with any CN: candidate order ranks for them",)
