@@ -60,6 +60,23 @@ def parse_scheme(choices: list[dict[str, Any]]) -> Scheme:
     return scheme
 
 
+def grades_of(scheme: Scheme) -> dict[int, int] | None:
+    """The grade of each definite label, by its code, 0 the least; None where the labels are no grades.
+
+    They are where two or more labels are positive and all of these stand on one side of the others, as on a scale of
+    five points. A grade is how far a code is from that of the worst label.
+    """
+    definite, positive = scheme.definite, set(scheme.positive)
+    others = [code for code in definite if code not in positive]
+    if len(positive) < 2:
+        return None
+    if min(positive) > max(others):
+        return {code: code - min(definite) for code in definite}
+    if max(positive) < min(others):
+        return {code: max(definite) - code for code in definite}
+    return None
+
+
 def label_words(scheme: Scheme) -> dict[str, int]:
     """What a file may say in a label column: a code, a name, or `skip`."""
     return _words(scheme.choices) | {SKIP: NO_CODE}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fcpair.corpus import CN, HS, identity
 from fcpair.errors import Finding, InputError, reject
 from fcpair.label import APPROPRIATENESS
-from fcpair.records import Verdict
+from fcpair.records import Scheme, Verdict
 from fcpair.tabular import LINE, read_table
 
 if TYPE_CHECKING:
@@ -102,6 +102,16 @@ def _labels(pairs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     alone = (frame[list(ANSWERS)] == "").all(axis=1)
     given.append(pairs.loc[alone, [LINE, "pair"]].assign(person=ANONYMOUS, code=pairs.loc[alone, "final"]))
     return pd.concat(given, ignore_index=True)
+
+
+def need_published_scheme(scheme: Scheme) -> None:
+    """Raise InputError unless the labels are FC-CONAN's three, which its columns are named after."""
+    if scheme != APPROPRIATENESS:
+        ours, theirs = (", ".join(choice.name for choice in one) for one in (scheme, APPROPRIATENESS))
+        raise InputError(
+            f"FC-CONAN's columns hold its labels ({theirs}), and the labels of this study are {ours}; "
+            "use our own columns (--columns fcpair)"
+        )
 
 
 def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:

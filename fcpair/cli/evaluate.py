@@ -127,6 +127,7 @@ def _notes(scores: list[Score], outcome: Outcome) -> list[str]:
         return [f"undefined, because {why}." for why in undefined]
     return [
         *(f"undefined, because {why}." for why in undefined),
+        *([f"{outcome.gains}."] if outcome.gains else []),
         *(line.format(interval=outcome.interval, resamples=outcome.resamples) for line in KEY),
     ]
 

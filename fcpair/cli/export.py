@@ -32,7 +32,7 @@ pool_option = click.option(
     help="Which CNs: those of Bronze, those that it labels appropriate for some HS, the whole grid, or a file's.",
 )
 binary_option = click.option(
-    "--binary", is_flag=True, help="Grade every appropriate pair 1, in place of the rank of its best tier."
+    "--binary", is_flag=True, help="Grade every appropriate pair 1, and every other one 0."
 )
 negatives_option = click.option(
     "--negatives",
@@ -82,7 +82,8 @@ def qrels(study: Study, options: Partition, tier: str, pool: str, binary: bool, 
 
     A line is `hs_id 0 cn_id grade`. The grade of an appropriate pair is the rank of its best tier (1 Bronze, 2
     Silver, 3 Gold, 4 Diamond), that of one that was judged and is not appropriate is 0. An unjudged pair has no line.
-    With `--binary` the grades are 1 and 0, so that another tool's nDCG is fcpair's.
+    With `--binary` the grades are 1 and 0, so that another tool's nDCG is fcpair's. Where the labels are grades (two
+    or more are positive, all on one side of the scale), the grade is that of the label, 0 for the worst.
 
     \b
     Example:

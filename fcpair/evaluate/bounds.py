@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from fcpair.evaluate.graded import highest_ndcg, lowest_ndcg
 from fcpair.evaluate.judged import POSITIVE, UNJUDGED, Judged, counted_right, left_out
 from fcpair.evaluate.measure import Measure
 
@@ -18,8 +19,8 @@ class Readings:
     """A measure's values, each of shape `(n_hs,)`; all but `score` are None for a measure that is not `bounded`.
 
     `score`: every unjudged pair counts as not appropriate (the usual figure). `left_out`: unjudged pairs are taken out
-    of the ranking. `right`: every unjudged pair of the pool counts as appropriate. `lowest` and `highest`: the least
-    and the greatest value that any labels of the unjudged pairs could give.
+    of the ranking. `right`: every unjudged pair of the pool counts as appropriate, and has the greatest grade. `lowest`
+    and `highest`: the least and the greatest value that any labels of the unjudged pairs could give.
 
     Where a measure only `rises`, `lowest` is `score` and `highest` is `right`. The others divide by something that
     grows with the number of positives, so that a positive below the cut lowers them: there `score` need not be the
@@ -39,8 +40,16 @@ def readings(measure: Measure, judged: Judged) -> Readings:
     if not measure.bounded:
         return Readings(score)
     right = measure(counted_right(judged))
-    ends = (score, right) if measure.rises else (lowest(measure, judged), highest(measure, judged))
+    ends = (score, right) if measure.rises else _ends(measure, judged)
     return Readings(score, measure(left_out(judged)), right, *ends)
+
+
+def _ends(measure: Measure, judged: Judged) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if not (judged.graded and measure.graded):
+        return lowest(measure, judged), highest(measure, judged)
+    unjudged = judged.labels[:, : measure.depth] == UNJUDGED
+    below, k = judged.n_unjudged - unjudged.sum(axis=1), measure.depth or judged.labels.shape[1]
+    return lowest_ndcg(judged.graded, unjudged, below, k), highest_ndcg(judged.graded, unjudged, k)
 
 
 def highest(measure: Measure, judged: Judged) -> NDArray[np.float64]:

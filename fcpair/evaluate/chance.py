@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
+from fcpair.evaluate.graded import discounts, ideal, ideal_gain, mean_gain
 from fcpair.evaluate.judged import Judged
 from fcpair.evaluate.measure import Measure, over
 from fcpair.evaluate.measures import (
@@ -19,8 +20,6 @@ from fcpair.evaluate.measures import (
     JudgedAt,
     Precision,
     Recall,
-    ideal_dcg,
-    ndcg_discounts,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def expected(measure: Measure, pool: Judged) -> Values:
     """The mean of a measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`.
 
     Of `pool` only the counts are read: with n CNs of which R are positive, every rank holds a positive with probability
-    R / n, and ranks are drawn without replacement (hypergeometric).
+    R / n, and ranks are drawn without replacement (hypergeometric); of grades every rank has the mean.
     """
     raise NotImplementedError(f"no expectation is known for {measure}")
 
@@ -80,7 +79,10 @@ def _(measure: MRR, pool: Judged) -> Values:
 @expected.register(NDCG)
 def _(measure: NDCG, pool: Judged) -> Values:
     ranks, there = _ranks(pool, measure.k)
-    return _share(pool) * over(there @ ndcg_discounts(len(ranks)), ideal_dcg(pool.n_positive, measure.k))
+    share, best = _share(pool), ideal(pool.n_positive, measure.k)
+    if pool.graded:
+        share, best = mean_gain(pool.graded, pool.n_pool), ideal_gain(pool.graded, measure.k)
+    return share * over(there @ discounts(len(ranks)), best)
 
 
 @expected.register(MAP)

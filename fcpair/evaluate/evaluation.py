@@ -11,7 +11,7 @@ from fcpair.evaluate.bounds import Readings, readings
 from fcpair.evaluate.chance import expected
 from fcpair.evaluate.compare import holm, kendall, randomisation
 from fcpair.evaluate.interval import LEAST_HS, METHOD, intervals
-from fcpair.evaluate.judged import NEGATIVE, POSITIVE, Judged, counted_right, judge, left_out, of
+from fcpair.evaluate.judged import NEGATIVE, POSITIVE, Grades, Judged, counted_right, judge, left_out, of
 from fcpair.evaluate.measure import Measure
 from fcpair.evaluate.measures import JudgedAt
 from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, SystemFacts, TierFacts
@@ -32,7 +32,8 @@ class TierLabels:
     """The labels of a tier on the pool.
 
     `labels` is POSITIVE, NEGATIVE or UNJUDGED, shape `(n_hs, n_cn)`; `there` says which HS the tier has, shape
-    `(n_hs,)`; `outside` counts its pairs whose CN is not in the pool.
+    `(n_hs,)`; `outside` counts its pairs whose CN is not in the pool; `grades` are those of the labels, if they are
+    grades.
     """
 
     tier: str
@@ -40,6 +41,7 @@ class TierLabels:
     labels: NDArray[np.int8]
     there: NDArray[np.bool_]
     outside: int = 0
+    grades: Grades | None = None
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ def _part(tier: TierLabels, rankings: Sequence[Ranking], no_positives: NoPositiv
     counted = tier.there
     if no_positives == "leave_out":
         counted = counted & (tier.labels == POSITIVE).any(axis=1)
-    judged = tuple(of(judge(ranking.order, tier.labels), counted) for ranking in rankings)
+    judged = tuple(of(judge(ranking.order, tier.labels, tier.grades), counted) for ranking in rankings)
     return _Part(tier.tier, judged, int(counted.sum()))
 
 

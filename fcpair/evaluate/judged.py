@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from fcpair.evaluate.graded import Graded, grades_in_order
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -18,13 +20,14 @@ class Judged:
 
     `labels`, shape `(n_hs, depth)`, best rank first: POSITIVE, NEGATIVE, UNJUDGED, or ABSENT where the system names
     nothing of the pool. `n_positive`, `n_negative` and `n_unjudged`, shape `(n_hs,)`, count the whole pool, ranked or
-    not.
+    not. `graded` has the grades of a scheme that has some.
     """
 
     labels: NDArray[np.int8]
     n_positive: NDArray[np.int64]
     n_negative: NDArray[np.int64]
     n_unjudged: NDArray[np.int64]
+    graded: Graded | None = None
 
     @property
     def n_pool(self) -> NDArray[np.int64]:
@@ -38,28 +41,42 @@ class Judged:
         return np.asarray(self.labels[:, :k] == POSITIVE)
 
 
-def judge(order: NDArray[np.int64], labels: NDArray[np.int8]) -> Judged:
+@dataclass(frozen=True)
+class Grades:
+    """The grades of the judged pairs of a pool, 0 elsewhere, shape `(n_hs, n_cn)`, and all that a label can have."""
+
+    values: NDArray[np.int64]
+    levels: NDArray[np.int64]
+
+
+def judge(order: NDArray[np.int64], labels: NDArray[np.int8], grades: Grades | None = None) -> Judged:
     """Put the labels of a pool in a system's order.
 
     Args:
         order: positions in the pool, best first, negative where nothing of it is named, shape `(n_hs, depth)`.
         labels: POSITIVE, NEGATIVE or UNJUDGED for each HS and CN of the pool, shape `(n_hs, n_cn)`.
+        grades: of the same pairs, where the labels have some.
     """
     import numpy as np
 
     at_ranks = np.take_along_axis(labels, np.maximum(order, 0), axis=1)
     at_ranks[order < 0] = ABSENT
     n_positive, n_negative = ((labels == label).sum(axis=1) for label in (POSITIVE, NEGATIVE))
-    return Judged(at_ranks, n_positive, n_negative, labels.shape[1] - n_positive - n_negative)
+    graded = grades_in_order(order, grades.values, grades.levels) if grades else None
+    return Judged(at_ranks, n_positive, n_negative, labels.shape[1] - n_positive - n_negative, graded)
 
 
 def counted_right(judged: Judged) -> Judged:
-    """The same with every unjudged pair counted as positive."""
+    """The same with every unjudged pair counted as positive, and of the greatest grade."""
     import numpy as np
 
-    labels = np.where(judged.labels == UNJUDGED, np.int8(POSITIVE), judged.labels)
-    none = np.zeros_like(judged.n_unjudged)
-    return replace(judged, labels=labels, n_positive=judged.n_positive + judged.n_unjudged, n_unjudged=none)
+    unjudged, graded = judged.labels == UNJUDGED, judged.graded
+    labels = np.where(unjudged, np.int8(POSITIVE), judged.labels)
+    if graded:
+        at_ranks = np.where(unjudged, graded.levels[-1], graded.at_ranks)
+        graded = replace(graded, at_ranks=at_ranks, counts=graded.counts + judged.n_unjudged[:, None])
+    n_positive, none = judged.n_positive + judged.n_unjudged, np.zeros_like(judged.n_unjudged)
+    return replace(judged, labels=labels, n_positive=n_positive, n_unjudged=none, graded=graded)
 
 
 def left_out(judged: Judged) -> Judged:
@@ -72,9 +89,16 @@ def left_out(judged: Judged) -> Judged:
     unjudged = judged.labels == UNJUDGED
     kept_first = np.argsort(unjudged, axis=1, kind="stable")
     labels = np.take_along_axis(np.where(unjudged, np.int8(ABSENT), judged.labels), kept_first, axis=1)
-    return replace(judged, labels=labels, n_unjudged=np.zeros_like(judged.n_unjudged))
+    graded = judged.graded
+    if graded:
+        graded = replace(graded, at_ranks=np.take_along_axis(graded.at_ranks, kept_first, axis=1))
+    return replace(judged, labels=labels, n_unjudged=np.zeros_like(judged.n_unjudged), graded=graded)
 
 
-def of(judged: Judged, rows: NDArray[np.bool_]) -> Judged:
+def of(judged: Judged, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Judged:
     """The same for some of the HS only."""
-    return Judged(judged.labels[rows], judged.n_positive[rows], judged.n_negative[rows], judged.n_unjudged[rows])
+    graded = judged.graded
+    if graded:
+        graded = replace(graded, at_ranks=graded.at_ranks[rows], counts=graded.counts[rows])
+    counts = (judged.n_positive[rows], judged.n_negative[rows], judged.n_unjudged[rows])
+    return Judged(judged.labels[rows], *counts, graded)

@@ -23,10 +23,12 @@ class Measure(Named):
 
     `rises`: whether the value can only rise when an unjudged pair turns out to be positive, wherever it stands.
     `bounded`: whether an unjudged pair can be read in more than one way; bpref and judged read it in one.
+    `graded`: whether it reads the grades of a scheme that has some; all others read only what is positive.
     """
 
     rises: ClassVar[bool] = False
     bounded: ClassVar[bool] = True
+    graded: ClassVar[bool] = False
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """The value for each HS, shape `(n_hs,)`."""

@@ -1,8 +1,8 @@
 """The measures: each a value whose name can be read back (`NDCG@10`), computed for all HS at once.
 
-Labels are binary: a pair is appropriate or it is not. All measures run from 0 to 1, and an HS without positives has 0
-in all of them but Accuracy and judged. An unjudged pair counts as not appropriate; `fcpair.evaluate.bounds` reads it
-in other ways.
+Labels are binary: a pair is appropriate or it is not; only NDCG reads the grades of a scheme that has some. All
+measures run from 0 to 1, and an HS without positives has 0 in all of them but Accuracy, judged and a graded NDCG. An
+unjudged pair counts as not appropriate, with the least grade; `fcpair.evaluate.bounds` reads it in other ways.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from fcpair.errors import InputError
+from fcpair.evaluate.graded import discounts, gain, ideal, ideal_gain
 from fcpair.evaluate.judged import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
 from fcpair.evaluate.measure import Cut, Measure, over
 from fcpair.evaluate.names import read_named
@@ -60,34 +61,22 @@ class MRR(Cut):
 
 @dataclass(frozen=True)
 class NDCG(Cut):
-    """Sum of 1 / log2(rank + 1) over the positives among the first k, over the sum of an ideal ranking.
+    """Sum of grade / log2(rank + 1) over the first k ranks, over the sum of an ideal ranking.
 
-    The ideal ranking has min(number of positives, k) positives on top. Järvelin and Kekäläinen 2002,
-    https://doi.org/10.1145/582415.582418, with the discount log2(rank + 1) and gains of 0 and 1.
+    The ideal ranking has the pairs of the pool by falling grade. Järvelin and Kekäläinen 2002,
+    https://doi.org/10.1145/582415.582418, with the discount log2(rank + 1). The gain is the grade itself, as in
+    trec_eval, ir_measures, ranx and scikit-learn (not 2^grade - 1); without grades it is 1 for a positive.
     """
 
     word: ClassVar[str] = "NDCG"
+    graded: ClassVar[bool] = True
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
+        if judged.graded:
+            return over(gain(judged.graded, self.k), ideal_gain(judged.graded, self.k))
         hits = judged.hits(self.k)
-        return over(hits @ ndcg_discounts(hits.shape[1]), ideal_dcg(judged.n_positive, self.k))
-
-
-def ndcg_discounts(k: int) -> NDArray[np.float64]:
-    """1 / log2(rank + 1) for the ranks 1 to `k`."""
-    import numpy as np
-
-    return np.asarray(1 / np.log2(np.arange(2, k + 2)))
-
-
-def ideal_dcg(n_positive: NDArray[np.int64], k: int) -> NDArray[np.float64]:
-    """The discounted gain of an ideal ranking with so many positives, cut at `k`."""
-    import numpy as np
-
-    n_gained = np.minimum(n_positive, k)
-    sums = np.concatenate(([0.0], np.cumsum(ndcg_discounts(n_gained.max(initial=0)))))
-    return np.asarray(sums[n_gained])
+        return over(hits @ discounts(hits.shape[1]), ideal(judged.n_positive, self.k))
 
 
 @dataclass(frozen=True)

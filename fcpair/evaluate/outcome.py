@@ -122,7 +122,8 @@ class Outcome:
     """Everything that an evaluation found; the order of tiers, systems and measures is that of the figures.
 
     `simulated` is what a reader must know where answers were made up. `interval` is how the intervals were made; an
-    outcome of before 0.4 does not say, and has percentile bootstraps.
+    outcome of before 0.4 does not say, and has percentile bootstraps. `gains` says what NDCG takes for gains where the
+    labels are grades.
     """
 
     pool: str
@@ -138,6 +139,7 @@ class Outcome:
     concordances: tuple[Concordance, ...]
     simulated: str | None = None
     interval: str = "percentile bootstrap over HS"
+    gains: str | None = None
 
     @property
     def n_pairs(self) -> int:

@@ -35,6 +35,8 @@ def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
     if outcome.simulated:
         yield f"{outcome.simulated}."
     yield f"Pool {plain(PurePath(outcome.pool).name)}: {outcome.tiers[0].pool:,} CNs."
+    if outcome.gains and any(score.measure.startswith("NDCG") for score in scores):
+        yield f"{outcome.gains[0].upper()}{outcome.gains[1:]}."
     if any(score.lowest is not None for score in scores):
         yield "Bars: unjudged pairs count as not appropriate."
     elif any(score.score is not None for score in scores):

@@ -1,10 +1,11 @@
-"""TREC qrels: one line per judged pair, with a grade per tier; an unjudged pair has no line."""
+"""TREC qrels: one line per judged pair, with the grade of its label or of its tier; an unjudged pair has no line."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from fcpair.label import grades_of
 from fcpair.records import Scheme
 
 if TYPE_CHECKING:
@@ -18,15 +19,22 @@ def grades(pairs: pd.DataFrame, scheme: Scheme, pool: Collection[int], *, binary
         pairs: of a tier: `pair_id`, `hs_id`, `cn_id`, `final` (code), `tier` (the best one, 1 Bronze to 4 Diamond).
         scheme: of the labels.
         pool: the ids of CNs.
-        binary: give every appropriate pair 1.
+        binary: give every appropriate pair 1, every other one 0.
 
     Returns:
-        `hs_id`, `cn_id`, `grade`, by number of the pair. The grade is 0 for a pair that is not appropriate, and the
-        rank of its best tier, 1 to 4, for one that is.
+        `hs_id`, `cn_id`, `grade`, by number of the pair. Where the labels are grades (`fcpair.label.grades_of`), the
+        grade is that of the label. Else it is 0 for a pair that is not appropriate, and the rank of its best tier, 1
+        to 4, for one that is.
     """
     inside = pairs[pairs["cn_id"].isin(pool)].sort_values("pair_id")
     appropriate = inside["final"].isin(scheme.positive)
-    grade = inside["tier"].clip(upper=1 if binary else None).where(appropriate, 0)
+    by_label = grades_of(scheme)
+    if binary:
+        grade = appropriate
+    elif by_label:
+        grade = inside["final"].map(by_label)
+    else:
+        grade = inside["tier"].where(appropriate, 0)
     return inside[["hs_id", "cn_id"]].assign(grade=grade.astype("int64")).reset_index(drop=True)
 
 

@@ -12,14 +12,15 @@ from fcpair.errors import InputError
 from fcpair.evaluate.catalogue import parse_system
 from fcpair.evaluate.evaluation import Options, TierLabels, evaluate, short_names
 from fcpair.evaluate.figures import pictures
-from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED
+from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED, Grades
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
 from fcpair.evaluate.ranking import POOLS, Cost, Ranking, System, Task
 from fcpair.evaluate.trec import run_text
 from fcpair.folders import ready_folder
+from fcpair.label import grades_of
 from fcpair.params import Evaluate, Partition, as_params
-from fcpair.records import RunRecord, Tier
+from fcpair.records import RunRecord, Scheme, Tier
 from fcpair.steps.grade import Tiers, tiers_of
 from fcpair.steps.ground import keep, need_labels, note_run, own
 from fcpair.steps.overview import simulated_note
@@ -40,6 +41,7 @@ class _Ground:
     task: Task
     tiers: tuple[TierLabels, ...]
     simulated: str | None
+    gains: str | None
 
 
 def run_evaluation(
@@ -93,7 +95,7 @@ def _evaluated(
     measures = [parse_measure(measure, options.k) for measure in options.measures]
     how = Options(options.no_positives, options.resamples, options.seed)
     outcome = evaluate(systems, rankings, ground.tiers, measures, how, options.pool)
-    outcome = replace(outcome, simulated=ground.simulated)
+    outcome = replace(outcome, simulated=ground.simulated, gains=ground.gains)
     files: dict[Path, bytes] = {}
     if runs is not None:
         files |= {runs / name: content for name, content in _runs(systems, rankings, ground.task)}
@@ -129,7 +131,16 @@ def _ground(store: Store, options: Evaluate, rules: Partition) -> _Ground:
     labels = tuple(_tier_labels(tier, tiers, hs, pool, options.pool) for tier in wanted)
     others = tuple(one for one in chosen if one not in there)
     task = Task(tuple(body.loc[hs]), tuple(body.loc[pool]), tuple(hs), tuple(pool), other_hs_ids=others)
-    return _Ground(task, labels, simulated)
+    return _Ground(task, labels, simulated, _gains(tiers.scheme))
+
+
+def _gains(scheme: Scheme) -> str | None:
+    """What NDCG takes for gains, where the labels are grades."""
+    by_label = grades_of(scheme)
+    if not by_label:
+        return None
+    listed = (f"{scheme[code].name} {grade}" for code, grade in sorted(by_label.items(), key=lambda item: item[1]))
+    return f"the gain of NDCG is the grade of the label: {', '.join(listed)}"
 
 
 def _tier_labels(tier: Tier, tiers: Tiers, hs: Sequence[int], pool: Sequence[int], pool_name: str) -> TierLabels:
@@ -146,8 +157,23 @@ def _tier_labels(tier: Tier, tiers: Tiers, hs: Sequence[int], pool: Sequence[int
     _check_pool(tier, pool_name, pairs, positive & ~inside, inside)
     labels = np.full((len(hs), len(pool)), UNJUDGED, np.int8)
     labels[rows[inside], columns[inside]] = np.where(positive[inside], POSITIVE, NEGATIVE)
+    grades = _grades(tiers.scheme, pairs["final"][inside], (rows[inside], columns[inside]), labels.shape)
     rule = next(str(rule) for rule in tiers.rules if rule.tier is tier)
-    return TierLabels(tier.label, rule, labels, np.isin(np.arange(len(hs)), rows), int((~inside).sum()))
+    return TierLabels(tier.label, rule, labels, np.isin(np.arange(len(hs)), rows), int((~inside).sum()), grades)
+
+
+def _grades(
+    scheme: Scheme, final: pd.Series[int], at: tuple[NDArray[np.int64], ...], shape: tuple[int, ...]
+) -> Grades | None:
+    """The grades of the labels at those places of the pool; None where the labels are none."""
+    import numpy as np
+
+    by_label = grades_of(scheme)
+    if not by_label:
+        return None
+    values = np.zeros(shape, np.int64)
+    values[at] = final.map(by_label)
+    return Grades(values, np.array(sorted({*by_label.values()} - {0})))
 
 
 def _check_pool(tier: Tier, pool: str, pairs: pd.DataFrame, lost: NDArray[np.bool_], inside: NDArray[np.bool_]) -> None:

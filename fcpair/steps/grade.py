@@ -13,7 +13,7 @@ from fcpair.export.tier import tier_table
 from fcpair.label import NO_CODE, SKIP, VERDICTS
 from fcpair.params import Partition
 from fcpair.partition import Evidence, TierRule, grade, passes, reasons, tables, tier_rules
-from fcpair.published import published_columns
+from fcpair.published import need_published_scheme, published_columns
 from fcpair.records import Explanation, Origin, Round, RunRecord, Scheme, Tier, TierCheck
 from fcpair.steps import settle
 from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
@@ -105,11 +105,13 @@ def _align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np
 def tier_rows(store: Store, tier: Tier, options: Partition, *, published: bool = False) -> pd.DataFrame:
     """The pairs of a tier with texts, label, verdict, each annotator's label and metadata, by number.
 
-    `published` gives FC-CONAN's column names instead; a last column `simulated` is added there only when something
-    does rest on simulated people.
+    `published` gives FC-CONAN's column names instead, and raises InputError where the labels are not its three; a last
+    column `simulated` is added there only when something does rest on simulated people.
     """
     with store.read() as tx:
         need_labels(tx, "partition")
+        if published:
+            need_published_scheme(scheme_of(tx))
         tiers = tiers_of(tx, options)
         labels = decisions.current_labels(tx, "pair_id", "annotator", "code", "origin")
         texts = grids.pair_texts(tx)

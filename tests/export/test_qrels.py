@@ -10,6 +10,7 @@ from export.judged import BODIES, PAIRS
 from fcpair.export.beir import beir_files
 from fcpair.export.qrels import grades, qrels_text
 from fcpair.label import APPROPRIATENESS
+from fcpair.records import Choice, Scheme
 
 EVERY = [10, 11, 12]
 
@@ -25,6 +26,14 @@ def test_the_grade_is_the_rank_of_the_best_tier_and_0_where_not_appropriate() ->
 
 def test_a_binary_grade_is_1_or_0() -> None:
     assert [grade for *_, grade in rows(EVERY, binary=True)] == [1, 0, 1, 0, 1]
+
+
+def test_the_grade_of_graded_labels_is_that_of_the_label_whatever_its_tier() -> None:
+    """The codes 0 and 2 of the five pairs, on a scale whose points 1 and 2 are both positive."""
+    scale = Scheme((Choice(0, "bad"), Choice(1, "fair", positive=True), Choice(2, "good", positive=True)))
+    found = grades(PAIRS, scale, EVERY)["grade"].tolist()
+    assert found == PAIRS.sort_values("pair_id")["final"].tolist()
+    assert set(found) == {0, 2}
 
 
 def test_a_cn_outside_the_pool_has_no_line() -> None:
