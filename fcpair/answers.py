@@ -12,12 +12,14 @@ from fcpair.corpus import CN, HS, identity
 from fcpair.errors import Finding, reject
 from fcpair.label import NO_CODE
 from fcpair.records import Origin
-from fcpair.tabular import LINE, read_table, require
+from fcpair.tabular import LINE, fold, place_of, read_table, require, whole
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+
+BLANK = ("note", "seconds", "time", "origin")
 
 
 @dataclass
@@ -26,19 +28,23 @@ class Incoming:
 
     `rows` has one row per answer: `line`, `pair` (its number, -1 where the texts name it: `by_text`), `hs`, `cn` (empty
     where they are not given), `person`, `code`, `seconds` (NaN where unknown), `at` (empty where unknown), `note`,
-    `origin`.
+    `origin`. Findings call the file `place`.
     """
 
     path: str
     rows: pd.DataFrame
     findings: list[Finding]
+    place: str
     by_text: bool = False
 
-    def complain(self, wrong: NDArray[np.bool_], messages: Iterable[str]) -> None:
-        """Note a finding for each row that is `wrong`; `messages` has one for every row."""
+    def complain(self, wrong: NDArray[np.bool_], messages: Iterable[str], cause: str = "") -> None:
+        """Note a finding for each row that is `wrong`.
+
+        `messages` has one for every row; `cause` says what is wrong with several of them, where messages differ.
+        """
         lines = self.rows[LINE].tolist()
         self.findings += [
-            Finding(self.path, line, message)
+            Finding(self.place, line, message, cause)
             for line, message, bad in zip(lines, messages, wrong.tolist(), strict=True)
             if bad
         ]
@@ -64,7 +70,8 @@ def read_answers(
         path: a file with `pair` (its number), or `hs` and `cn` (the texts), or all three; the columns that `person`
             and `answer` name; and if they are there `seconds`, `time` (ISO 8601), `note` and `origin` (as `labels
             export` writes it). Rows without an answer are left out: what was not seen is not skipped.
-        words: each word that the answer column may hold, in lower case, and its code.
+        words: each word that the answer column may hold, in lower case, and its code; in the file neither capitals
+            count nor whether its parts are joined by spaces, hyphens or underscores.
         person: the column of the pseudonym.
         answer: the column of the answer.
         named: whether each answer needs a person; otherwise there is one answer a pair and the column may be absent.
@@ -77,12 +84,16 @@ def read_answers(
     """
     import pandas as pd
 
-    frame = read_table(path, [answer, *([person] if named else [])])
-    by_text = "pair" not in frame.columns
+    columns = [answer, *([person] if named else [])]
+    frame = read_table(
+        path, columns, known=["pair", HS, CN, person], blank=[answer, "note", "seconds", "time", "origin"]
+    )
+    place, by_text = place_of(frame), "pair" not in frame.columns
     keys = [HS, CN] if by_text else ["pair"]
-    require(path, frame.columns, keys)
+    require(place, frame.columns, keys)
     given = frame[frame[answer].str.strip() != ""].reset_index(drop=True)
-    cells = _Cells(path, given)
+    cells = _Cells(place, given)
+    read_word = _reader_of(words)
     rows = pd.DataFrame(
         {
             LINE: given[LINE],
@@ -90,14 +101,14 @@ def read_answers(
             HS: cells.parse(HS, identity, "", needed=by_text),
             CN: cells.parse(CN, identity, "", needed=by_text),
             "person": cells.parse(person, str.strip, "", needed=named),
-            "code": cells.parse(answer, lambda word: _code(word, words), NO_CODE),
+            "code": cells.parse(answer, read_word, NO_CODE),
             "seconds": cells.parse("seconds", _seconds, float("nan")),
             "at": cells.parse("time", _time, ""),
             "note": cells.parse("note", str, ""),
             "origin": cells.parse("origin", _origin, Origin.IMPORTED.value),
         }
     )
-    incoming = Incoming(str(path), rows, cells.findings, by_text)
+    incoming = Incoming(str(path), rows, cells.findings, place, by_text)
     _complain_of_repeats(incoming, [*keys, *(["person"] if named else [])])
     return incoming
 
@@ -105,8 +116,8 @@ def read_answers(
 class _Cells:
     """Parses columns of a frame and collects what is wrong with its cells."""
 
-    def __init__(self, path: str | Path, frame: pd.DataFrame) -> None:
-        self._path, self._frame = str(path), frame
+    def __init__(self, place: str, frame: pd.DataFrame) -> None:
+        self._place, self._frame = place, frame
         self.findings: list[Finding] = []
 
     def parse(self, column: str, convert: Callable[[str], Any], empty: Any, *, needed: bool = False) -> list[Any]:
@@ -119,27 +130,37 @@ class _Cells:
                     raise ValueError(f"column `{column}` is empty")
                 parsed.append(convert(cell) if cell.strip() else empty)
             except ValueError as error:
-                self.findings.append(Finding(self._path, int(line), str(error)))
+                self.findings.append(Finding(self._place, int(line), str(error)))
                 parsed.append(empty)
         return parsed
 
 
-def _code(word: str, words: Mapping[str, int]) -> int:
-    code = words.get(word.strip().lower())
-    if code is None:
-        raise ValueError(f"unknown label `{word}`; expected one of {', '.join(words)}")
-    return code
+def _reader_of(words: Mapping[str, int]) -> Callable[[str], int]:
+    """What reads a cell as one of the words: `Not sure` is `not_sure`, where no other word is alike, and `2.0` is 2."""
+    alike: dict[str, set[int]] = {}
+    for word, code in words.items():
+        alike.setdefault(fold(word), set()).add(code)
+
+    def read(cell: str) -> int:
+        word = whole(cell).lower()
+        codes = {words[word]} if word in words else alike.get(fold(word), set())
+        if len(codes) != 1:
+            raise ValueError(f"unknown label `{cell}`; expected one of {', '.join(words)}")
+        return next(iter(codes))
+
+    return read
 
 
 def _pair_id(cell: str) -> int:
-    if not cell.strip().isdecimal() or len(cell.strip()) > 18:  # longer ones do not fit 64 bits
+    number = whole(cell)
+    if not number.isdecimal() or len(number) > 18:  # longer ones do not fit 64 bits
         raise ValueError(f"`{cell}` is no pair; expected its number")
-    return int(cell)
+    return int(number)
 
 
 def _seconds(cell: str) -> float:
     try:
-        seconds = float(cell)
+        seconds = float(cell.replace(",", "."))
     except ValueError:
         seconds = float("nan")
     if not 0 <= seconds < float("inf"):
@@ -167,4 +188,5 @@ def _complain_of_repeats(incoming: Incoming, key: list[str]) -> None:
         f"this pair has been answered{f' by {name}' if name else ''} already, in line {line}"
         for line, name in zip(first[LINE], first["person"], strict=True)
     )
-    incoming.complain(((rows[LINE] != first[LINE]) & ~unreadable).to_numpy(), messages)
+    repeated = ((rows[LINE] != first[LINE]) & ~unreadable).to_numpy()
+    incoming.complain(repeated, messages, cause="the pair has been answered already, in a line above")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.tabular import LINE, read_table
+from fcpair.tabular import LINE, READERS, place_of, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,12 +25,14 @@ class Corpus:
     `pairs` has the columns `hs` and `cn` (verbatim), `hs_digest` and `cn_digest` (what makes two texts the same),
     `language` (empty where not known) and one column per item of `metadata`, all strings. `hs_metadata` and
     `cn_metadata` name the metadata that describes the text of that side; a text takes them from its first row.
+    `assumed_language` says that a language was asked for and the file has none, so that every row was taken for it.
     """
 
     pairs: pd.DataFrame
     metadata: tuple[str, ...]
     hs_metadata: tuple[str, ...]
     cn_metadata: tuple[str, ...]
+    assumed_language: bool = False
 
 
 def identity(text: str) -> str:
@@ -56,7 +57,8 @@ def read_corpus(
 
     Args:
         path: the file.
-        format: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet` with named columns.
+        format: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns. It says how the
+            file is read, whatever its suffix.
         language: keep the rows of this language only; CONAN has it in the first two letters of `cn_id`, other
             files in a column `language`. A file without such a column is taken to be all in this language.
         hs_column: the column of the HS (named-column formats).
@@ -70,18 +72,19 @@ def read_corpus(
         InputError: no such file or format, a missing column, a broken encoding, an empty text (all of them, with
             line numbers), no row of the language.
     """
-    frame = _READERS[format](path, hs_column, cn_column) if format in _READERS else _unknown(format)
+    frame = _read(path, format, hs_column, cn_column)
+    assumed = bool(language) and "language" not in frame.columns
     if "language" not in frame.columns:
         frame["language"] = language or ""
     if language:
         frame = _only(path, frame, language)
-    reject(path, _empty_texts(path, frame))
+    reject(path, _empty_texts(frame))
     frame["hs_digest"] = [digest(text) for text in frame[HS]]
     frame["cn_digest"] = [digest(text) for text in frame[CN]]
     known = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
     metadata = tuple(name for name in frame.columns if name not in known)
     hs_side, cn_side = _sides(format, metadata)
-    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side)
+    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, assumed)
 
 
 def read_side(path: str | Path, side: str) -> pd.DataFrame:
@@ -96,22 +99,38 @@ def read_side(path: str | Path, side: str) -> pd.DataFrame:
     Raises:
         InputError: no such file, no such column, an empty text.
     """
-    header = [name for name in read_table(path).columns if name != LINE]
+    header = [name for name in read_table(path, known=[side]).columns if name != LINE]
     known = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
     column = known[0] if known else header[0] if len(header) == 1 else side
     frame = read_table(path, [column]).rename(columns={column: side})[[side, LINE]]
     empty = frame[LINE][frame[side].str.strip() == ""]
-    reject(path, [Finding(str(path), int(line), f"the {side} text is empty") for line in empty])
+    reject(path, [Finding(place_of(frame), int(line), f"the {side} text is empty") for line in empty])
     return frame
 
 
-def _unknown(format: str) -> pd.DataFrame:
-    raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
+def _read(path: str | Path, format: str, hs_column: str, cn_column: str) -> pd.DataFrame:
+    if format not in FORMATS:
+        raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
+    try:
+        if format in _PUBLISHED:
+            return _read_published(path, format)
+        return _read_named(path, format, hs_column, cn_column)
+    except InputError as error:
+        suffix = Path(path).suffix.lower()
+        if suffix not in READERS or suffix == _kind(format):
+            raise
+        told = f"{error.args[0]}; it was read as {format}, whatever its name: `--format {suffix[1:]}` may fit"
+        raise InputError(told, error.findings) from None
 
 
-def _empty_texts(path: str | Path, frame: pd.DataFrame) -> list[Finding]:
+def _kind(format: str) -> str:
+    """What a file in this format is, as `tabular.READERS` has it."""
+    return ".csv" if format in _PUBLISHED else f".{format}"
+
+
+def _empty_texts(frame: pd.DataFrame) -> list[Finding]:
     return [
-        Finding(str(path), int(line), f"the {side} text is empty")
+        Finding(place_of(frame), int(line), f"the {side} text is empty")
         for side in (HS, CN)
         for line, text in zip(frame[LINE], frame[side], strict=True)
         if not text.strip()
@@ -127,31 +146,54 @@ def _only(path: str | Path, frame: pd.DataFrame, language: str) -> pd.DataFrame:
 
 
 def _sides(format: str, metadata: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if format in _SIDES:
-        return _SIDES[format]
+    if format in _PUBLISHED:
+        return _PUBLISHED[format].hs_metadata, _PUBLISHED[format].cn_metadata
     hs_side = tuple(name for name in metadata if not name.startswith(CN))
     cn_side = tuple(name for name in metadata if not name.startswith(HS))
     return hs_side, cn_side
 
 
-def _read_conan(path: str | Path, _hs: str, _cn: str) -> pd.DataFrame:
-    frame = read_table(path, ["cn_id", "hateSpeech", "counterSpeech"], verbatim=True)
-    frame["language"] = frame["cn_id"].str[:2].str.lower()
-    return _sided(path, frame, "hateSpeech", "counterSpeech")
+@dataclass(frozen=True)
+class _Published:
+    """The columns of a corpus that others published, as a CSV."""
+
+    hs: str
+    cn: str
+    hs_metadata: tuple[str, ...]
+    cn_metadata: tuple[str, ...]
+    language_in: str | None = None  # a column whose first two letters are the language
 
 
-def _read_mt_conan(path: str | Path, _hs: str, _cn: str) -> pd.DataFrame:
-    frame = read_table(path, ["HATE_SPEECH", "COUNTER_NARRATIVE"], verbatim=True)
-    return _sided(path, frame, "HATE_SPEECH", "COUNTER_NARRATIVE")
+_PUBLISHED = {
+    "conan": _Published(
+        "hateSpeech",
+        "counterSpeech",
+        ("hsType", "hsSubType"),
+        ("cnType", "age", "gender", "educationLevel", "cn_id"),
+        "cn_id",
+    ),
+    "mt-conan": _Published("HATE_SPEECH", "COUNTER_NARRATIVE", ("TARGET",), ("VERSION",)),
+}
+FORMATS = (*_PUBLISHED, "csv", "jsonl", "parquet", "xlsx", "ods")
+_SIDE_COLUMNS = {HS: tuple(one.hs for one in _PUBLISHED.values()), CN: tuple(one.cn for one in _PUBLISHED.values())}
 
 
-def _read_named(path: str | Path, hs_column: str, cn_column: str) -> pd.DataFrame:
+def _read_published(path: str | Path, format: str) -> pd.DataFrame:
+    columns = _PUBLISHED[format]
+    needed = [*([columns.language_in] if columns.language_in else []), columns.hs, columns.cn]
+    frame = read_table(path, needed, kind=".csv", verbatim=True)
+    if columns.language_in:
+        frame["language"] = frame[columns.language_in].str[:2].str.lower()
+    return _sided(path, frame, columns.hs, columns.cn)
+
+
+def _read_named(path: str | Path, format: str, hs_column: str, cn_column: str) -> pd.DataFrame:
     if hs_column == cn_column:
         raise InputError(f"column `{hs_column}` is named for both sides; the HS and the CN stand in two columns")
-    columns = [hs_column, cn_column]
-    frame = read_table(path, columns, verbatim=True)
+    columns, known = [hs_column, cn_column], ["language"]
+    frame = read_table(path, columns, known=known, kind=f".{format}", verbatim=True)
     if set(OWN_COLUMNS) <= set(frame.columns):
-        frame = read_table(path, columns)
+        frame = read_table(path, columns, known=known, kind=f".{format}")
     return _sided(path, frame, hs_column, cn_column)
 
 
@@ -160,18 +202,3 @@ def _sided(path: str | Path, frame: pd.DataFrame, hs_column: str, cn_column: str
     if clash:
         raise InputError(f"{path}: column `{clash.pop()}` is not the one named; rename or drop it")
     return frame.rename(columns={hs_column: HS, cn_column: CN})
-
-
-_READERS: dict[str, Callable[[str | Path, str, str], pd.DataFrame]] = {
-    "conan": _read_conan,
-    "mt-conan": _read_mt_conan,
-    "csv": _read_named,
-    "jsonl": _read_named,
-    "parquet": _read_named,
-}
-FORMATS = tuple(_READERS)
-_SIDE_COLUMNS = {HS: ("hateSpeech", "HATE_SPEECH"), CN: ("counterSpeech", "COUNTER_NARRATIVE")}
-_SIDES = {
-    "conan": (("hsType", "hsSubType"), ("cnType", "age", "gender", "educationLevel", "cn_id")),
-    "mt-conan": (("TARGET",), ("VERSION",)),
-}

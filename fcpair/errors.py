@@ -5,8 +5,9 @@ Each class also subclasses the builtin that fits, so that library users may catc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 
@@ -16,19 +17,50 @@ class FcpairError(Exception):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong with a file; `line` counts from 1, None where no single line is at fault."""
+    """One thing that is wrong with a file; `line` counts from 1, None where no single line is at fault.
+
+    `cause` is what findings on several lines have in common, where their messages differ.
+    """
 
     file: str
     line: int | None
     message: str
+    cause: str = ""
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{place}: {self.message}"
 
 
+LINES_SHOWN = 5
+
+
+def by_cause(findings: Sequence[Finding]) -> list[str]:
+    """What is wrong, each cause once: with the number of its lines, and the first of them, where they are several.
+
+    Findings whose messages differ are put under their cause where there are too many to be read one by one.
+    """
+    n = Counter((finding.file, finding.cause) for finding in findings if finding.cause)
+    causes: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        many = n[finding.file, finding.cause] > LINES_SHOWN
+        causes.setdefault((finding.file, finding.cause if many else finding.message), []).append(finding)
+    return [_told(same, what) for (_, what), same in causes.items()]
+
+
+def _told(same: list[Finding], what: str) -> str:
+    first, lines = same[0], [str(finding.line) for finding in same]
+    if len(same) == 1:
+        return str(first)
+    shown = ", ".join(lines[:LINES_SHOWN]) + ", ..." * (len(lines) > LINES_SHOWN)
+    return f"{replace(first, message=what)} ({len(lines):,} lines: {shown})"
+
+
 class InputError(FcpairError, ValueError):
-    """A file or a value cannot be used; `findings` holds everything that is wrong with it, in line order."""
+    """A file or a value cannot be used; `findings` holds everything that is wrong with it, in line order.
+
+    The message tells each cause once, however many lines it is found in.
+    """
 
     SHOWN = 20
 
@@ -37,9 +69,10 @@ class InputError(FcpairError, ValueError):
         super().__init__(message)
 
     def __str__(self) -> str:
-        lines = [super().__str__(), *(f"  {finding}" for finding in self.findings[: self.SHOWN])]
-        if len(self.findings) > self.SHOWN:
-            lines.append(f"  ... and {len(self.findings) - self.SHOWN} more")
+        told = by_cause(self.findings)
+        lines = [super().__str__(), *(f"  {one}" for one in told[: self.SHOWN])]
+        if len(told) > self.SHOWN:
+            lines.append(f"  ... and {len(told) - self.SHOWN} more")
         return "\n".join(lines)
 
 
@@ -91,5 +124,6 @@ def reject(file: str | Path, findings: list[Finding]) -> None:
     """Raise InputError with everything found in `file`, in line order; do nothing when there is nothing."""
     if findings:
         found = sorted(findings, key=lambda finding: finding.line or 0)
-        things = "1 thing is" if len(found) == 1 else f"{len(found)} things are"
+        n = len(by_cause(found))
+        things = "1 thing is" if n == 1 else f"{n} things are"
         raise InputError(f"{file}: {things} wrong; nothing was changed", found)

@@ -77,6 +77,16 @@ def grades_of(scheme: Scheme) -> dict[int, int] | None:
     return None
 
 
+def answer_words(scheme: Scheme) -> tuple[str, ...]:
+    """What somebody who answers can choose from: every name, and `skip`."""
+    return (*(choice.name for choice in scheme), SKIP)
+
+
+def decision_words(scheme: Scheme) -> tuple[str, ...]:
+    """What somebody who decides can choose from: every definite name, and `irreconcilable`."""
+    return (*(choice.name for choice in scheme if choice.definite), IRRECONCILABLE)
+
+
 def label_words(scheme: Scheme) -> dict[str, int]:
     """What a file may say in a label column: a code, a name, or `skip`."""
     return _words(scheme.choices) | {SKIP: NO_CODE}

@@ -6,7 +6,7 @@ A recipe file, the command line and the library all fill these classes.
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin
@@ -59,7 +59,9 @@ class Import:
 
     stage: ClassVar[str] = "import"
     path: Path = field(metadata={"help": "the corpus file"})
-    format: Literal["conan", "mt-conan", "csv", "jsonl", "parquet"] = _param("csv", "how the file is made")
+    format: Literal["conan", "mt-conan", "csv", "jsonl", "parquet", "xlsx", "ods"] = _param(
+        "csv", "how the file is made, whatever its suffix"
+    )
     language: str | None = _param(None, "keep this language only, such as en")
     hs_column: str = _param("hs", "the column of the HS")
     cn_column: str = _param("cn", "the column of the CN")
@@ -105,6 +107,10 @@ class Assign(_Seeded):
     groups: tuple[tuple[str, ...], ...] = _param((), "annotators who share the overlapping pairs, as ana,ben")
     order: Literal["random", "hs"] = _param("random", "of a shard: shuffled, or one HS at a time")
     seed: int = _param(0, "of the deal and the orders")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        apart(name for group in self.groups for name in group)
 
 
 @dataclass(frozen=True)
@@ -224,6 +230,19 @@ def once(what: str, names: Sequence[str]) -> None:
         raise InputError(f"no {what} is given")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(f"{what} `{twice[0]}` is given twice")
+
+
+def apart(names: Iterable[str], known: Iterable[str] = ()) -> None:
+    """Raise InputError when a name differs from another, or a known one, in capitals alone.
+
+    People mix such names up, and so do file systems, on which a sheet is named for its person.
+    """
+    there = set(known)
+    spelled = {name.casefold(): name for name in there}
+    for name in names:
+        other = name if name in there else spelled.setdefault(name.casefold(), name)
+        if other != name:
+            raise InputError(f"`{other}` and `{name}` differ in capitals alone; choose another name for one of them")
 
 
 def plain_type(hint: Any) -> Any:

@@ -10,7 +10,7 @@ from fcpair.corpus import CN, HS, identity
 from fcpair.errors import Finding, InputError, reject
 from fcpair.label import APPROPRIATENESS
 from fcpair.records import Scheme, Verdict
-from fcpair.tabular import LINE, read_table
+from fcpair.tabular import LINE, place_of, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,9 +38,11 @@ class Published:
     `pairs`: one row per pair, `line`, `pair` (their original_index), `hs`, `cn`, the metadata columns as strings,
     `final` (code of the final label), `verdict` (0 or 1), `simulated` (whether fcpair wrote the file and says so).
     `labels`: one row per label, `line`, `pair`, `person`,
-    `code`; a pair without annotator columns has one label by the anonymous annotator, the final one.
+    `code`; a pair without annotator columns has one label by the anonymous annotator, the final one. Findings call the
+    file `place`.
     """
 
+    place: str
     pairs: pd.DataFrame
     labels: pd.DataFrame
 
@@ -52,29 +54,30 @@ def read_published(path: str | Path) -> Published:
         InputError: all findings at once: a missing column, a value that is no code, an empty text, a pair twice.
     """
     frame = read_table(path, COLUMNS)
-    reject(path, [*_unknown_values(path, frame), *_repeated(path, frame)])
+    place = place_of(frame)
+    reject(path, [*_unknown_values(place, frame), *_repeated(place, frame)])
     pairs = frame.rename(columns={INDEX: "pair", HS_TEXT: HS, CN_TEXT: CN}).drop(columns=[FINAL, VALID, *ANSWERS])
     pairs["pair"] = pairs["pair"].astype("int64")
     pairs["final"] = frame[FINAL].map(_FINAL_CODES).astype("int64")
     pairs["verdict"] = frame[VALID].astype("int64")
     pairs[SIMULATED] = frame[SIMULATED].str.lower() == "true" if SIMULATED in frame.columns else False
-    return Published(pairs, _labels(pairs, frame))
+    return Published(place, pairs, _labels(pairs, frame))
 
 
-def _unknown_values(path: str | Path, frame: pd.DataFrame) -> list[Finding]:
+def _unknown_values(place: str, frame: pd.DataFrame) -> list[Finding]:
     codes = {str(code) for code in APPROPRIATENESS.codes}
     allowed = {FINAL: {"0", "1"}, VALID: {"0", "1"}} | {column: codes | {""} for column in ANSWERS}
     found = [
-        Finding(str(path), int(line), f"`{cell}` in column `{column}`; expected one of {', '.join(sorted(values))}")
+        Finding(place, int(line), f"`{cell}` in column `{column}`; expected one of {', '.join(sorted(values))}")
         for column, values in allowed.items()
         for line, cell in zip(frame[LINE], frame[column], strict=True)
         if cell not in values
     ]
     numbers = zip(frame[LINE], frame[INDEX], strict=True)
-    found += [Finding(str(path), int(line), f"`{cell}` is no index") for line, cell in numbers if not _is_index(cell)]
+    found += [Finding(place, int(line), f"`{cell}` is no index") for line, cell in numbers if not _is_index(cell)]
     for column in (HS_TEXT, CN_TEXT):
         empty = frame[LINE][frame[column].str.strip() == ""]
-        found += [Finding(str(path), int(line), f"the text in `{column}` is empty") for line in empty]
+        found += [Finding(place, int(line), f"the text in `{column}` is empty") for line in empty]
     return found
 
 
@@ -82,10 +85,10 @@ def _is_index(cell: str) -> bool:
     return cell.isdecimal() and len(cell) <= 18  # longer ones do not fit 64 bits
 
 
-def _repeated(path: str | Path, frame: pd.DataFrame) -> list[Finding]:
+def _repeated(place: str, frame: pd.DataFrame) -> list[Finding]:
     same = frame[[HS_TEXT, CN_TEXT]].map(identity)
     return [
-        Finding(str(path), int(line), f"this {what} stands in the file already")
+        Finding(place, int(line), f"this {what} stands in the file already")
         for what, again in (("original_index", frame.duplicated(INDEX)), ("pair", same.duplicated()))
         for line in frame[LINE][again]
     ]

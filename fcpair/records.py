@@ -228,7 +228,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What one call of a stage did: its parameters, what it counted, and with which fcpair and model."""
+    """What one call of a stage did: its parameters, what it counted, and with which fcpair and model.
+
+    `notes` are sentences for whoever made the call; they are not kept.
+    """
 
     id: int
     stage: str
@@ -237,6 +240,7 @@ class RunRecord:
     version: str
     at: str
     model: dict[str, str] | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,11 @@ from fcpair.params import (
 )
 from fcpair.recipe import Recipe
 from fcpair.records import Agenda, Conflict, DryRun, Explanation, Person, Role, RunRecord, Scheme, Tier
+from fcpair.sheets import Form
 from fcpair.steps import (
     build,
     check,
+    conflicts,
     deal,
     evaluate,
     grade,
@@ -203,9 +205,9 @@ class Study:
         """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`deal_more`)."""
         return deal_more(self._store, options) if more else deal.assign(self._store, options, redo=redo)
 
-    def write_sheets(self, folder: str | Path) -> dict[str, int]:
-        """Write each annotator's open shard as a CSV to fill in; returns the rows by annotator."""
-        return deal.write_sheets(self._store, folder)
+    def write_sheets(self, folder: str | Path, form: Form = "csv") -> dict[str, int]:
+        """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator."""
+        return deal.write_sheets(self._store, folder, form)
 
     def import_labels(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
         """Record labels from a file; `supersede` lets a different label replace an earlier one as the current one."""
@@ -287,6 +289,10 @@ class Study:
         """
         return judge.take_back(self._store, pair_id, by)
 
+    def write_conflicts(self, path: str | Path, *, by: str) -> int:
+        """Write the pairs that wait for `by` as a sheet (.csv, .xlsx) to fill in, and import with `import_outcomes`."""
+        return conflicts.write_conflicts(self._store, path, by)
+
     def import_outcomes(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
         """Record decisions that were made elsewhere; `supersede` lets them replace other decisions by hand."""
         return judge.import_outcomes(self._store, path, supersede=supersede)
@@ -295,9 +301,9 @@ class Study:
         """Deal adjudicated pairs to validators who took no part in them; `more` adds pairs to a round under way."""
         return check.assign_validation(self._store, options, redo=redo, more=more)
 
-    def write_validation_sheets(self, folder: str | Path) -> dict[str, int]:
-        """Write each validator's open pairs as a CSV to fill in; returns the rows by validator."""
-        return deal.write_validation_sheets(self._store, folder)
+    def write_validation_sheets(self, folder: str | Path, form: Form = "csv") -> dict[str, int]:
+        """Write each validator's open pairs as a sheet to fill in; returns the rows by validator."""
+        return deal.write_validation_sheets(self._store, folder, form)
 
     def import_verdicts(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
         """Record verdicts from a file."""

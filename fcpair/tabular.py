@@ -1,31 +1,34 @@
-"""Tables in files: CSV, JSONL and Parquet in and out, with line numbers on the way in.
+"""Tables in files: CSV, JSONL and Parquet in and out, spreadsheets in, with line numbers on the way in.
 
 A cell that a spreadsheet would run as a formula is written behind an apostrophe in CSV, and the apostrophe is taken
-off again when such a file is read back. The marking is reversible: a text that begins with apostrophes and then a
-formula sign gets one more.
+off again when such a file, or a spreadsheet made of it, is read back. The marking is reversible: a text that begins
+with apostrophes and then a formula sign gets one more.
 """
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from fcpair.delimited import Raw, as_text, read_csv, read_jsonl
 from fcpair.errors import Finding, InputError, reject
+from fcpair.spreadsheet import read_workbook
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 LINE = "line"
-NO_TEXT = re.compile("[\x00\ud800-\udfff]")  # a NUL, half a surrogate pair, a byte that was no UTF-8
+_PLACE = "place"
+_WHOLE = re.compile(r"^(\d+)[.,]0+$")
+_PARTED = re.compile(r"[\s_-]+")
 _GUARDED = re.compile("^'*[=+\\-@\t\r\n＝＋－＠]")
 _UNGUARD = re.compile("^'(?='*[=+\\-@\t\r\n＝＋－＠])")
 
@@ -40,16 +43,41 @@ def unguard(cell: str) -> str:
     return _UNGUARD.sub("", cell, count=1)
 
 
-def read_table(path: str | Path, columns: Sequence[str] = (), *, verbatim: bool = False) -> pd.DataFrame:
-    """Read a CSV, JSONL or Parquet file as text.
+def fold(name: str) -> str:
+    """What tells names in files apart: neither capitals nor how words are parted (`Own label` is `own_label`)."""
+    return _PARTED.sub("_", name.strip().casefold())
+
+
+def whole(cell: str) -> str:
+    """A number that other programs write as `2.0`, or `2,0`, as `2`; anything else as it is."""
+    return _WHOLE.sub(r"\1", cell.strip())
+
+
+def read_table(
+    path: str | Path,
+    columns: Sequence[str] = (),
+    *,
+    known: Sequence[str] = (),
+    blank: Sequence[str] = (),
+    kind: str | None = None,
+    verbatim: bool = False,
+) -> pd.DataFrame:
+    """Read a CSV, JSONL, Parquet, Excel or OpenDocument file as text.
+
+    A column is found whatever its name's capitals are and however words are parted in it. Columns without a name are
+    ignored where they are empty and the last ones.
 
     Args:
-        path: the file; its suffix says what it is, anything but `.jsonl` and `.parquet` is read as CSV.
+        path: the file.
         columns: the columns that must be there.
-        verbatim: leave the cells of a CSV as they are, for files that fcpair did not write.
+        known: columns that may be there.
+        blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
+        kind: what the file is, a key of `READERS`; without it the suffix says so, and any other suffix means CSV.
+        verbatim: leave the cells as they are, for files that fcpair did not write.
 
     Returns:
-        A frame of strings (an empty string where there is nothing) and the column `line`, from 1.
+        A frame of strings (an empty string where there is nothing) and the column `line`, from 1; of a spreadsheet it
+        is the number of the row. `place_of` tells what findings call the file.
 
     Raises:
         InputError: no file, not UTF-8, no rows, a row of another width, a missing column, a column named `line`.
@@ -58,18 +86,59 @@ def read_table(path: str | Path, columns: Sequence[str] = (), *, verbatim: bool 
 
     path = Path(path)
     check_file(path)
-    header, rows, lines = _READERS.get(path.suffix.lower(), _read_csv)(path)
-    require(path, header, columns)
+    kind = kind or path.suffix.lower()
+    raw = READERS.get(kind, _read_csv)(path, columns)
+    header = _named(raw, (*columns, *known, *blank))
+    require(raw.place, header, columns)
     if LINE in header:
         raise InputError(f"{path}: column `{LINE}` would be taken for the line numbers; rename it")
+    rows, lines = _squared(raw, header, blank)
     if not rows:
-        raise InputError(f"{path}: the file has no rows; expected at least one below the column names")
+        raise InputError(f"{raw.place}: the file has no rows; expected at least one below the column names")
     frame = pd.DataFrame(rows, columns=header, dtype=object)
-    if not verbatim and path.suffix.lower() not in _READERS:
+    if not verbatim and kind not in _UNGUARDED:
         for name in header:
             frame[name] = [unguard(cell) for cell in frame[name]]
     frame[LINE] = lines
+    frame.attrs[_PLACE] = raw.place
     return frame
+
+
+def place_of(frame: pd.DataFrame) -> str:
+    """What findings call the file that a frame was read from: its path, and of a spreadsheet the sheet."""
+    return str(frame.attrs[_PLACE])
+
+
+def _named(raw: Raw, names: Iterable[str]) -> list[str]:
+    """The column names, with each of `names` in the place of what is the same name; unnamed last ones left out."""
+    header = list(raw.header)
+    while header and not header[-1].strip():
+        header.pop()
+    findings = []
+    for name in dict.fromkeys(names):
+        alike = [at for at, one in enumerate(header) if fold(one) == fold(name)]
+        if len(alike) > 1 and len({header[at] for at in alike}) > 1:
+            told = " and ".join(f"`{header[at]}`" for at in alike)
+            findings.append(Finding(raw.place, 1, f"columns {told} have the same name; rename one"))
+        elif len(alike) == 1:
+            header[alike[0]] = name
+    twice = sorted({name for name in header if header.count(name) > 1})
+    reject(raw.place, [*findings, *(Finding(raw.place, 1, f"column `{name}` stands twice") for name in twice)])
+    return header
+
+
+def _squared(raw: Raw, header: list[str], blank: Sequence[str]) -> tuple[list[list[str]], list[int]]:
+    """The rows, all as wide as the header, and their lines; what is missing at the end may be missing, or is found."""
+    least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
+    rows, lines, findings = [], [], []
+    for row, line in zip(raw.rows, raw.lines, strict=True):
+        more = any(cell.strip() for cell in row[len(header) :])
+        if more or least > len(row):
+            findings.append(Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}"))
+        rows.append((row + [""] * len(header))[: len(header)])
+        lines.append(line)
+    reject(raw.place, findings)
+    return rows, lines
 
 
 def check_file(path: Path) -> None:
@@ -80,95 +149,28 @@ def check_file(path: Path) -> None:
         raise InputError(f"{path}: there is no such file")
 
 
-def require(path: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
+def require(place: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
     """Raise InputError when `header` lacks one of `columns`; says what is there."""
     header = [name for name in header if name != LINE]
     missing = [name for name in columns if name not in header]
     if not missing:
         return
     named = ", ".join(f"`{name}`" for name in missing)
-    hint = "; separate the columns by commas" if any(";" in name or "\t" in name for name in header) else ""
     raise InputError(
-        f"{path}: missing column{'s' * (len(missing) > 1)} {named}; found {', '.join(header) or 'none'}{hint}",
-        [Finding(str(path), 1, f"no column {named}")],
+        f"{place}: missing column{'s' * (len(missing) > 1)} {named}; found {', '.join(header) or 'none'}",
+        [Finding(str(place), 1, f"no column {named}")],
     )
 
 
-def _decode(path: Path) -> str:
-    raw = path.read_bytes()
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        message = f"byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8"
-        raise InputError(f"{path}: the encoding is broken", [Finding(str(path), line, message)]) from None
-    if not text.strip():
-        raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
-    if "\x00" in text:
-        line = text.count("\n", 0, text.index("\x00")) + 1
-        raise InputError(f"{path}: not a text file", [Finding(str(path), line, "a NUL character")])
-    return text
+def _read_csv(path: Path, _columns: Sequence[str]) -> Raw:
+    return read_csv(path)
 
 
-def _read_csv(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
-    text = _decode(path)
-    csv.field_size_limit(max(len(text), 131072))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    findings: list[Finding] = []
-    try:
-        header = next(row for row in reader if row)
-        line = reader.line_num + 1
-        for row in reader:
-            if row and len(row) != len(header):
-                findings.append(Finding(str(path), line, f"{len(row)} cells; expected {len(header)}"))
-            elif row:
-                rows.append(row)
-                lines.append(line)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        findings.append(Finding(str(path), reader.line_num, f"broken CSV: {error}"))
-    reject(path, findings)
-    return _unique(path, header), rows, lines
+def _read_jsonl(path: Path, _columns: Sequence[str]) -> Raw:
+    return read_jsonl(path)
 
 
-def _unique(path: Path, header: list[str]) -> list[str]:
-    twice = sorted({name for name in header if header.count(name) > 1})
-    reject(path, [Finding(str(path), 1, f"column `{name}` stands twice") for name in twice])
-    return header
-
-
-def _read_jsonl(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
-    header: dict[str, None] = {}
-    records: list[dict[str, Any]] = []
-    lines: list[int] = []
-    findings: list[Finding] = []
-    for line, content in enumerate(_decode(path).split("\n"), 1):
-        if not content.strip():
-            continue
-        try:
-            record = json.loads(content)
-        except json.JSONDecodeError as error:
-            findings.append(Finding(str(path), line, f"not JSON: {error.msg} at column {error.colno}"))
-            continue
-        except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
-            findings.append(Finding(str(path), line, f"cannot be read: {error}"))
-            continue
-        if not isinstance(record, dict):
-            findings.append(Finding(str(path), line, f"expected an object, found {type(record).__name__}"))
-            continue
-        if any(NO_TEXT.search(cell) for cell in record.values() if isinstance(cell, str)):
-            findings.append(Finding(str(path), line, "a NUL character or half a surrogate pair, which no text holds"))
-            continue
-        header.update(dict.fromkeys(record))
-        records.append(record)
-        lines.append(line)
-    reject(path, findings)
-    return list(header), [[_as_text(record.get(name)) for name in header] for record in records], lines
-
-
-def _read_parquet(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
+def _read_parquet(path: Path, _columns: Sequence[str]) -> Raw:
     import pandas as pd
     import pyarrow as pa
 
@@ -177,19 +179,26 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
     except pa.ArrowException as error:
         raise InputError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
     cells = frame.astype(object).where(frame.notna(), None)
-    rows = [[_as_text(cell) for cell in row] for row in cells.itertuples(index=False, name=None)]
-    return [str(name) for name in frame.columns], rows, list(range(1, len(rows) + 1))
+    rows = [[as_text(cell) for cell in row] for row in cells.itertuples(index=False, name=None)]
+    return Raw(str(path), [str(name) for name in frame.columns], rows, list(range(1, len(rows) + 1)))
 
 
-_READERS = {".jsonl": _read_jsonl, ".parquet": _read_parquet}
+def _read_workbook(kind: str) -> Callable[[Path, Sequence[str]], Raw]:
+    def read(path: Path, columns: Sequence[str]) -> Raw:
+        names = {fold(name) for name in columns}
+        return read_workbook(path, kind, lambda header: bool(names) and names <= {fold(one) for one in header})
+
+    return read
 
 
-def _as_text(cell: Any) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, str):
-        return cell
-    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else str(cell)
+READERS: dict[str, Callable[[Path, Sequence[str]], Raw]] = {
+    ".csv": _read_csv,
+    ".jsonl": _read_jsonl,
+    ".parquet": _read_parquet,
+    ".xlsx": _read_workbook(".xlsx"),
+    ".ods": _read_workbook(".ods"),
+}
+_UNGUARDED = (".jsonl", ".parquet")
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:

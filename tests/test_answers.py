@@ -83,12 +83,55 @@ def test_texts_beside_the_number_are_kept_to_be_compared(tmp_path: Path) -> None
         ("not_appropriate", 0),
         ("Not_Sure", 1),
         (" APPROPRIATE ", 2),
+        ("NOT SURE", 1),
+        ("Not-Appropriate", 0),
+        ("not  sure", 1),
+        ("2.0", 2),
+        ("0.00", 0),
         ("skip", NO_CODE),
         ("Skip", NO_CODE),
     ],
 )
 def test_the_words_for_an_answer(tmp_path: Path, word: str, code: int) -> None:
     assert read(tmp_path, "pair,annotator,label", f"1,ana,{word}")["code"].tolist() == [code]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Pair,Annotator,Label", " pair , ANNOTATOR , label ", "PAIR,annotator,LABEL,,,", "\ufeffpair,annotator,label"],
+)
+def test_a_column_is_found_however_its_name_is_written(tmp_path: Path, header: str) -> None:
+    assert read(tmp_path, header, "7,ana,2")[["pair", "person", "code"]].to_numpy().tolist() == [[7, "ana", 2]]
+
+
+def test_a_blind_label_may_stand_below_words_with_a_space(tmp_path: Path) -> None:
+    path = written(tmp_path, "pair;Validator;Own Label", "7;vera;NOT SURE")
+    table = read_answers(path, WORDS, person="validator", answer="own_label").accepted()
+    assert table[["person", "code"]].to_numpy().tolist() == [["vera", 1]]
+
+
+def test_a_pair_that_another_program_made_a_fraction_is_its_number(tmp_path: Path) -> None:
+    assert read(tmp_path, "pair,annotator,label", "17.0,ana,0")["pair"].tolist() == [17]
+
+
+def test_seconds_may_have_a_decimal_comma(tmp_path: Path) -> None:
+    assert read(tmp_path, "pair;annotator;label;seconds", "7;ana;0;4,5")["seconds"].tolist() == [4.5]
+
+
+def test_words_that_only_spaces_tell_apart_are_taken_as_they_are_written(tmp_path: Path) -> None:
+    words = {"so so": 1, "so_so": 2}
+    path = written(tmp_path, "pair,annotator,label", "1,ana,so so", "2,ana,SO_SO")
+    assert read_answers(path, words, person="annotator", answer="label").accepted()["code"].tolist() == [1, 2]
+    path = written(tmp_path, "pair,annotator,label", "1,ana,so-so")
+    with pytest.raises(InputError, match="unknown label `so-so`"):
+        read_answers(path, words, person="annotator", answer="label").accepted()
+
+
+def test_a_row_may_end_before_what_is_to_be_filled_in(tmp_path: Path) -> None:
+    """Excel leaves the separators off where the last cells of several rows are empty."""
+    table = read(tmp_path, "annotator,pair,hs,cn,label,note", "ana,1,a,b", "ana,2,a,c,0", "ana,3,a,d,2,hm")
+    assert table[["line", "pair", "code", "note"]].to_numpy().tolist() == [[3, 2, 0, ""], [4, 3, 2, "hm"]]
+    assert found(tmp_path, "annotator,pair,hs,cn,label,note", "ana,1,a") == [(2, "3 cells; expected 6")]
 
 
 def test_rows_without_an_answer_are_left_out_whatever_else_they_hold(tmp_path: Path) -> None:
@@ -145,7 +188,7 @@ def test_a_missing_column(tmp_path: Path, header: str, missing: str) -> None:
         (" ,ana,0,,", "column `pair` is empty"),
         ("one,ana,0,,", "`one` is no pair; expected its number"),
         ("-1,ana,0,,", "`-1` is no pair; expected its number"),
-        ("1.0,ana,0,,", "`1.0` is no pair; expected its number"),
+        ("1.5,ana,0,,", "`1.5` is no pair; expected its number"),
         ("1" * 19 + ",ana,0,,", f"`{'1' * 19}` is no pair; expected its number"),
         ("1,ana,0,-1,", "`-1` is no number of seconds; expected 0 or more"),
         ("1,ana,0,soon,", "`soon` is no number of seconds; expected 0 or more"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -133,6 +134,46 @@ def test_one_column_for_both_sides_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_format_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(InputError, match=f"expected one of {', '.join(FORMATS)}"):
         read_corpus("c.csv", "xml")
+
+
+# -- the format decides
+
+
+@pytest.mark.parametrize("format", ["xlsx", "ods"])
+def test_a_corpus_may_be_a_spreadsheet(tmp_path: Path, format: str) -> None:
+    table = pd.DataFrame({"HS": ["a", "c"], "CN": ["+b", "'d"], "hs_topic": ["t", 2]})
+    engine: Any = "odf" if format == "ods" else "openpyxl"
+    table.to_excel(tmp_path / f"c.{format}", index=False, engine=engine)
+    pairs = read_corpus(tmp_path / f"c.{format}", format).pairs
+    assert pairs[["hs", "cn", "hs_topic"]].to_numpy().tolist() == [["a", "+b", "t"], ["c", "'d", "2"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "content"),
+    [
+        ("c.txt", "jsonl", '{"hs": "a", "cn": "b"}\n'),
+        ("c.jsonl", "csv", "hs,cn\na,b\n"),
+        ("c.xlsx", "csv", "hs;cn\na;b\n"),
+    ],
+)
+def test_the_format_says_how_a_file_is_read_and_not_its_suffix(
+    tmp_path: Path, name: str, format: str, content: str
+) -> None:
+    assert read_corpus(written(tmp_path, content, name), format).pairs[["hs", "cn"]].to_numpy().tolist() == [["a", "b"]]
+
+
+def test_a_format_that_does_not_fit_is_named_beside_the_one_that_may(tmp_path: Path) -> None:
+    path = written(tmp_path, '{"hs": "a", "cn": "b"}\n', "c.jsonl")
+    with pytest.raises(InputError, match="it was read as csv, whatever its name: `--format jsonl` may fit"):
+        read_corpus(path, "csv")
+
+
+def test_conan_as_plain_csv_says_that_no_row_was_chosen_by_its_language(tmp_path: Path) -> None:
+    path = conan(tmp_path, "EN1,a,b,x", "IT1,c,d,x")
+    plain = read_corpus(path, "csv", language="it", hs_column="hateSpeech", cn_column="counterSpeech")
+    assert (len(plain.pairs), plain.assumed_language) == (2, True)
+    assert not read_corpus(path, "conan", language="it").assumed_language
+    assert not read_corpus(path, "csv", hs_column="hateSpeech", cn_column="counterSpeech").assumed_language
 
 
 # -- languages

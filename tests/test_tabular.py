@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
@@ -11,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.tabular import LINE, SUFFIXES, guard, read_table, replacing, unguard, write_all, write_table
+from fcpair.tabular import LINE, SUFFIXES, guard, place_of, read_table, replacing, unguard, write_all, write_table
 
 TEXTS = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
 FORMULA_LIKE = st.text("'=+-@\t\r\n＝＋－＠a", max_size=6)
 CELLS = TEXTS | FORMULA_LIKE
+AT = datetime(2026, 11, 21, 14, 5)
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +197,37 @@ def test_a_file_with_column_names_alone(tmp_path: Path) -> None:
 
 def test_a_broken_encoding_names_its_line(tmp_path: Path) -> None:
     error = refused(written(tmp_path, b"hs,cn\na,b\nc,caf\xe9\n"))
-    assert places(error) == [(3, "byte 0xe9 is not UTF-8; save the file as UTF-8")]
+    ((line, message),) = places(error)
+    assert line == 3
+    assert message == (
+        "byte 0xe9 is not UTF-8; the file looks like Windows-1252 (Latin-1), which Excel writes as plain CSV and in "
+        "which this is `café`; save it as `CSV UTF-8` or as .xlsx"
+    )
+
+
+def test_bytes_that_are_no_text_in_windows_1252_either_are_not_named_so(tmp_path: Path) -> None:
+    error = refused(written(tmp_path, b"hs,cn\na,b\xe9\x81c\n"))
+    assert places(error) == [(2, "byte 0xe9 is not UTF-8; save the file as UTF-8")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_what_excel_calls_unicode_text_is_read(tmp_path: Path, encoding: str) -> None:
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    path = written(tmp_path, f'{mark}hs\tcn\r\n"a, نه"\tcafé\r\n'.encode(encoding), "t.txt")
+    read = read_table(path, ["hs", "cn"])
+    assert read.to_numpy().tolist() == [["a, نه", "café", 2]]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04rest", "a spreadsheet must be named .xlsx or .ods"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "older Excel (.xls), or one with a password; save it as .xlsx"),
+        (b"PAR1rest", "it must be named .parquet"),
+    ],
+)
+def test_a_file_that_is_no_text_is_named_for_what_it_is(tmp_path: Path, content: bytes, said: str) -> None:
+    assert said in str(refused(written(tmp_path, content)))
 
 
 def test_a_nul_names_its_line(tmp_path: Path) -> None:
@@ -225,10 +257,83 @@ def test_missing_columns_are_named_beside_those_that_are_there(tmp_path: Path) -
     assert places(error) == [(1, "no column `hs`, `label`")]
 
 
+def test_columns_that_differ_in_capitals_alone_are_refused(tmp_path: Path) -> None:
+    error = refused(written(tmp_path, "label,Label\na,b\n"), "label")
+    assert places(error) == [(1, "columns `label` and `Label` have the same name; rename one")]
+
+
+# -- as people send it back
+
+
 @pytest.mark.parametrize("separator", [";", "\t"])
-def test_a_missing_column_in_a_file_with_other_separators_hints_at_them(tmp_path: Path, separator: str) -> None:
-    path = written(tmp_path, f"hs{separator}cn\na{separator}b\n")
-    assert "separate the columns by commas" in str(refused(path, "hs"))
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_semicolons_and_tabs_separate_cells_as_well(tmp_path: Path, separator: str, end: str) -> None:
+    lines = [["Pair", "cn", "label"], ["1", "one, two", "x"], ["2", f'"a{separator}b"', ""]]
+    read = read_table(written(tmp_path, end.join(separator.join(line) for line in lines)), ["pair", "cn", "label"])
+    assert read.to_numpy().tolist() == [["1", "one, two", "x", 2], ["2", f"a{separator}b", "", 3]]
+
+
+def test_commas_separate_cells_though_there_are_more_semicolons(tmp_path: Path) -> None:
+    read = read_table(written(tmp_path, "hs,cn\na; b; c,d; e\n"))
+    assert read[["hs", "cn"]].to_numpy().tolist() == [["a; b; c", "d; e"]]
+
+
+def test_a_single_column_may_have_a_semicolon_in_its_name(tmp_path: Path) -> None:
+    assert read_table(written(tmp_path, "what they said; verbatim\na\nb\n")).iloc[:, 0].tolist() == ["a", "b"]
+
+
+def test_the_line_that_tells_excel_the_separator_is_no_row(tmp_path: Path) -> None:
+    read = read_table(written(tmp_path, "sep=;\r\nhs;cn\r\na;b\r\n"), ["hs", "cn"])
+    assert read.to_numpy().tolist() == [["a", "b", 3]]
+
+
+def test_empty_columns_at_the_end_are_none(tmp_path: Path) -> None:
+    read = read_table(written(tmp_path, "hs,cn,,\na,b,,\nc,d\n"))
+    assert read.columns.tolist() == ["hs", "cn", LINE]
+    assert places(refused(written(tmp_path, "hs,cn,,\na,b,,x\n"))) == [(2, "4 cells; expected 2")]
+
+
+@pytest.mark.parametrize(("suffix", "engine"), [(".xlsx", "openpyxl"), (".ods", "odf")])
+def test_a_spreadsheet_is_read_with_the_numbers_of_its_rows(tmp_path: Path, suffix: str, engine: str) -> None:
+    rows = [["Pair", "Hs", "label", "time"], [1, "'=1+1", 2.0, None], [None] * 4, [2, "é\nنه", "Not sure", AT]]
+    path = tmp_path / f"t{suffix}"
+    pd.DataFrame(rows).to_excel(path, index=False, header=False, engine=engine)  # type: ignore[arg-type]
+    read = read_table(path, ["pair", "hs", "label"], known=["time"])
+    assert read.to_numpy().tolist() == [
+        ["1", "=1+1", "2", "", 2],
+        ["2", "é\nنه", "Not sure", "2026-11-21T14:05:00", 4],
+    ]
+    assert place_of(read) == f"{path}, sheet `Sheet1`"
+
+
+@pytest.fixture
+def workbook(tmp_path: Path) -> Path:
+    """A workbook with three sheets, of which the first is not the table."""
+    path = tmp_path / "t.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"how": ["to"]}).to_excel(book, sheet_name="read me", index=False)
+        pd.DataFrame({"pair": [1], "label": ["x"]}).to_excel(book, sheet_name="ana", index=False)
+        pd.DataFrame({"pair": [2], "label": ["y"]}).to_excel(book, sheet_name="ben", index=False)
+    return path
+
+
+def test_the_sheet_that_has_the_columns_is_read(workbook: Path) -> None:
+    assert read_table(workbook, ["how"])["how"].tolist() == ["to"]
+
+
+def test_a_second_sheet_with_the_columns_is_not_left_out_in_silence(workbook: Path) -> None:
+    assert "sheet `ana` and sheet `ben` have the same columns; keep one of them in a file" in str(
+        refused(workbook, "pair", "label")
+    )
+
+
+def test_a_finding_in_a_spreadsheet_names_the_sheet(workbook: Path) -> None:
+    assert f"{workbook}, sheet `read me`:1: no column `verdict`" in str(refused(workbook, "verdict"))
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".ods"])
+def test_a_file_that_is_no_spreadsheet(tmp_path: Path, suffix: str) -> None:
+    assert f"not a {suffix} file that can be read" in str(refused(written(tmp_path, b"hs,cn\na,b\n", f"t{suffix}")))
 
 
 def test_a_column_named_line_is_not_overwritten_but_refused(tmp_path: Path) -> None:

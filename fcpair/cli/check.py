@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import params, redo_option, supersede_option, with_study
-from fcpair.cli.output import done, working
+from fcpair.cli.options import params, redo_option, sheet_format_option, supersede_option, with_study
+from fcpair.cli.output import done, each, working
 from fcpair.params import Validate
 
 if TYPE_CHECKING:
+    from fcpair.sheets import Form
     from fcpair.study import Study
 
 
@@ -44,18 +45,20 @@ def assign(study: Study, options: Validate, redo: bool, more: bool) -> None:
 
 @validate.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@sheet_format_option
 @with_study
-def sheets(study: Study, folder: Path) -> None:
-    """Write each validator's open pairs as a CSV to fill in.
+def sheets(study: Study, folder: Path, form: Form) -> None:
+    """Write each validator's open pairs as a sheet to fill in.
 
     The column `verdict` takes `agree`, `disagree` or `skip`; in a blind round `own_label` takes a label instead.
 
     \b
     Example:
       fcpair validate sheets verdicts/
+      fcpair validate sheets verdicts/ --format xlsx
     """
-    for name, rows in study.write_validation_sheets(folder).items():
-        click.echo(f"{folder / name}.csv: {rows:,} pairs")
+    for name, rows in study.write_validation_sheets(folder, form).items():
+        click.echo(f"{folder / name}.{form}: {rows:,} pairs")
 
 
 @validate.command("import")
@@ -71,5 +74,4 @@ def import_(study: Study, paths: tuple[Path, ...], supersede: bool) -> None:
     Example:
       fcpair validate import verdicts.csv
     """
-    for path in paths:
-        done(study.import_verdicts(path, supersede=supersede))
+    each(paths, lambda path: study.import_verdicts(path, supersede=supersede))

@@ -31,9 +31,7 @@ pool_option = click.option(
     metavar="judged|positive|all|FILE",
     help="Which CNs: those of Bronze, those that it labels appropriate for some HS, the whole grid, or a file's.",
 )
-binary_option = click.option(
-    "--binary", is_flag=True, help="Grade every appropriate pair 1, and every other one 0."
-)
+binary_option = click.option("--binary", is_flag=True, help="Grade every appropriate pair 1, and every other one 0.")
 negatives_option = click.option(
     "--negatives",
     type=click.IntRange(min=1),

@@ -112,6 +112,11 @@ def _subset_row(subset: SubsetAgreement) -> list[Cell]:
     help="With a rule: whether ties and `not sure` alone wait for a person or are discarded.",
 )
 @click.option("--import", "path", type=click.Path(path_type=Path), help="Take the decisions of a file.")
+@click.option(
+    "--sheet",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the pairs that wait for `--by` as a sheet to fill in (.csv or .xlsx); `--import` takes it back.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be decided, and whether that is what stands.")
 @supersede_option
 @click.option("--by", default="adjudicator", show_default=True, help="The pseudonym of the person who decides.")
@@ -119,9 +124,9 @@ def _subset_row(subset: SubsetAgreement) -> list[Cell]:
 def adjudicate(study: Study, **given: Any) -> None:
     """Turn each pair's labels into one.
 
-    Alone it opens a dialogue, one conflict at a time; `--policy` and `--import FILE` decide without it. A policy holds
-    until another one is given: what it decides follows the labels. A dry run ends with exit 1 when what it would decide
-    is not what stands.
+    Alone it opens a dialogue, one conflict at a time; `--policy` and `--import FILE` decide without it, and `--sheet
+    FILE` writes what waits. A policy holds until another one is given: what it decides follows the labels. A dry run
+    ends with exit 1 when what it would decide is not what stands.
 
     \b
     Example:
@@ -129,15 +134,20 @@ def adjudicate(study: Study, **given: Any) -> None:
       fcpair adjudicate --policy majority
       fcpair adjudicate --policy majority --dry-run
       fcpair adjudicate --import decisions.csv
+      fcpair adjudicate --sheet conflicts.xlsx --by ana
     """
-    if given["path"] and given["policy"]:
-        raise click.UsageError("give either --policy or --import, not both")
+    said = [flag for flag, name in (("--policy", "policy"), ("--import", "path"), ("--sheet", "sheet")) if given[name]]
+    if len(said) > 1:
+        raise click.UsageError(f"give either {' or '.join(said)}, not both")
+    if given["sheet"]:
+        click.echo(f"{given['sheet']}: {study.write_conflicts(given['sheet'], by=given['by']):,} pairs")
+        return
     held = study.policy
     options = Adjudicate(given["policy"], given["ties"]) if given["policy"] else held or Adjudicate()
     if given["dry_run"]:
         _compare(study, options)
     elif given["path"]:
-        done(study.import_outcomes(given["path"], supersede=given["supersede"]))
+        done(study.import_outcomes(given["path"], supersede=given["supersede"]), given["path"])
     elif given["policy"]:
         _apply(study, options, held)
     else:

@@ -13,6 +13,7 @@ import click
 
 from fcpair.errors import InputError
 from fcpair.params import plain_type
+from fcpair.sheets import FORMS
 
 if TYPE_CHECKING:
     from fcpair.study import Study
@@ -37,6 +38,14 @@ format_option = click.option(
     default="table",
     show_default=True,
     help="How the result is printed.",
+)
+sheet_format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    default="csv",
+    show_default=True,
+    help="What a sheet is: a CSV, or an Excel workbook with the answers to choose from and the guidelines.",
 )
 redo_option = click.option(
     "--redo", is_flag=True, help="Make this stage anew; discards what it made and what was built on that."

@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 
+from fcpair.errors import InputError
 from fcpair.records import RunRecord
 
 Cell = str | int | float | bool | None
@@ -90,10 +92,33 @@ def shown(cell: Cell) -> str:
     return f"{cell:.4f}" if isinstance(cell, float) else cell
 
 
-def done(run: RunRecord) -> None:
-    """Print what a stage did, in a line."""
+def done(run: RunRecord, of: Path | None = None) -> None:
+    """Print what a stage did, in a line, and with which file where it took one; its notes go to standard error."""
     counts = counted(run.counts)
-    click.echo(f"{run.stage}: {counts}" if counts else run.stage)
+    told = f"{run.stage}: {counts}" if counts else run.stage
+    click.echo(told if of is None else f"{told} ({of})")
+    for note in run.notes:
+        say(f"Note: {note}.")
+
+
+def each(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> None:
+    """Take files in, one after the other, and print what came of each; one that is refused does not stop the others.
+
+    Raises InputError with what is wrong with the files that were refused.
+    """
+    refused = []
+    for path in paths:
+        try:
+            run = take(path)
+        except InputError as error:
+            refused.append(error)
+        else:
+            done(run, path)
+    if len(paths) > 1 and refused:
+        n = f"{len(refused):,} of {len(paths):,} files {'was' if len(refused) == 1 else 'were'} not taken"
+        raise InputError("\n".join([n, *map(str, refused)]))
+    if refused:
+        raise refused[0]
 
 
 def counted(counts: Mapping[str, Any]) -> str:

@@ -94,7 +94,8 @@ def log(study: Study, form: str) -> None:
         [run.id, run.at[:16].replace("T", " "), run.stage, _brief(run.params), _brief(run.counts)] for run in runs
     ]
     table = Table("Runs", ("id", "at", "stage", "parameters", "counts"), short)
-    emit(form, data=[vars(run) for run in runs], tables=[table], rows=[_log_row(run) for run in runs])
+    data = [{name: value for name, value in vars(run).items() if name != "notes"} for run in runs]
+    emit(form, data=data, tables=[table], rows=[_log_row(run) for run in runs])
 
 
 def _brief(values: dict[str, Any]) -> str:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import params, redo_option, supersede_option, with_study
-from fcpair.cli.output import done, say, working
+from fcpair.cli.options import params, redo_option, sheet_format_option, supersede_option, with_study
+from fcpair.cli.output import done, each, say, working
 from fcpair.errors import StageError
 from fcpair.params import Assign, Simulate
 
 if TYPE_CHECKING:
+    from fcpair.records import RunRecord
+    from fcpair.sheets import Form
     from fcpair.study import Study
 
 
@@ -56,19 +58,21 @@ def labels() -> None:
 
 @labels.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@sheet_format_option
 @with_study
-def sheets(study: Study, folder: Path) -> None:
-    """Write each annotator's open shard, in its order, as a CSV to fill in.
+def sheets(study: Study, folder: Path, form: Form) -> None:
+    """Write each annotator's open shard, in its order, as a sheet to fill in.
 
     The column `label` takes a code or a name of the label scheme, or `skip`.
 
     \b
     Example:
       fcpair labels sheets sheets/
+      fcpair labels sheets sheets/ --format xlsx
     """
-    written = study.write_sheets(folder)
+    written = study.write_sheets(folder, form)
     for name, rows in written.items():
-        click.echo(f"{folder / name}.csv: {rows:,} pairs")
+        click.echo(f"{folder / name}.{form}: {rows:,} pairs")
 
 
 @labels.command("import")
@@ -95,10 +99,14 @@ def import_(study: Study, paths: tuple[Path, ...], form: str, supersede: bool) -
       fcpair labels import sheets/*.csv
       fcpair labels import bronze_partition_df.csv --format fc-conan
     """
-    for path in paths:
+
+    def record(path: Path) -> RunRecord:
         with working(f"recording {path}"):
-            run = study.import_published(path) if form == "fc-conan" else study.import_labels(path, supersede=supersede)
-        done(run)
+            if form == "fc-conan":
+                return study.import_published(path)
+            return study.import_labels(path, supersede=supersede)
+
+    each(paths, record)
 
 
 @labels.command()

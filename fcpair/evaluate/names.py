@@ -15,8 +15,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from fcpair.delimited import NO_TEXT
 from fcpair.errors import InputError
-from fcpair.tabular import NO_TEXT
 
 Self = TypeVar("Self", bound="Named")
 _HEAD = re.compile(r'\s*([A-Za-z0-9]+)\s*(?::\s*("(?:[^"\\]|\\.)*"|[^,()"]+?))?\s*(?:\((.*)\))?\s*', re.DOTALL)

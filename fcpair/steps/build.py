@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fcpair import corpus as corpora
@@ -37,7 +38,17 @@ def import_corpus(store: Store, options: Import, *, redo: bool = False) -> RunRe
         cn_ids = add_side(tx, corpora.CN, pairs, read.cn_metadata)
         hs, cn = pairs["hs_digest"].map(hs_ids), pairs["cn_digest"].map(cn_ids)
         texts.add_source_pairs(tx, zip(hs.tolist(), cn.tolist(), _metadata(pairs, read.metadata), strict=True))
-        return note(tx, options, {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)})
+        counts = {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)}
+        run = note(tx, options, counts)
+    return replace(run, notes=(_assumed(options, len(pairs)),)) if read.assumed_language else run
+
+
+def _assumed(options: Import, rows: int) -> str:
+    return (
+        f"read as {options.format}, {options.path} does not say which language a row is in, so all {rows:,} rows were "
+        f"taken to be `{options.language}`; a column `language` would say it, and CONAN's own file is read by "
+        "`--format conan`"
+    )
 
 
 def add_side(tx: Tx, side: str, pairs: pd.DataFrame, metadata: tuple[str, ...]) -> dict[str, int]:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Annotate, Assign, as_params
+from fcpair.label import VERDICTS, answer_words
+from fcpair.params import Annotate, Assign, apart, as_params
 from fcpair.records import Person, Role, Round, RunRecord, Status
+from fcpair.sheets import Blank, Form, write_sheet
 from fcpair.steps import access, staff
-from fcpair.steps.ground import begin_building, keep, note, note_run
-from fcpair.store import Store, grids, work
-from fcpair.tabular import write_table
+from fcpair.steps.ground import begin_building, keep, note, note_run, scheme_of
+from fcpair.store import Store, grids, guidelines, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,23 +71,25 @@ def _groups(groups: tuple[tuple[str, ...], ...], annotators: list[Person]) -> li
     at = {one.name: i for i, one in enumerate(annotators)}
     unknown = [name for group in groups for name in group if name not in at]
     if unknown:
+        apart(unknown, at)
         raise InputError(f"`{unknown[0]}` in a group is no active annotator; there are {', '.join(at)}")
     return [tuple(at[name] for name in group) for group in groups]
 
 
-def write_sheets(store: Store, folder: str | Path) -> dict[str, int]:
-    """Write each annotator's open shard as a CSV to be filled in; returns the rows of each file."""
+def write_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[str, int]:
+    """Write each annotator's open shard as a sheet to be filled in; returns the rows of each file."""
     access.Access(store).spare()
     with store.read() as tx:
+        blank = Blank("label", answer_words(scheme_of(tx)), guidelines.current(tx)[1])
         rows = work.open_work(tx, Round.LABEL).rename(columns={"pair_id": "pair"})
         assigned = not work.counts(tx).empty
     if rows.empty:
         raise StageError("no label is open" if assigned else "no pairs have been dealt; run `fcpair assign`")
-    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], "annotator", folder)
+    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], "annotator", folder, form, blank)
 
 
-def write_validation_sheets(store: Store, folder: str | Path) -> dict[str, int]:
-    """Write each validator's open pairs as a CSV to be filled in; returns the rows of each file.
+def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[str, int]:
+    """Write each validator's open pairs as a sheet to be filled in; returns the rows of each file.
 
     The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label.
     """
@@ -100,18 +103,21 @@ def write_validation_sheets(store: Store, folder: str | Path) -> dict[str, int]:
             raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * dealt}` deals pairs")
         columns = ["validator", "position", "pair", "hs", "cn"]
         if is_blind(tx):
+            scheme, answer = scheme_of(tx), "own_label"
             sheets = rows.assign(own_label="", note="")[[*columns, "own_label", "note"]]
         else:
+            scheme, answer = VERDICTS, "verdict"
             rows["label"] = rows["pair"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
-    return _write_by_person(sheets, "validator", folder)
+        blank = Blank(answer, answer_words(scheme), guidelines.current(tx)[1])
+    return _write_by_person(sheets, "validator", folder, form, blank)
 
 
-def _write_by_person(rows: pd.DataFrame, person: str, folder: str | Path) -> dict[str, int]:
+def _write_by_person(rows: pd.DataFrame, person: str, folder: str | Path, form: Form, blank: Blank) -> dict[str, int]:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
     for name, shard in rows.groupby(person, sort=False):
-        write_table(shard, folder / f"{name}.csv")
+        write_sheet(shard, folder / f"{name}.{form}", blank)
         written[str(name)] = len(shard)
     return written

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
+from fcpair.params import apart
 from fcpair.records import BY_HAND, Agenda, Person, Role, Round, Rule
 from fcpair.steps import settle, staff
 from fcpair.steps.ground import scheme_of, texts_of
@@ -40,12 +41,13 @@ def who_decides(tx: Tx, name: str, *, or_left: bool = False) -> Person | None:
     """The person of this name, who must be one to decide; None for somebody new, who then becomes an adjudicator.
 
     Raises:
-        InputError: no pseudonym, or somebody in another role.
+        InputError: no pseudonym, one that differs from another in capitals alone, or somebody in another role.
         RefusedError: somebody who has left; a file may name them (`or_left`), because it tells what was decided before.
     """
     known = {one.name: one for one in people.people(tx)}
     if name not in known:
         staff.check_pseudonym(name)
+        apart([name], known)
         return None
     if known[name].role not in DECIDE:
         raise InputError(f"`{name}` is {known[name].role}; adjudicators have that role, or lead")

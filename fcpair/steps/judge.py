@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -189,7 +190,8 @@ def import_outcomes(store: Store, path: str | Path, *, supersede: bool) -> RunRe
             same &= ~outcome["pair_id"].isin(settle.overtaken(tx))
         else:
             messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["pair_id"])
-            incoming.complain((by_hand & ~same).to_numpy() & ~incoming.faulty, messages)
+            cause = f"these pairs have been decided otherwise already; {SUPERSEDE}"
+            incoming.complain((by_hand & ~same).to_numpy() & ~incoming.faulty, messages, cause=cause)
         incoming.accepted()
         new = outcome[~same]
         code = new["code"].astype("Int64").mask(new["code"] == NO_CODE)
@@ -213,7 +215,9 @@ def _add_deciders(tx: Tx, given: Incoming) -> None:
             person_id[own.index] = person.id
         barred = eligible.bars(tx, person, own["pair_id"][in_grid].tolist())
         messages[own.index] = [str(barred.get(pair, "")) for pair in own["pair_id"].tolist()]
-    given.complain(messages != "", messages.tolist())
+    causes = np.array([re.sub(r"pair \d+", "a pair", message) for message in messages], object)
+    for cause in dict.fromkeys(causes[messages != ""]):
+        given.complain(causes == cause, messages.tolist(), cause=cause)
     given.rows = rows.assign(person_id=person_id)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from fcpair.corpus import digest, read_side
 from fcpair.errors import Finding, reject
 from fcpair.store import Tx, texts
-from fcpair.tabular import LINE
+from fcpair.tabular import LINE, place_of
 
 
 def listed(tx: Tx, side: str, path: Path) -> list[int]:
@@ -20,7 +20,8 @@ def listed(tx: Tx, side: str, path: Path) -> list[int]:
     ids = texts.text_ids(tx, side)
     lines = table[LINE].tolist()
     chosen = [ids.get(digest(text)) for text in table[side]]
-    reject(path, [*_unknown(str(path), side, lines, chosen), *_twice(str(path), side, lines, chosen)])
+    place = place_of(table)
+    reject(path, [*_unknown(place, side, lines, chosen), *_twice(place, side, lines, chosen)])
     return [one for one in chosen if one is not None]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from fcpair.corpus import CN
+from fcpair.delimited import NO_TEXT
 from fcpair.errors import InputError
 from fcpair.evaluate.ranking import POOLS
 from fcpair.records import Tier
 from fcpair.steps.grade import Tiers
 from fcpair.steps.listed import listed
 from fcpair.store import Tx, grids
-from fcpair.tabular import NO_TEXT
 
 
 def pool_ids(tx: Tx, tiers: Tiers, pool: str) -> list[int]:

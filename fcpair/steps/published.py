@@ -55,7 +55,7 @@ def import_published(store: Store, path: str | Path) -> RunRecord:
         made = not any(progress.built(tx).values())
         if made:
             _add_grid(tx, published.pairs)
-        incoming = Incoming(str(path), published.pairs.assign(pair=NO_CODE), [], by_text=True)
+        incoming = Incoming(str(path), published.pairs.assign(pair=NO_CODE), [], published.place, by_text=True)
         locate(tx, incoming)
         pairs = incoming.accepted()
         number = dict(zip(published.pairs["pair"].tolist(), pairs["pair_id"].tolist(), strict=True))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.answers import Incoming, read_answers
-from fcpair.corpus import digest
+from fcpair.corpus import digest, identity
 from fcpair.errors import StageError
 from fcpair.label import NO_CODE, SKIP, label_words
 from fcpair.params import Assign
@@ -73,14 +74,20 @@ def locate(tx: Tx, given: Incoming) -> None:
         known = grids.pairs_by_number(tx, rows["pair"]).set_index("pair_id")
         pair_id = rows["pair"].where(rows["pair"].isin(known.index)).to_numpy()
         names = rows["pair"].astype(str).tolist()
-        _compare_texts(given, sides, known)
+        _compare_texts(tx, given, sides, known)
     outside = pd.isna(pair_id)
     unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
-    given.complain(outside & ~unreadable, (f"pair {name} is not in the grid" for name in names))
+    messages = (f"pair {name} is not in the grid" for name in names)
+    given.complain(outside & ~unreadable, messages, cause="these pairs are not in the grid")
     given.rows = rows.assign(pair_id=pd.Series(pair_id).fillna(NOBODY).astype("int64"))
 
 
-def _compare_texts(given: Incoming, sides: pd.DataFrame, known: pd.DataFrame) -> None:
+def _letters(text: str) -> str:
+    """What is left of a text in any program: some change how lines end, and what is not printed."""
+    return "".join(sign for sign in identity(text) if sign.isprintable() and not sign.isspace())
+
+
+def _compare_texts(tx: Tx, given: Incoming, sides: pd.DataFrame, known: pd.DataFrame) -> None:
     """Add a finding where the text beside a number is not that pair's: the sheet is another study's, or disordered."""
     import numpy as np
 
@@ -88,11 +95,15 @@ def _compare_texts(given: Incoming, sides: pd.DataFrame, known: pd.DataFrame) ->
     other = np.zeros(len(rows), np.bool_)
     for side in ("hs", "cn"):
         expected = rows["pair"].map(known[f"{side}_id"])
-        other |= ((rows[side] != "") & expected.notna() & (sides[side] != expected)).to_numpy()
+        differs = (rows[side] != "") & expected.notna() & (sides[side] != expected)
+        if differs.any():
+            letters = texts.texts_of(tx, side).set_index("id")["body"].map(_letters)
+            differs &= rows[side].map(_letters) != expected.map(letters)
+        other |= differs.to_numpy()
     messages = (
         f"pair {number} has other texts in this study; is the sheet another study's?" for number in rows["pair"]
     )
-    given.complain(other, messages)
+    given.complain(other, messages, cause="these pairs have other texts in this study; is the sheet another study's?")
 
 
 def _short(text: str, width: int = 40) -> str:
@@ -107,10 +118,15 @@ def _add_people(tx: Tx, given: Incoming, round_: Round) -> None:
     role = staff.ROLE_IN[round_]
     known = {one.name: one.id for one in people.people(tx, role if _is_undealt(tx, round_) else None)}
     person = given.rows["person"]
-    there = ", ".join(known) or "none"
     unknown = (~person.isin(known) & (person != "")).to_numpy()
-    given.complain(unknown, (f"no {role} is called `{name}`; there are {there}" for name in person))
+    given.complain(unknown, (f"no {role} is called `{name}`; {_there(name, known)}" for name in person))
     given.rows = given.rows.assign(person_id=person.map(known).fillna(NOBODY).astype("int64"))
+
+
+def _there(name: str, known: Iterable[str]) -> str:
+    """Who there is; somebody whose name differs in capitals alone is meant."""
+    alike = [one for one in known if one.casefold() == name.casefold()]
+    return f"did you mean `{alike[0]}`?" if alike else f"there are {', '.join(known) or 'none'}"
 
 
 def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
@@ -123,15 +139,15 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
     if _is_undealt(tx, round_):
         checked = named & eligible.has_checked(tx, rows["pair_id"], rows["person_id"])
         pairs = zip(rows["pair_id"], rows["person"], strict=True)
-        given.complain(
-            checked, (f"{name} validates or decided pair {pair}, so cannot label it" for pair, name in pairs)
-        )
+        messages = (f"{name} validates or decided pair {pair}, so cannot label it" for pair, name in pairs)
+        given.complain(checked, messages, cause="who validates or decided a pair cannot label it")
         _add_undealt(tx, rows[named])
     dealt = work.assignments(tx, round_)[["id", "pair_id", "person_id"]].rename(columns={"id": "assignment_id"})
     found = rows.merge(dealt, on=["pair_id", "person_id"], how="left")["assignment_id"]
     stray = named & found.isna().to_numpy()
     pairs = zip(rows["pair_id"], rows["person"], strict=True)
-    given.complain(stray, (f"pair {pair} was not dealt to {name}" for pair, name in pairs))
+    messages = (f"pair {pair} was not dealt to {name}" for pair, name in pairs)
+    given.complain(stray, messages, cause="these pairs were not dealt to the person named")
     given.rows = rows.assign(assignment_id=found.fillna(NOBODY).astype("int64"))
 
 
@@ -167,6 +183,7 @@ def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: boo
         given.complain(
             changed & ~given.faulty,
             (f"{name} has answered pair {pair} otherwise already; {SUPERSEDE}" for name, pair in pairs),
+            cause=f"these pairs have been answered otherwise already; {SUPERSEDE}",
         )
     given.rows = rows.assign(is_new=~answered | changed)
 

@@ -6,6 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.params import apart
 from fcpair.records import Person, Role, Round, RunRecord, Status
 from fcpair.steps.ground import note_run
 from fcpair.store import Store, Tx, decisions, people, slots, topics, work
@@ -24,12 +25,13 @@ _PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v"}
 def add(store: Store, names: list[str], role: Role) -> list[Person]:
     """Add people in one role; they get the work that nobody could take so far."""
     with store.write() as tx:
-        known = {one.name for one in people.people(tx)}
+        known = [one.name for one in people.people(tx)]
         twice = [name for name in names if name in known or names.count(name) > 1]
         for name in names:
             check_pseudonym(name)
         if twice:
             raise InputError(f"there is a `{twice[0]}` already; choose another pseudonym")
+        apart(names, known)
         added = people.add_people(tx, names, role)
         note_run(tx, "people", {"add": names, "role": role.value}, {"people": len(added), **refill(tx, seed=0)})
         return added
@@ -78,6 +80,7 @@ def active(tx: Tx, role: Role, n: int | None) -> list[Person]:
     taken = {one.name for one in people.people(tx)} & set(names)
     if taken:
         raise InputError(f"`{min(taken)}` is taken by somebody in another role; add {role}s with `fcpair people add`")
+    apart(names, [one.name for one in people.people(tx)])
     return people.add_people(tx, names, role)
 
 

@@ -247,7 +247,7 @@ def test_every_finding_of_a_list_is_told_at_once(at: At, tmp_path: Path) -> None
     study = at("imported")
     rows = [{"hs": HS[0]}, {"hs": "Nobody said this."}, {"hs": HS[0]}, {"hs": "Nor this."}]
     listed = write_csv(tmp_path / "l.csv", rows)
-    said = r"3 things are wrong[\s\S]*:3: this HS is not in the study\n.*:4: .*in line 2 already\n.*:5: this HS is not"
+    said = r"2 things are wrong[\s\S]*:3: this HS is not in the study \(2 lines: 3, 5\)\n.*:4: .*in line 2 already"
     assert_refused(study, lambda: study.select(Select(list=listed)), InputError, said)
 
 

@@ -50,7 +50,9 @@ def one_validates_it(study: Study, folder: Path) -> Situation:
     study.adjudicate(Adjudicate())
     study.add_people(["vera", "walt"], Role.VALIDATOR)
     study.assign_validation(Validate())
-    pair = next(pair for who, pair in open_work(study, Round.VALIDATE) if who == "vera" and len(who_had(study)[pair]) > 2)
+    pair = next(
+        pair for who, pair in open_work(study, Round.VALIDATE) if who == "vera" and len(who_had(study)[pair]) > 2
+    )
     labelled = sorted(who_had(study)[pair] - {"vera"})
     record(study, folder, [(labelled[0], pair, "0"), (labelled[1], pair, "2")], supersede=True)
     study.hand_over("vera")

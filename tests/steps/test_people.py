@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.params import Assign
 from fcpair.records import Role, Round
 from fcpair.study import Study
-from steps.small import NAMES, assert_refused, check, labels_of, open_work, record, who_had
+from steps.small import NAMES, assert_refused, check, labels_of, open_work, record, who_had, write_csv
 
 At = Callable[[str], Study]
 
@@ -40,6 +41,36 @@ def test_a_pseudonym_must_fit_lists_and_file_names(at: At, name: str) -> None:
 def test_a_pseudonym_is_taken_once(at: At, names: list[str]) -> None:
     study = at("dealt")
     assert_refused(study, lambda: study.add_people(names, Role.VALIDATOR), InputError, "there is a `.*` already")
+
+
+@pytest.mark.parametrize("names", [["Ana"], ["dora", "DORA"], ["Élan", "élan"]])
+def test_two_people_whose_names_differ_in_capitals_alone_are_refused(at: At, names: list[str]) -> None:
+    study = at("dealt")
+    said = "differ in capitals alone; choose another name"
+    assert_refused(study, lambda: study.add_people(names, Role.ANNOTATOR), InputError, said)
+
+
+def test_groups_whose_names_differ_in_capitals_alone_are_refused(at: At) -> None:
+    with pytest.raises(InputError, match="`ana` and `Ana` differ in capitals alone"):
+        Assign(groups=(("ana", "ben"), ("Ana", "cleo")))
+    study = at("paired")
+    study.add_people(["ana", "ben"], Role.ANNOTATOR)
+    options = Assign(overlap={2: 0.5}, groups=(("Ana", "ben"),))
+    assert_refused(study, lambda: study.assign(options), InputError, "`ana` and `Ana` differ in capitals alone")
+
+
+def test_numbered_annotators_do_not_come_beside_one_who_is_called_so_in_capitals(at: At) -> None:
+    study = at("paired")
+    study.add_people(["A1"], Role.VALIDATOR)
+    assert_refused(study, lambda: study.assign(Assign(annotators=2)), InputError, "`A1` and `a1` differ")
+
+
+def test_an_adjudicator_in_a_file_is_not_a_second_person_by_capitals(at: At, tmp_path: Path) -> None:
+    study = at("decided")
+    waiting = study.waiting()[0]
+    study.decide(waiting, 2, by="eva")
+    path = write_csv(tmp_path / "d.csv", [{"pair": waiting, "label": "2", "adjudicator": "Eva"}])
+    assert_refused(study, lambda: study.import_outcomes(path), InputError, "`eva` and `Eva` differ")
 
 
 def test_a_pseudonym_may_be_in_any_script(at: At) -> None:

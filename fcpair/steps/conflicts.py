@@ -1,0 +1,60 @@
+"""A sheet of the conflicts that wait for an adjudicator, for those who decide without a browser or a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.errors import InputError, StageError
+from fcpair.label import decision_words
+from fcpair.sheets import FORMS, Blank, write_sheet
+from fcpair.steps import eligible
+from fcpair.steps.ground import scheme_of, texts_of
+from fcpair.steps.judge import shown_answers
+from fcpair.store import Store, Tx, guidelines
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def write_conflicts(store: Store, path: str | Path, by: str) -> int:
+    """Write the pairs that wait and that `by` may decide as a sheet to be filled in; returns how many they are.
+
+    It has `adjudicator`, `pair`, `hs`, `cn`, `labels` (all of the pair's with their notes, without names), and `label`
+    and `note` to be filled in. `import_outcomes` reads it back.
+
+    Raises:
+        InputError: something is at `path`, its suffix is none of .csv and .xlsx, or `by` is no adjudicator.
+        StageError: no pair waits for this person.
+    """
+    path = Path(path)
+    _check_place(path)
+    with store.read() as tx:
+        waiting = eligible.agenda(tx, eligible.who_decides(tx, by)).pairs
+        if not waiting:
+            raise StageError(f"no pair waits that {by} may decide; `fcpair status` shows what is open")
+        rows = _rows(tx, waiting, by)
+        blank = Blank("label", decision_words(scheme_of(tx)), guidelines.current(tx)[1])
+    write_sheet(rows, path, blank)
+    return len(rows)
+
+
+def _check_place(path: Path) -> None:
+    if path.suffix not in {f".{form}" for form in FORMS}:
+        raise InputError(f"{path}: expected a name that ends in {' or '.join(f'.{form}' for form in FORMS)}")
+    if path.exists():
+        raise InputError(f"{path} is there already, and may have decisions in it; name another file")
+
+
+def _rows(tx: Tx, pair_ids: Sequence[int], by: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame([_row(tx, pair_id, by) for pair_id in pair_ids])
+
+
+def _row(tx: Tx, pair_id: int, by: str) -> dict[str, Any]:
+    hs, cn = texts_of(tx, pair_id)
+    labels = "\n".join(f"{label} ({note})" if note else label for label, note in shown_answers(tx, pair_id))
+    texts = {"hs": hs["body"], "cn": cn["body"], "labels": labels}
+    return {"adjudicator": by, "pair": pair_id, **texts, "label": "", "note": ""}

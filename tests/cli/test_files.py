@@ -1,0 +1,81 @@
+"""Files on the command line: each result names its file, one bad file does not stop the others, sheets go out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from steps.small import labels_of, open_work, write_csv
+
+from cli.conftest import Fcpair
+from fcpair.study import Study
+
+At = Callable[[str], Path]
+
+
+def sheet(study: Study, folder: Path, name: str, label: str = "2") -> Path:
+    rows = [{"pair": pair, "annotator": who, "label": label} for who, pair in open_work(study) if who == name]
+    return write_csv(folder / f"{name}.csv", rows)
+
+
+def test_each_result_names_its_file(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    study = Study.open(at("dealt"))
+    paths = [sheet(study, tmp_path, name) for name in ("ana", "ben")]
+    assert fcpair("labels", "import", *paths).stdout.splitlines() == [
+        f"label import: answers 14 · skips 0 · already there 0 ({path})" for path in paths
+    ]
+
+
+def test_a_file_that_is_refused_does_not_keep_the_others_out(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    study = Study.open(at("dealt"))
+    ana, ben, cleo = (sheet(study, tmp_path, *given) for given in (("ana", "2"), ("ben", "x"), ("cleo", "2")))
+    result = fcpair("labels", "import", ana, ben, cleo, code=2)
+    assert [line.split(" (")[1] for line in result.stdout.splitlines()] == [f"{ana})", f"{cleo})"]
+    assert result.stderr.startswith(f"Error: 1 of 3 files was not taken\n{ben}: 1 thing is wrong; nothing was changed")
+    assert "unknown label `x`" in result.stderr
+    assert {who for _, who in labels_of(study)} == {"ana", "cleo"}
+
+
+@pytest.mark.parametrize(("stage", "command"), [("dealt", ("labels", "sheets")), ("checking", ("validate", "sheets"))])
+def test_sheets_are_workbooks_on_request(
+    at: At, fcpair: Fcpair, tmp_path: Path, stage: str, command: tuple[str, str]
+) -> None:
+    at(stage)
+    printed = fcpair(*command, tmp_path / "s", "--format", "xlsx").stdout
+    there = sorted((tmp_path / "s").iterdir())
+    assert {path.suffix for path in there} == {".xlsx"}
+    assert sorted(line.split(":")[0] for line in printed.splitlines()) == [str(path) for path in there]
+
+
+def test_a_sheet_of_conflicts_goes_out_and_in(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    study = Study.open(at("decided"))
+    path = tmp_path / "c.csv"
+    assert fcpair("adjudicate", "--sheet", path, "--by", "eva").stdout == f"{path}: 5 pairs\n"
+    path.write_text(path.read_text("utf-8").replace(",,\n", ",appropriate,\n"), "utf-8")
+    assert fcpair("adjudicate", "--import", path).stdout == f"adjudicate: imported 5 · already there 0 ({path})\n"
+    assert study.waiting() == []
+    assert "is there already" in fcpair("adjudicate", "--sheet", path, "--by", "eva", code=2).stderr
+
+
+def test_one_way_to_decide_at_a_time(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    at("decided")
+    result = fcpair("adjudicate", "--sheet", tmp_path / "c.csv", "--policy", "manual", code=2)
+    assert "give either --policy or --sheet, not both" in result.stderr
+
+
+CONAN_COLUMNS = ("--hs-column", "hateSpeech", "--cn-column", "counterSpeech")
+
+
+def test_a_language_that_the_format_knows_nothing_of_is_warned_of(fcpair: Fcpair, tmp_path: Path) -> None:
+    fcpair("init")
+    rows = [{"cn_id": f"{code}1", "hateSpeech": f"h{code}", "counterSpeech": f"c{code}"} for code in ("EN", "IT")]
+    path = write_csv(tmp_path / "CONAN.csv", rows)
+    result = fcpair("import", path, "--language", "it", *CONAN_COLUMNS)
+    assert result.stdout == "import: rows 2 · hs 2 · cn 2\n"
+    assert f"read as csv, {path} does not say which language a row is in, so all 2 rows were taken to be `it`" in (
+        result.stderr
+    )
+    result = fcpair("import", path, "--language", "it", "--format", "conan", "--redo")
+    assert result.stdout == "import: rows 1 · hs 1 · cn 1\n"
+    assert result.stderr == ""
