@@ -17,6 +17,7 @@ APPROPRIATENESS = Scheme(
 )
 VERDICTS = Scheme((Choice(int(Verdict.DISAGREE), "disagree"), Choice(int(Verdict.AGREE), "agree", positive=True)))
 SKIP = "skip"
+WITHDRAWN = "withdrawn"  # what is said of an answer that was taken back
 LONGEST_NAME = 100
 IRRECONCILABLE = "irreconcilable"
 NO_CODE = -1  # stands for "no code" in integer columns: a skip, a discarded pair, nothing there

@@ -29,7 +29,7 @@ from fcpair.params import (
     as_params,
 )
 from fcpair.recipe import Recipe
-from fcpair.records import Agenda, Conflict, DryRun, Explanation, Person, Role, RunRecord, Scheme, Tier
+from fcpair.records import Agenda, Conflict, DryRun, Explanation, Person, Role, Round, RunRecord, Scheme, Tier
 from fcpair.sheets import Form
 from fcpair.steps import (
     build,
@@ -47,6 +47,7 @@ from fcpair.steps import (
     report,
     staff,
     walk,
+    withdraw,
 )
 from fcpair.steps.access import Access
 from fcpair.steps.desk import Desk
@@ -217,6 +218,10 @@ class Study:
         """Record a published FC-CONAN partition: labels, final labels, verdicts; an empty study gets its grid too."""
         return published.import_published(self._store, path)
 
+    def withdraw_labels(self, run: int) -> RunRecord:
+        """Take the labels back that a run brought, as a whole; `import_labels` and `simulate` return its `id`."""
+        return withdraw.withdraw(self._store, run, Round.LABEL)
+
     def labels(self) -> pd.DataFrame:
         """Every annotator's current answer; see `steps.record.export_labels` for the columns."""
         return record.export_labels(self._store)
@@ -308,6 +313,10 @@ class Study:
     def import_verdicts(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
         """Record verdicts from a file."""
         return record.import_verdicts(self._store, path, supersede=supersede)
+
+    def withdraw_verdicts(self, run: int) -> RunRecord:
+        """Take the verdicts back that a run brought, as a whole."""
+        return withdraw.withdraw(self._store, run, Round.VALIDATE)
 
     def partition(self, options: Partition | None = None) -> Tiers:
         """Derive Diamond, Gold, Silver and Bronze; by the study's own rules when no options are given."""

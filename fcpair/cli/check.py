@@ -1,4 +1,4 @@
-"""validate assign, sheets, import."""
+"""validate assign, sheets, import, withdraw."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def validate() -> None:
-    """Check labels: assign, sheets, import.
+    """Check labels: assign, sheets, import, withdraw.
 
     \b
     Example:
@@ -75,3 +75,19 @@ def import_(study: Study, paths: tuple[Path, ...], supersede: bool) -> None:
       fcpair validate import verdicts.csv
     """
     each(paths, lambda path: study.import_verdicts(path, supersede=supersede))
+
+
+@validate.command()
+@click.argument("run", type=int)
+@with_study
+def withdraw(study: Study, run: int) -> None:
+    """Take a file of verdicts back that was imported by mistake, as a whole.
+
+    RUN is the number that the import printed; `fcpair log` has it too. Its verdicts stay on record as withdrawn, and
+    their pairs wait again.
+
+    \b
+    Example:
+      fcpair validate withdraw 12
+    """
+    done(study.withdraw_verdicts(run))

@@ -155,6 +155,8 @@ def _tell(told: Explanation, facts: dict[str, str]) -> None:
 
 
 def _event(row: dict[str, Any]) -> str:
+    if row.get("withdrawn"):
+        return f"{row['round']}: the answer of {row['person']} was withdrawn (run {row['run']})"
     if "round" in row:
         made_up = " SIMULATED" if row["origin"] == Origin.SIMULATED.value else ""
         return f"{row['round']}: {row['person']} answered {row['answer']}{made_up}"

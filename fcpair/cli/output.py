@@ -92,9 +92,12 @@ def shown(cell: Cell) -> str:
     return f"{cell:.4f}" if isinstance(cell, float) else cell
 
 
-def done(run: RunRecord, of: Path | None = None) -> None:
-    """Print what a stage did, in a line, and with which file where it took one; its notes go to standard error."""
-    counts = counted(run.counts)
+def done(run: RunRecord, of: Path | None = None, *, numbered: bool = False) -> None:
+    """Print what a stage did, in a line, and with which file where it took one; its notes go to standard error.
+
+    `numbered`: with the number by which the run can be named.
+    """
+    counts = counted({**run.counts, "run": str(run.id)} if numbered else run.counts)
     told = f"{run.stage}: {counts}" if counts else run.stage
     click.echo(told if of is None else f"{told} ({of})")
     for note in run.notes:
@@ -113,7 +116,7 @@ def each(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> None:
         except InputError as error:
             refused.append(error)
         else:
-            done(run, path)
+            done(run, path, numbered=run.params.get("format") != "fc-conan")
     if len(paths) > 1 and refused:
         n = f"{len(refused):,} of {len(paths):,} files {'was' if len(refused) == 1 else 'were'} not taken"
         raise InputError("\n".join([n, *map(str, refused)]))

@@ -47,7 +47,7 @@ def assign(study: Study, options: Assign, redo: bool, more: bool) -> None:
 
 @click.group()
 def labels() -> None:
-    """What was answered: sheets, import, export.
+    """What was answered: sheets, import, withdraw, export.
 
     \b
     Example:
@@ -107,6 +107,22 @@ def import_(study: Study, paths: tuple[Path, ...], form: str, supersede: bool) -
             return study.import_labels(path, supersede=supersede)
 
     each(paths, record)
+
+
+@labels.command()
+@click.argument("run", type=int)
+@with_study
+def withdraw(study: Study, run: int) -> None:
+    """Take a file back that was imported by mistake, as a whole.
+
+    RUN is the number that the import printed; `fcpair log` has it too. Its labels stay on record as withdrawn, and
+    their pairs wait again, so that the right file can be imported. Simulated labels can be taken back in the same way.
+
+    \b
+    Example:
+      fcpair labels withdraw 7
+    """
+    done(study.withdraw_labels(run))
 
 
 @labels.command()

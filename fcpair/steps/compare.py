@@ -14,7 +14,7 @@ from fcpair.recipe import Recipe
 from fcpair.records import Scheme
 from fcpair.steps.ground import has_own, own, scheme_of
 from fcpair.steps.pretend import by_people
-from fcpair.store import Store, Tx, decisions, guidelines, runs, settings
+from fcpair.store import Store, Tx, decisions, guidelines, progress, runs, settings
 
 HEAD = ("stage", "key", "recipe", "study")
 PEOPLE = ("annotators", "validators")  # where the recipe names no number, whoever is there takes part
@@ -41,11 +41,7 @@ def check(store: Store, recipe: Recipe, *, loosen: bool = False) -> None:
     with store.read() as tx:
         found = [
             *_setup(tx, recipe.setup),
-            *(
-                one
-                for options in (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
-                for one in _stage(tx, options)
-            ),
+            *_building(tx, recipe),
             *(() if loosen else _limits(tx, recipe.annotate)),
             *_simulate(tx, recipe.simulate),
             *_stage(tx, recipe.adjudicate),
@@ -77,6 +73,13 @@ def _is_a_version(tx: Tx, path: Path) -> bool:
     except (OSError, UnicodeDecodeError):
         return True
     return any(version["body"] == body for version in guidelines.versions(tx))
+
+
+def _building(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
+    built = progress.built(tx)
+    for options in (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign):
+        if options is not None and built[options.stage]:
+            yield from _stage(tx, options)
 
 
 def _stage(tx: Tx, options: Any) -> Iterator[Difference]:
@@ -162,7 +165,7 @@ def _remedies(recipe: Recipe, found: list[Difference], *, judged: bool) -> Itera
     """What can be done about each kind of difference, a line each."""
     yield "Let the recipe say what the study is, or make another study by it: `fcpair run RECIPE --study OTHER`."
     stages = {one.stage for one in found}
-    built = [name for name in ("import", "select", "retrieve", "pair", "assign") if name in stages]
+    built = [name for name in progress.BUILDING if name in stages]
     if built and not judged:
         yield f"`fcpair {built[0]} --redo` makes that stage anew, and all that was built on it."
     if recipe.adjudicate and Adjudicate.stage in stages:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fcpair.adjudicate import tally
 from fcpair.errors import InputError
 from fcpair.export.tier import tier_table
-from fcpair.label import NO_CODE, SKIP, VERDICTS
+from fcpair.label import NO_CODE, SKIP, VERDICTS, WITHDRAWN
 from fcpair.params import Partition
 from fcpair.partition import Evidence, TierRule, grade, passes, reasons, tables, tier_rules
 from fcpair.published import need_published_scheme, published_columns
@@ -200,11 +200,13 @@ def _rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
 
 
 def _named(rows: tuple[dict[str, Any], ...], scheme: Scheme) -> tuple[dict[str, Any], ...]:
-    """Rows with the names of their codes: a verdict's, a label's, `skip`, or none."""
+    """Rows with the names of their codes: a verdict's, a label's, `skip`, `withdrawn`, or none."""
     named = []
     for row in rows:
         names = VERDICTS if row.get("round") == Round.VALIDATE.value else scheme
         code = row.pop("code")
         answer = None if code is None else names[int(code)].name
-        named.append({**row, "answer": SKIP if row.pop("skipped", False) else answer})
+        if row.pop("skipped", False):
+            answer = WITHDRAWN if row["withdrawn"] else SKIP
+        named.append({**row, "answer": answer})
     return tuple(named)

@@ -83,6 +83,11 @@ def note_run(
     return runs.add_run(tx, stage, params, counts, version("fcpair"), model, outcome)
 
 
+def begin_run(tx: Tx, stage: str, params: dict[str, Any]) -> int:
+    """Note a run that brings answers, before they name it; `runs.end_run` adds what it counted."""
+    return runs.begin_run(tx, stage, params, version("fcpair"))
+
+
 def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     """Raise StageError when a building stage may not run now.
 
@@ -108,12 +113,11 @@ def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
     """Make way for a building stage: check it as `check_building` does, and forget what is to be made anew."""
     check_building(tx, stage, redo=redo)
     progress.clear_from(tx, stage)
-    settings.clear(tx, progress.BUILDING[progress.BUILDING.index(stage) :])
 
 
 def need_labels(tx: Tx, stage: str) -> None:
-    """Raise StageError unless the study has judgements."""
-    if not decisions.n_judgements(tx):
+    """Raise StageError unless the study has answers."""
+    if not decisions.is_answered(tx):
         raise StageError(f"`{stage}` needs labels first; run `fcpair labels import` or `fcpair simulate`")
 
 

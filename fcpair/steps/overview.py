@@ -86,7 +86,7 @@ def _adjudications(tx: Tx) -> dict[str, int]:
     standing = decisions.current_adjudications(tx)
     by_rule = standing["rule"].value_counts().sort_index()
     counts = dict(zip(by_rule.index.tolist(), by_rule.tolist(), strict=True))
-    waiting, again = (len(judge.waiting(tx)), len(settle.overtaken(tx))) if decisions.n_judgements(tx) else (0, 0)
+    waiting, again = (len(judge.waiting(tx)), len(settle.overtaken(tx))) if decisions.is_answered(tx) else (0, 0)
     return {**counts, "waiting": waiting, "second_look": again}
 
 

@@ -11,9 +11,9 @@ from fcpair.label import NO_CODE, SKIP, label_words
 from fcpair.params import Simulate, as_params
 from fcpair.records import Origin, Round, RunRecord, Scheme, Status
 from fcpair.steps import check, settle, staff
-from fcpair.steps.ground import note_run, scheme_of
+from fcpair.steps.ground import begin_run, scheme_of
 from fcpair.steps.record import save_answers
-from fcpair.store import Store, Tx, decisions, grids, people, settings, work
+from fcpair.store import Store, Tx, decisions, grids, people, runs, settings, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,13 +39,13 @@ def simulate(store: Store, options: Simulate) -> RunRecord:
         if not open_rounds:
             raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
         round_ = open_rounds[0]
+        run_id = begin_run(tx, options.stage, as_params(options))
         drawn = {"seed": options.seed, "positive": options.positive, **settings.of_stage(tx, TRUTH)}
-        counts = _simulate_round(tx, round_, scheme, habits, options.seed, _truths(tx, scheme, **drawn))
+        settings.put(tx, TRUTH, drawn, run_id)
+        counts = _simulate_round(tx, round_, scheme, habits, options.seed, _truths(tx, scheme, **drawn), run_id)
         if round_ is Round.LABEL:
             counts |= settle.settle(tx, work.assignments(tx, round_)["pair_id"].unique().tolist())
-        run = note_run(tx, options.stage, as_params(options), {"round": round_.value, **counts})
-        settings.put(tx, TRUTH, drawn, run.id)
-        return run
+        return runs.end_run(tx, run_id, {"round": round_.value, **counts})
 
 
 def by_people(tx: Tx) -> int:
@@ -62,7 +62,13 @@ def _truths(tx: Tx, scheme: Scheme, seed: int, positive: float) -> pd.Series[int
 
 
 def _simulate_round(
-    tx: Tx, round_: Round, scheme: Scheme, habits: simulation.Habits, seed: int, true: pd.Series[int]
+    tx: Tx,
+    round_: Round,
+    scheme: Scheme,
+    habits: simulation.Habits,
+    seed: int,
+    true: pd.Series[int],
+    run_id: int,
 ) -> dict[str, Any]:
     """Answer what is open, give what was skipped to others, and so on until nobody can take more."""
     import numpy as np
@@ -82,7 +88,7 @@ def _simulate_round(
         if round_ is Round.VALIDATE:
             given = check.with_decisions(tx, given, blind=True).drop(columns=[] if blind else ["own_code"])
         given["seconds"] = simulation.seconds(len(given), turn_seed)
-        save_answers(tx, given, Origin.SIMULATED)
+        save_answers(tx, given, Origin.SIMULATED, run_id)
         skips = int((given["code"] == NO_CODE).sum())
         refilled = staff.refill(tx, turn_seed)
         counts.update(answers=len(given) - skips, skips=skips, reassigned=refilled["reassigned"])

@@ -23,10 +23,10 @@ from fcpair.published import (
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.steps.build import add_side
 from fcpair.steps.check import with_decisions
-from fcpair.steps.ground import file_setting, note_run, scheme_of
+from fcpair.steps.ground import begin_run, file_setting, scheme_of
 from fcpair.steps.record import locate, save_answers
 from fcpair.steps.settle import settle
-from fcpair.store import Store, Tx, decisions, grids, people, progress, settings, work
+from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, settings, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,17 +59,17 @@ def import_published(store: Store, path: str | Path) -> RunRecord:
         locate(tx, incoming)
         pairs = incoming.accepted()
         number = dict(zip(published.pairs["pair"].tolist(), pairs["pair_id"].tolist(), strict=True))
-        n_labels = _add_labels(tx, published, number)
+        run_id = begin_run(tx, "label import", {"path": str(path), "format": FORMAT})
+        n_labels = _add_labels(tx, published, number, run_id)
         _add_decisions(tx, pairs)
         settle(tx, pairs["pair_id"].tolist())
-        verdicts = _add_verdicts(tx, pairs)
+        verdicts = _add_verdicts(tx, pairs, run_id)
         counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": verdicts}
-        run = note_run(tx, "label import", {"path": str(path), "format": FORMAT}, counts)
         file = file_setting(Path(path))
-        settings.put(tx, TAKEN_OVER, {"path": file}, run.id)
+        settings.put(tx, TAKEN_OVER, {"path": file}, run_id)
         if made:
-            settings.put(tx, Import.stage, {"path": file, "format": FORMAT}, run.id)
-        return run
+            settings.put(tx, Import.stage, {"path": file, "format": FORMAT}, run_id)
+        return runs.end_run(tx, run_id, counts)
 
 
 def is_taken_over(tx: Tx) -> bool:
@@ -87,7 +87,7 @@ def _add_grid(tx: Tx, pairs: pd.DataFrame) -> None:
     grids.add_pairs(tx, grid.assign(hs_id=keyed["hs_digest"].map(hs_ids), cn_id=keyed["cn_digest"].map(cn_ids)))
 
 
-def _add_labels(tx: Tx, published: Published, number: dict[int, int]) -> int:
+def _add_labels(tx: Tx, published: Published, number: dict[int, int], run_id: int) -> int:
     there = set(published.labels["person"])
     names = [name for name in (*ANNOTATORS, ANONYMOUS) if name in there]
     ids = {one.name: one.id for one in people.add_people(tx, names, Role.ANNOTATOR)}
@@ -95,7 +95,7 @@ def _add_labels(tx: Tx, published: Published, number: dict[int, int]) -> int:
         pair_id=published.labels["pair"].map(number), person_id=published.labels["person"].map(ids)
     )
     simulated = published.pairs.set_index("pair")[SIMULATED]
-    _record(tx, labels.assign(simulated=labels["pair"].map(simulated)), Round.LABEL)
+    _record(tx, labels.assign(simulated=labels["pair"].map(simulated)), Round.LABEL, run_id)
     return len(labels)
 
 
@@ -104,18 +104,18 @@ def _add_decisions(tx: Tx, pairs: pd.DataFrame) -> None:
     decisions.add_adjudications(tx, rows)
 
 
-def _add_verdicts(tx: Tx, pairs: pd.DataFrame) -> int:
+def _add_verdicts(tx: Tx, pairs: pd.DataFrame, run_id: int) -> int:
     validator = people.add_people(tx, [VALIDATOR], Role.VALIDATOR)[0]
     verdicts = pairs[["pair_id", SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
-    _record(tx, with_decisions(tx, verdicts, blind=False), Round.VALIDATE)
+    _record(tx, with_decisions(tx, verdicts, blind=False), Round.VALIDATE, run_id)
     return len(verdicts)
 
 
-def _record(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
+def _record(tx: Tx, answers: pd.DataFrame, round_: Round, run_id: int) -> None:
     """Add answers, `simulated` or not, together with the assignments that they imply."""
     own = answers[["pair_id", "person_id"]].assign(status=Status.DONE.value)
     work.add_assignments(tx, own.assign(position=own.groupby("person_id").cumcount() + 1), round_)
     there = work.assignments(tx, round_)[["id", "pair_id", "person_id"]].rename(columns={"id": "assignment_id"})
     placed = answers.merge(there, on=["pair_id", "person_id"]).assign(note="")
     for simulated, rows in placed.groupby(SIMULATED):
-        save_answers(tx, rows, Origin.SIMULATED if simulated else Origin.IMPORTED)
+        save_answers(tx, rows, Origin.SIMULATED if simulated else Origin.IMPORTED, run_id)

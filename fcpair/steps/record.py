@@ -13,11 +13,13 @@ from fcpair.label import NO_CODE, SKIP, label_words
 from fcpair.params import Assign
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.steps import check, eligible, settle, staff
-from fcpair.steps.ground import has_own, note_run, scheme_of
-from fcpair.store import Store, Tx, decisions, grids, people, progress, slots, texts, work
+from fcpair.steps.ground import begin_run, has_own, scheme_of
+from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, slots, texts, work
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 SUPERSEDE = "--supersede takes this as the newer answer"
 NOBODY = -1  # stands for a person or an assignment that there is not
@@ -48,14 +50,15 @@ def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> RunRe
     _add_what_is_there(tx, given, round_, supersede=supersede)
     answers = given.accepted()
     new = answers[answers["is_new"]]
+    run_id = begin_run(tx, f"{round_.value} import", {"path": given.path, "supersede": supersede})
     for origin, rows in new.groupby("origin"):
-        save_answers(tx, rows, Origin(str(origin)))
+        save_answers(tx, rows, Origin(str(origin)), run_id)
     skips = int((new["code"] == NO_CODE).sum())
     counts: dict[str, Any] = {"answers": len(new) - skips, "skips": skips, "already_there": len(answers) - len(new)}
     counts |= staff.refill(tx, seed=0) if skips else {}
     if round_ is Round.LABEL:
         counts |= settle.settle(tx, new["pair_id"].unique().tolist())
-    return note_run(tx, f"{round_.value} import", {"path": given.path, "supersede": supersede}, counts)
+    return runs.end_run(tx, run_id, counts)
 
 
 def locate(tx: Tx, given: Incoming) -> None:
@@ -165,35 +168,51 @@ def _add_undealt(tx: Tx, rows: pd.DataFrame) -> None:
 
 
 def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> None:
-    """Add `is_new` to each row, and a finding where another answer is there that it may not supersede."""
-    import numpy as np
+    """Add `is_new` to each row, and a finding where another answer is there that it may not supersede.
 
+    Where an answer comes from belongs to it. A person's answer takes the place of an equal simulated one unasked, as it
+    overrides nobody; the reverse is an answer that differs.
+    """
     rows = given.rows
-    there = decisions.current_codes(tx, round_).set_index("assignment_id").astype("Int64").fillna(NO_CODE)
+    there = decisions.current_codes(tx, round_).set_index("assignment_id")
     answered = rows["assignment_id"].isin(there.index).to_numpy()
-    changed = np.zeros(len(rows), np.bool_)
-    for name in {"code", "own_code"} & set(rows.columns):
-        old = rows["assignment_id"].map(there[name]).fillna(NO_CODE).to_numpy()
-        changed |= answered & (old != rows[name].fillna(NO_CODE).to_numpy())
+    other = answered & _differ(rows, there)
+    was_simulated = (rows["assignment_id"].map(there["origin"]) == Origin.SIMULATED.value).to_numpy()
+    is_simulated = (rows["origin"] == Origin.SIMULATED.value).to_numpy()
+    made_up = answered & ~other & ~was_simulated & is_simulated
+    if not supersede:
+        pairs = list(zip(rows["person"], rows["pair_id"], strict=True))
+        otherwise = (f"{name} has answered pair {pair} otherwise already; {SUPERSEDE}" for name, pair in pairs)
+        cause = f"these pairs have been answered otherwise already; {SUPERSEDE}"
+        given.complain(other & ~given.faulty, otherwise, cause=cause)
+        said = "already, and what the file says is simulated"
+        made = (f"{one} has answered pair {at} {said}; {SUPERSEDE}" for one, at in pairs)
+        given.complain(made_up & ~given.faulty, made, cause=f"these pairs have been answered {said}; {SUPERSEDE}")
+    new = ~answered | other | (answered & (was_simulated != is_simulated))
     if supersede and round_ is Round.VALIDATE:  # the same word about a label that has changed is a new verdict
         about_the_label_now = rows["assignment_id"].isin(decisions.current_verdicts(tx)["assignment_id"])
-        changed |= answered & (~about_the_label_now & (rows["code"] != NO_CODE)).to_numpy()
-    pairs = zip(rows["person"], rows["pair_id"], strict=True)
-    if not supersede:
-        given.complain(
-            changed & ~given.faulty,
-            (f"{name} has answered pair {pair} otherwise already; {SUPERSEDE}" for name, pair in pairs),
-            cause=f"these pairs have been answered otherwise already; {SUPERSEDE}",
-        )
-    given.rows = rows.assign(is_new=~answered | changed)
+        new |= (~about_the_label_now & (rows["code"] != NO_CODE)).to_numpy()
+    given.rows = rows.assign(is_new=new)
 
 
-def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin) -> None:
-    """Add judgements (`assignment_id`, `code`, -1 for a skip, `note`, ...) and note that their work is done."""
+def _differ(rows: pd.DataFrame, there: pd.DataFrame) -> NDArray[np.bool_]:
+    """Whether each row says something else than the answer that is `there`, where one is; shape `(n_rows,)`."""
+    import numpy as np
+
+    codes = there[["code", "own_code"]].astype("Int64").fillna(NO_CODE)
+    found = np.zeros(len(rows), np.bool_)
+    for name in {"code", "own_code"} & set(rows.columns):
+        old = rows["assignment_id"].map(codes[name]).fillna(NO_CODE).to_numpy()
+        found |= old != rows[name].fillna(NO_CODE).to_numpy()
+    return found
+
+
+def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> None:
+    """Add a run's judgements (`assignment_id`, `code`, -1 for a skip, `note`, ...) and note that their work is done."""
     skipped = answers["code"] == NO_CODE
     kept = [name for name in ("own_code", "adjudication_id", "seconds", "at") if name in answers.columns]
     rows = answers[["assignment_id", "note", *kept]].assign(
-        skipped=skipped, code=answers["code"].astype("Int64").mask(skipped)
+        skipped=skipped, code=answers["code"].astype("Int64").mask(skipped), run_id=run_id
     )
     decisions.add_judgements(tx, rows, origin)
     lapsed = work.lapsed(tx, answers["assignment_id"][~skipped].tolist())

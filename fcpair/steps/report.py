@@ -35,7 +35,15 @@ BUILDING = {
     "assign": ("assignment", "assignments"),
 }
 # The stages that change labels, decisions, verdicts or tier rules; the grid is fixed as soon as there are labels.
-CHANGING = ("label import", "simulate", "adjudicate", "validate import", "partition")
+CHANGING = (
+    "label import",
+    "label withdraw",
+    "simulate",
+    "adjudicate",
+    "validate import",
+    "validate withdraw",
+    "partition",
+)
 
 
 def write(store: Store, path: str | Path, partition: Partition, options: AgreementOptions) -> Path:

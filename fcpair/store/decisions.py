@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Select, Subquery, func, select
+from sqlalchemy import Select, Subquery, exists, func, insert, literal, select, true
 
 from fcpair.records import Origin, Round, Rule
 from fcpair.store import dialect
@@ -22,7 +22,7 @@ DECISION = ("id", "pair_id", "rule", "code", "person_id", "note")
 
 def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
     """Add answers: `assignment_id`, `skipped`, `code` (missing for a skip), `note`, and where they are known
-    `own_code`, `adjudication_id`, `seconds`, `at`.
+    `own_code`, `adjudication_id`, `seconds`, `at`, `run_id`.
     """
     kept = judgements.assign(origin=origin.value)
     kept["at"] = kept["at"].where(kept["at"] != "", now()) if "at" in kept.columns else now()
@@ -55,7 +55,7 @@ def _answers(round_: Round, *columns: str) -> Select[tuple[int, ...]]:
         select(*(available[name].label(name) for name in columns))
         .join(current, current.c.id == judgement.c.id)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .where(assignment.c.round == round_.value)
+        .where(assignment.c.round == round_.value, judgement.c.withdraws.is_(None))
         .order_by(assignment.c.pair_id, assignment.c.person_id)
     )
     if "annotator" in columns:
@@ -108,21 +108,29 @@ def all_answers(tx: Tx, round_: Round, pair_id: int | None = None) -> pd.DataFra
 
 
 def current_codes(tx: Tx, round_: Round) -> pd.DataFrame:
-    """What is answered already in a round: `assignment_id`, `code` (missing: skipped), `own_code` (if blind)."""
-    return frame(tx, _answers(round_, "assignment_id", "code", "own_code"))
+    """What is answered already in a round.
+
+    Columns: `assignment_id`, `code` (missing: skipped), `own_code` (if blind), `origin`.
+    """
+    return frame(tx, _answers(round_, "assignment_id", "code", "own_code", "origin"))
 
 
 def history(tx: Tx, pair_id: int) -> pd.DataFrame:
-    """Every answer that a pair ever got, oldest first: `round`, `person`, `code`, `skipped`, `note`, `origin`, `at`."""
+    """Every answer that a pair ever got, and when one was withdrawn, oldest first.
+
+    Columns: `round`, `person`, `code`, `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing: not known).
+    """
     query = (
         select(
             assignment.c.round,
             person.c.name.label("person"),
             judgement.c.code,
             judgement.c.skipped,
+            judgement.c.withdraws.is_not(None).label("withdrawn"),
             judgement.c.note,
             judgement.c.origin,
             judgement.c.at,
+            judgement.c.run_id.label("run"),
         )
         .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
@@ -130,7 +138,7 @@ def history(tx: Tx, pair_id: int) -> pd.DataFrame:
         .where(assignment.c.pair_id == pair_id)
         .order_by(judgement.c.id)
     )
-    return frame(tx, query)
+    return frame(tx, query).astype({"withdrawn": bool, "run": "Int64"})
 
 
 def n_judgements(tx: Tx, round_: Round | None = None) -> int:
@@ -143,10 +151,63 @@ def n_judgements(tx: Tx, round_: Round | None = None) -> int:
 
 
 def origins(tx: Tx) -> dict[str, int]:
-    """How many current judgements came in which way; what was superseded is not counted."""
+    """How many current judgements came in which way; what was superseded or withdrawn is not counted."""
     current = _current_judgement()
-    query = select(judgement.c.origin, func.count()).join(current, current.c.id == judgement.c.id)
-    return {row[0]: row[1] for row in tx.execute(query.group_by(judgement.c.origin).order_by(judgement.c.origin))}
+    query = (
+        select(judgement.c.origin, func.count())
+        .join(current, current.c.id == judgement.c.id)
+        .where(judgement.c.withdraws.is_(None))
+        .group_by(judgement.c.origin)
+        .order_by(judgement.c.origin)
+    )
+    return {row[0]: row[1] for row in tx.execute(query)}
+
+
+def is_answered(tx: Tx) -> bool:
+    """Whether anybody has answered anything, a skip included, that was not withdrawn."""
+    later = judgement.alias("later")
+    newer = exists().where(later.c.assignment_id == judgement.c.assignment_id, later.c.id > judgement.c.id)
+    return bool(tx.execute(select(exists().where(judgement.c.withdraws.is_(None), ~newer))).scalar_one())
+
+
+def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
+    """The answers that a run brought.
+
+    Columns: `id`, `assignment_id`, `round`, `pair_id`, `person_id`, `skipped`, `current`, `withdrawn`.
+    """
+    later = judgement.alias("later")
+    after = select(later.c.id).where(later.c.assignment_id == judgement.c.assignment_id, later.c.id > judgement.c.id)
+    query = (
+        select(
+            judgement.c.id,
+            judgement.c.assignment_id,
+            assignment.c.round,
+            assignment.c.pair_id,
+            assignment.c.person_id,
+            judgement.c.skipped,
+            (~after.exists()).label("current"),
+            after.where(later.c.withdraws == judgement.c.id).exists().label("withdrawn"),
+        )
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .where(judgement.c.run_id == run_id, judgement.c.withdraws.is_(None))
+        .order_by(judgement.c.id)
+    )
+    return frame(tx, query).astype({"skipped": bool, "current": bool, "withdrawn": bool})
+
+
+def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
+    """Add to each of these judgements one that takes it back and answers nothing, brought by `run_id`."""
+    columns = ("assignment_id", "skipped", "origin", "note", "at", "run_id", "withdraws")
+    taken_back = select(
+        judgement.c.assignment_id,
+        true(),
+        judgement.c.origin,
+        literal(""),
+        literal(now()),
+        literal(run_id),
+        judgement.c.id,
+    ).where(judgement.c.id.in_(dialect.listed(ids)))
+    tx.execute(insert(judgement).from_select(columns, taken_back.order_by(judgement.c.id)))
 
 
 def newest_judgement(tx: Tx) -> int:

@@ -123,6 +123,7 @@ def labels(tx: Tx, pair_id: int) -> list[tuple[int | None, str]]:
         select(judgement.c.code, judgement.c.note)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .where(_LABELLING, assignment.c.pair_id == pair_id, judgement.c.id == newest.scalar_subquery())
+        .where(judgement.c.withdraws.is_(None))
         .order_by(assignment.c.person_id)
     )
     return [(row.code, row.note) for row in tx.execute(query)]

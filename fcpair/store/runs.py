@@ -5,7 +5,7 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 
 from fcpair.records import RunRecord
 from fcpair.store import guidelines
@@ -49,6 +49,23 @@ def add_run(
     row = {"stage": stage, "params": params, "counts": kept, "version": version, "model": model, "at": now()}
     added = tx.execute(insert(run).returning(*run.c), [row]).one()
     return _record(added)
+
+
+def begin_run(tx: Tx, stage: str, params: dict[str, Any], version: str) -> int:
+    """Note a call of a stage that is under way, so that what it brings can name it; returns its number."""
+    row = {"stage": stage, "params": params, "counts": {}, "version": version, "model": None, "at": now()}
+    return int(tx.execute(insert(run).returning(run.c.id), [row]).scalar_one())
+
+
+def end_run(tx: Tx, run_id: int, counts: dict[str, Any]) -> RunRecord:
+    """Note what the call counted that `begin_run` noted."""
+    return _record(tx.execute(update(run).where(run.c.id == run_id).values(counts=counts).returning(*run.c)).one())
+
+
+def find_run(tx: Tx, run_id: int) -> RunRecord | None:
+    """The run of this number; None when there is none."""
+    row = tx.execute(select(run).where(run.c.id == run_id)).first()
+    return None if row is None else _record(row)
 
 
 def runs(tx: Tx, stage: str | None = None) -> list[RunRecord]:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, insert, or_, select, update
+from sqlalchemy import insert, select, update
 
 from fcpair.store.grids import GRID_ID
 from fcpair.store.store import Tx
 from fcpair.store.tables import setting
 
 
-def _of(stage: str) -> ColumnElement[bool]:
-    return (setting.c.grid_id == GRID_ID) & setting.c.key.startswith(f"{stage}.", autoescape=True)
-
-
 def of_stage(tx: Tx, stage: str) -> dict[str, Any]:
     """The settings of a stage by their keys, without the stage's name; what is missing has its default."""
-    rows = tx.execute(select(setting.c.key, setting.c.value).where(_of(stage)))
+    own = (setting.c.grid_id == GRID_ID) & setting.c.key.startswith(f"{stage}.", autoescape=True)
+    rows = tx.execute(select(setting.c.key, setting.c.value).where(own))
     return {row.key.removeprefix(f"{stage}."): row.value for row in rows}
 
 
@@ -32,8 +29,3 @@ def put(tx: Tx, stage: str, values: Mapping[str, Any], run_id: int) -> None:
         elif there[name] != value:
             own = (setting.c.grid_id == GRID_ID) & (setting.c.key == key)
             tx.execute(update(setting).where(own).values(value=value, run_id=run_id))
-
-
-def clear(tx: Tx, stages: Collection[str]) -> None:
-    """Forget the settings of stages that are to be done anew."""
-    tx.execute(delete(setting).where(or_(*(_of(stage) for stage in stages))))

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Row, delete, func, insert, select, update
 from fcpair.records import Role, Round, Status
 from fcpair.store.optouts import parse
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, person
+from fcpair.store.tables import adjudication, assignment, judgement, person
 from fcpair.store.work import LOAD
 
 
@@ -62,11 +62,16 @@ def _successor(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
     return tx.execute(query).first()
 
 
+def _has_answered(tx: Tx, assignment_id: int) -> bool:
+    return tx.execute(select(judgement.c.id).where(judgement.c.assignment_id == assignment_id)).first() is not None
+
+
 def reclaim(tx: Tx, assignment_id: int) -> bool:
     """Let an assignment that was skipped or withdrawn fill its slot again; False when somebody has answered there.
 
     Who took the slot over and has not answered yet loses it. Those in between who passed it on come before the
-    assignment now, so that the slot is still one row of people of whom the last one fills it.
+    assignment now, and so does whoever has an answer there that was withdrawn: the slot is still one row of people of
+    whom the last one fills it.
     """
     later: list[Row[*tuple[Any, ...]]] = []
     while found := _successor(tx, later[-1].id if later else assignment_id):
@@ -74,7 +79,11 @@ def reclaim(tx: Tx, assignment_id: int) -> bool:
     if later and later[-1].status == Status.DONE.value:
         return False
     if later and later[-1].status == Status.OPEN.value:
-        tx.execute(delete(assignment).where(assignment.c.id == later.pop().id))
+        if _has_answered(tx, later[-1].id):
+            lapse = update(assignment).where(assignment.c.id == later[-1].id)
+            tx.execute(lapse.values(status=Status.WITHDRAWN.value))
+        else:
+            tx.execute(delete(assignment).where(assignment.c.id == later.pop().id))
     if later:
         before = tx.execute(select(assignment.c.replaces).where(assignment.c.id == assignment_id)).scalar()
         for one, replaced in ((assignment_id, None), (later[0].id, before), (assignment_id, later[-1].id)):

@@ -184,7 +184,10 @@ judgement = Table(
     Column("note", Text, nullable=False),
     Column("at", String(32), nullable=False),
     Column("guideline_id", ForeignKey("guideline.id")),
+    Column("run_id", ForeignKey("run.id")),  # the run that brought it; online, and before schema 0003, none
+    Column("withdraws", ForeignKey("judgement.id")),  # an answer that this row takes back, putting none in its place
     CheckConstraint("skipped = (code IS NULL)", name="answer_or_skip"),
+    CheckConstraint("withdraws IS NULL OR skipped", name="withdrawal_or_answer"),
     Index(None, "assignment_id"),
 )
 

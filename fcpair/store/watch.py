@@ -67,7 +67,7 @@ def marks(tx: Tx) -> Marks:
 
 
 def answers(tx: Tx) -> list[Answer]:
-    """Every answer ever given, oldest first."""
+    """Every answer ever given, oldest first, those included that were withdrawn later."""
     query = (
         select(
             assignment.c.person_id,
@@ -84,6 +84,7 @@ def answers(tx: Tx) -> list[Answer]:
         .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .join(pair, pair.c.id == assignment.c.pair_id)
+        .where(judgement.c.withdraws.is_(None))
         .order_by(judgement.c.id)
     )
     return [Answer._make(row) for row in tx.execute(query)]

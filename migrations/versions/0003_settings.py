@@ -17,8 +17,10 @@ down_revision = "0002"
 branch_labels = None
 depends_on = None
 
-BUILDING = ("import", "select", "retrieve", "pair", "assign")
-SETTING = (*BUILDING, "annotate", "agreement", "adjudicate", "validate", "partition", "evaluate")
+SETTING = (
+    *("import", "select", "retrieve", "pair", "assign"),
+    *("annotate", "agreement", "adjudicate", "validate", "partition", "evaluate"),
+)
 # Other runs of the same name set nothing: a person's decision, a release, an evaluation by hand.
 NEEDED = {"adjudicate": "policy"}
 FOREIGN = {"partition": "out", "evaluate": "diamond"}
@@ -29,6 +31,17 @@ FILES = (("import", "path"), ("select", "list"))
 def upgrade() -> None:
     _give_settings_a_place()
     _note_what_decisions_saw()
+    _tie_judgements_to_runs()
+
+
+def _tie_judgements_to_runs() -> None:
+    # In words, and in place, because judgements are never moved and Alembic would copy them.
+    op.execute("ALTER TABLE judgement ADD COLUMN run_id INTEGER CONSTRAINT fk_judgement_run_id_run REFERENCES run (id)")
+    op.execute(
+        "ALTER TABLE judgement ADD COLUMN withdraws INTEGER "
+        "CONSTRAINT fk_judgement_withdraws_judgement REFERENCES judgement (id) "
+        "CONSTRAINT ck_judgement_withdrawal_or_answer CHECK (withdraws IS NULL OR skipped)"
+    )
 
 
 def _give_settings_a_place() -> None:
@@ -55,9 +68,6 @@ def _settings_in_log() -> list[tuple[str, Any, int]]:
     run = sa.table("run", sa.column("id"), sa.column("stage"), *(sa.column(c, sa.JSON) for c in ("params", "counts")))
     held: dict[str, dict[str, tuple[Any, int]]] = {}
     for row in op.get_bind().execute(sa.select(run).order_by(run.c.id)):
-        if row.stage in BUILDING:  # made anew, and so were all that stood on it
-            for later in BUILDING[BUILDING.index(row.stage) :]:
-                held.pop(later, None)
         if row.stage == "label import" and row.params.get("format") == "fc-conan":
             taken_over = {"path": {"path": row.params["path"]}, "format": "fc-conan"}
             held["published"] = {"path": (taken_over["path"], row.id)}

@@ -63,7 +63,8 @@ def test_a_study_that_was_there_outlives_a_run_that_fails(fcpair: Fcpair, at: At
 def test_another_study_s_recipe_is_refused_with_a_table(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
     path = at("checked")
     before = dump(path)
-    other = '[study]\ntitle = "Other"\n[pair]\ncandidates = 129\nseed = 13\n[assign]\nannotators = 9\n[simulate]\nseed = 1\n'
+    built = "[pair]\ncandidates = 129\nseed = 13\n[assign]\nannotators = 9\n"
+    other = f'[study]\ntitle = "Other"\n{built}[simulate]\nseed = 1\n'
     result = fcpair("run", written(tmp_path, other), code=2)
     assert result.stderr.splitlines() == [
         f"Error: {path} is not what the recipe says; nothing was done",

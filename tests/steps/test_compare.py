@@ -11,7 +11,19 @@ import pytest
 
 from fcpair.errors import RecipeError, StageError
 from fcpair.label import parse_scheme
-from fcpair.params import Adjudicate, Annotate, Assign, Import, Pair, Partition, Select, Setup, Simulate, Validate
+from fcpair.params import (
+    Adjudicate,
+    Annotate,
+    Assign,
+    Import,
+    Pair,
+    Partition,
+    Retrieve,
+    Select,
+    Setup,
+    Simulate,
+    Validate,
+)
 from fcpair.recipe import Recipe
 from fcpair.records import Role, Round
 from fcpair.steps import deal, grade
@@ -100,6 +112,13 @@ def test_a_section_that_is_not_there_says_nothing(at: At) -> None:
 def test_what_a_recipe_says_of_later_stages_is_no_difference(at: At, recipe: Recipe) -> None:
     other = replace(recipe, assign=Assign(annotators=2, seed=5), adjudicate=Adjudicate(), validate=Validate(pairs=3))
     assert [run.stage for run in at("paired").walk(other)] == ["assign"]
+
+
+def test_what_a_stage_was_done_with_before_it_was_undone_is_no_difference(at: At, recipe: Recipe) -> None:
+    study = at("dealt")
+    study.select(Select(hs=3, seed=1), redo=True)
+    other = replace(recipe, select=Select(hs=3, seed=1), pair=Pair(candidates=4), assign=Assign(annotators=3, seed=9))
+    assert next(study.walk(replace(other, retrieve=Retrieve(k=2)))).stage == "retrieve"
 
 
 def test_what_was_set_by_hand_counts_alike(at: At, recipe: Recipe) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.params import Adjudicate, Annotate, Assign, Evaluate, Import, Pair, Partition, Select, Validate
+from fcpair.params import Adjudicate, Annotate, Evaluate, Partition, Validate
 from fcpair.records import Role, Tier
 from fcpair.steps import deal, grade
 from fcpair.steps.ground import is_own, own
 from fcpair.store import runs, settings
 from fcpair.study import Study
-from steps.small import VALIDATORS, write_corpus
+from steps.small import VALIDATORS
 
 At = Callable[[str], Study]
 
@@ -107,13 +107,6 @@ def test_the_building_stages_say_what_they_were_done_with(at: At) -> None:
     assert len(corpus["sha256"]) == 64
     assert kept(study, "pair") == {"candidates": None, "seed": 0}
     assert kept(study, "assign")["annotators"] == 3
-
-
-def test_a_stage_made_anew_forgets_the_settings_of_all_that_stood_on_it(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    study.import_corpus(Import(write_corpus(tmp_path / "corpus.csv")), redo=True)
-    assert study.has_own(Import)
-    assert not any(study.has_own(cls) for cls in (Select, Pair, Assign))
 
 
 def test_more_of_a_round_does_not_change_how_it_was_dealt(at: At) -> None:

@@ -31,7 +31,11 @@ BY_TYPE: tuple[tuple[type, st.SearchStrategy[Any]], ...] = (
     (Integer, st.integers(-(2**31), 2**31 - 1)),
     (String, TEXT),
 )
-CHECKED = {"judgement": lambda row: row | {"skipped": row["code"] is None}}
+CHECKED = {
+    "judgement": lambda row: (
+        row | {"skipped": row["code"] is None, "withdraws": row["withdraws"] if row["code"] is None else None}
+    )
+}
 
 
 class UndoneError(Exception):

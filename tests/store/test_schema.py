@@ -28,10 +28,10 @@ def test_a_column_that_no_migration_makes_is_seen(store: Store) -> None:
     assert len(differences(store, changed)) == 1
 
 
-def test_the_check_on_answers_is_in_the_database(store: Store) -> None:
+def test_the_checks_on_answers_are_in_the_database(store: Store) -> None:
     with store.read() as tx:
-        names = [check["name"] for check in inspect(tx).get_check_constraints("judgement")]
-    assert names == ["ck_judgement_answer_or_skip"]
+        names = {check["name"] for check in inspect(tx).get_check_constraints("judgement")}
+    assert names == {"ck_judgement_answer_or_skip", "ck_judgement_withdrawal_or_answer"}
 
 
 def test_head_is_the_newest_script() -> None:

@@ -21,7 +21,7 @@ from steps.small import dump, labels_of
 
 from fcpair.cli import main
 from fcpair.errors import StudyError
-from fcpair.params import Adjudicate, Annotate, Assign, Evaluate, Pair, Partition, Select
+from fcpair.params import Adjudicate, Annotate, Evaluate, Pair, Partition
 from fcpair.records import Origin
 from fcpair.steps.published import is_taken_over
 from fcpair.store import decisions, schema, settings
@@ -123,7 +123,7 @@ def test_it_can_be_used_and_has_lost_nothing(older: Path, tmp_path: Path) -> Non
     study.adjudicate(Adjudicate("majority", "discard"))
     assert study.partition().pairs["tier"].max() == 4
     with study._store.read() as tx:
-        assert decisions.n_judgements(tx, origin=Origin.ONLINE) > 0
+        assert decisions.origins(tx)[Origin.ONLINE.value] > 0
 
 
 def test_its_settings_hold(older: Path) -> None:
@@ -183,11 +183,9 @@ def test_what_only_shares_a_stage_s_name_is_no_setting(tmp_path: Path) -> None:
     assert not study.has_own(Evaluate)
 
 
-def test_a_stage_that_was_undone_left_no_settings(tmp_path: Path) -> None:
-    study = _with_runs(tmp_path, [("select", {"hs": 2, "list": None, "stratify": None, "seed": 7})])
-    assert study.has_own(Select)
-    assert not study.has_own(Pair)
-    assert not study.has_own(Assign)
+def test_of_a_stage_that_was_done_twice_the_last_time_counts(tmp_path: Path) -> None:
+    study = _with_runs(tmp_path, [("pair", {"candidates": 4, "seed": 7})])
+    assert study.own(Pair) == Pair(candidates=4, seed=7)
 
 
 def test_an_older_study_of_published_labels_is_known_as_one(tmp_path: Path) -> None:

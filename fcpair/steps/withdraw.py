@@ -1,0 +1,91 @@
+"""Taking back, as a whole, what a run brought: its answers are superseded by none, and the cells wait again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fcpair.errors import StageError, UnknownIdError
+from fcpair.params import Simulate
+from fcpair.records import Round, RunRecord, Status
+from fcpair.steps import access, settle, staff
+from fcpair.steps.ground import LARGEST_ID, begin_run
+from fcpair.steps.published import FORMAT
+from fcpair.store import Store, Tx, decisions, people, runs, slots, work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COMMAND = {Round.LABEL: "labels", Round.VALIDATE: "validate"}
+
+
+def withdraw(store: Store, run_id: int, round_: Round) -> RunRecord:
+    """Take back every answer that a run brought in a round and that is still the current one.
+
+    To each, a judgement is added that withdraws it. Whoever gave it has the pair open again; where they cannot answer
+    any more, or somebody else has in their place, the slot is given to others or stays as it is. An answer that was
+    superseded since leaves the newer one standing.
+
+    Raises:
+        UnknownIdError: there is no such run.
+        StageError: the run brought no such answers, an older fcpair did not note them, or they were withdrawn already.
+    """
+    with store.write() as tx:
+        brought = _brought(tx, run_id, round_)
+        current = brought[brought["current"]]
+        withdrawal = begin_run(tx, f"{round_.value} withdraw", {"run": run_id})
+        decisions.withdraw(tx, current["id"].tolist(), withdrawal)
+        _reopen(tx, current, round_)
+        skips = int(current["skipped"].sum())
+        counts: dict[str, Any] = {"answers": len(current) - skips, "skips": skips}
+        counts |= {"superseded_since": len(brought) - len(current), **staff.refill(tx, seed=0)}
+        if round_ is Round.LABEL:
+            counts |= settle.settle(tx, current["pair_id"].unique().tolist())
+        return runs.end_run(tx, withdrawal, counts)
+
+
+def _brought(tx: Tx, run_id: int, round_: Round) -> pd.DataFrame:
+    """The answers of a run in a round, of which some are current."""
+    run = runs.find_run(tx, run_id) if abs(run_id) <= LARGEST_ID else None
+    if run is None:
+        raise UnknownIdError(f"there is no run {run_id}; `fcpair log` lists the runs")
+    what = f"run {run_id} ({run.stage})"
+    if run.params.get("format") == FORMAT:
+        raise StageError(f"{what} took a published study over with its decisions; `fcpair init` makes a study anew")
+    if run.stage not in {Simulate.stage, *(f"{one.value} import" for one in Round)}:
+        raise StageError(f"{what} brought no answers; `fcpair log` lists the runs")
+    brought = decisions.brought_by(tx, run_id)
+    if brought.empty:
+        raise StageError(_why_none(what, run))
+    there = brought[brought["round"] == round_.value]
+    if there.empty:
+        other = next(one for one in Round if one is not round_)
+        raise StageError(
+            f"{what} brought no {COMMAND[round_]}; `fcpair {COMMAND[other]} withdraw {run_id}` takes it back"
+        )
+    if there["withdrawn"].any():
+        raise StageError(f"{what} has been withdrawn already")
+    if not there["current"].any():
+        raise StageError(f"every answer of {what} has been superseded since, so none is left to withdraw")
+    return there
+
+
+def _why_none(what: str, run: RunRecord) -> str:
+    if not any(run.counts.get(name) for name in ("answers", "skips")):
+        return f"{what} brought no new answers, so there are none to withdraw"
+    return (
+        f"{what} was made by fcpair {run.version}, which did not note what each run brought; `--supersede` lets the "
+        "right file replace it"
+    )
+
+
+def _reopen(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
+    """Let the cells wait again for those who had them, as far as they take part and their slot is still theirs.
+
+    The latest first: a slot that was passed on and on goes back to whoever had it at first.
+    """
+    able = {one.id for one in people.people(tx, staff.ROLE_IN[round_], active=True)}
+    latest = answers.iloc[::-1]
+    for assignment_id, person_id in zip(latest["assignment_id"].tolist(), latest["person_id"].tolist(), strict=True):
+        is_theirs = person_id in able and slots.reclaim(tx, assignment_id)
+        work.set_status(tx, [assignment_id], [(Status.OPEN if is_theirs else Status.WITHDRAWN).value])
+    access.withdraw_opted_out(tx, sorted(able))
