@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import evaluation, grid, retrieval, serving, startup, tiers, visible
+from benchmarks import coverage, evaluation, grid, retrieval, serving, startup, tiers, visible
 from benchmarks.measure import Figure, machine
 
 BENCHMARKS: dict[str, ModuleType] = {
@@ -20,6 +20,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "serving": serving,
     "startup": startup,
     "visible": visible,
+    "coverage": coverage,
 }
 HEAD = ("benchmark", "what", "measured", "demanded", "met")
 

@@ -122,29 +122,29 @@ class Subsets:
         return np.asarray(np.maximum(self.tables[:, None] - one, 0))
 
     def without(self, cluster: Cluster) -> Floats:
-        """What `_added` gives, summed over the subsets, without each cluster: shape (n_clusters, 4)."""
-        each = _added(self.kappas, self.tables.sum(axis=(1, 2)))
+        """What `added` gives, summed over the subsets, without each cluster: shape (n_clusters, 4)."""
+        each = added(self.kappas, self.tables.sum(axis=(1, 2)))
         if cluster in {Cluster.PAIR, Cluster.LABEL}:
             less = self._less_one()
-            left = _added(cohens_kappa(less, self._weights), less.sum(axis=(2, 3)))
+            left = added(cohens_kappa(less, self._weights), less.sum(axis=(2, 3)))
             change = (left - each[:, None]).reshape(-1, 4)
-            name, record = self._members(cluster)
+            name, record = self.members(cluster)
             kind = self._subset[record] * self._overlap.n_classes**2 + self._entry[record]
             return np.asarray(each.sum(axis=0) + sums_by(name, kind, change))
         group = self._groups(cluster)
-        change = _added(group.kappa, group.n) - each[group.subset]
+        change = added(group.kappa, group.n) - each[group.subset]
         return np.asarray(each.sum(axis=0) + sums_by(group.cluster, np.arange(len(change)), change))
 
     def _groups(self, cluster: Cluster) -> _Groups:
         if cluster not in self._kept:
-            name, record = self._members(cluster)
+            name, record = self.members(cluster)
             key, place = dense(name * len(self.tables) + self._subset[record])
             names, subsets = np.divmod(key, len(self.tables))
             left = self.tables[subsets] - self._count(place, self._entry[record], len(key))
             self._kept[cluster] = _Groups(names, subsets, cohens_kappa(left, self._weights), left.sum(axis=(1, 2)))
         return self._kept[cluster]
 
-    def _members(self, cluster: Cluster) -> tuple[Ints, Ints]:
+    def members(self, cluster: Cluster) -> tuple[Ints, Ints]:
         """The label pairs that go with each cluster: its number, and the place of the label pair."""
         label = self._overlap
         if cluster in TEXTS:
@@ -180,7 +180,7 @@ def _couples(pair: Ints, annotator: Ints) -> tuple[Ints, Ints]:
     return order[first], order[second]
 
 
-def _added(kappa: Floats, n: Ints) -> Floats:
+def added(kappa: Floats, n: Ints) -> Floats:
     """What subsets add to the means: kappa, 1, kappa times n, n; nothing where kappa is undefined. Shape (..., 4)."""
     defined = ~np.isnan(kappa)
     known = np.where(defined, kappa, 0.0)
@@ -237,7 +237,7 @@ def summary_figures(subsets: Subsets, reach: Reach, level: float) -> tuple[Figur
 
 
 def _means(subsets: Subsets, blank: tuple[Figure, ...], reach: Reach, level: float) -> list[Figure]:
-    total = _added(subsets.kappas, subsets.tables.sum(axis=(1, 2))).sum(axis=0)
+    total = added(subsets.kappas, subsets.tables.sum(axis=(1, 2))).sum(axis=0)
     left = {cluster: subsets.without(cluster) for cluster in CLUSTERS[reach]}
     figures = []
     for figure, (part, whole) in zip(blank, ((0, 1), (2, 3)), strict=True):

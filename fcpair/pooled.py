@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from fcpair.intervals import CLUSTERS, Cluster, Reach, Spread, spread, with_interval
+from fcpair.intervals import CLUSTERS, TEXTS, Cluster, Reach, Spread, spread, with_interval
 from fcpair.records import Figure
 
 Floats = npt.NDArray[np.float64]
@@ -184,13 +184,13 @@ def pooled_figures(overlap: Overlap, reach: Reach, level: float) -> tuple[Figure
     """Every coefficient of COEFFICIENTS with its interval, or with the reason why it has none."""
     found: dict[str, Figure] = {}
     for n_labels in dict.fromkeys(one.n_labels for one in COEFFICIENTS):
-        part = _LeftOut(overlap if n_labels is None else overlap.only(n_labels), constant=n_labels is not None)
+        part = LeftOut(overlap if n_labels is None else overlap.only(n_labels), constant=n_labels is not None)
         for figure in _figures([one for one in COEFFICIENTS if one.n_labels == n_labels], part, reach, level):
             found[figure.name] = figure
     return tuple(found[one.name] for one in COEFFICIENTS)
 
 
-def _figures(coefficients: list[Coefficient], part: _LeftOut, reach: Reach, level: float) -> Iterator[Figure]:
+def _figures(coefficients: list[Coefficient], part: LeftOut, reach: Reach, level: float) -> Iterator[Figure]:
     sums = Sums.of(part.total, part.n_classes)
     n = round(float(sums.n))
     reasons = {one.name: one.undefined(sums.labels, n) for one in coefficients}
@@ -213,7 +213,7 @@ def _blocks(rows: Floats) -> Iterator[Floats]:
     return (rows[at : at + MAX_ROWS] for at in range(0, len(rows), MAX_ROWS))
 
 
-class _LeftOut:
+class LeftOut:
     """The sums over the pairs of an overlap, `total`, and what is left of them without one cluster.
 
     Without one of its labels a pair counts with the others, if two are left; where the number of labels is `constant`,
@@ -222,35 +222,38 @@ class _LeftOut:
 
     def __init__(self, overlap: Overlap, *, constant: bool) -> None:
         self.n_classes = overlap.n_classes
-        pairs, self._pair = dense(overlap.pair)
-        shape = len(pairs), self.n_classes
+        self._number, self._pair = dense(overlap.pair)
+        shape = len(self._number), self.n_classes
         answers = np.bincount(self._pair * shape[1] + overlap.klass, minlength=shape[0] * shape[1]).reshape(shape)
         self._profiles, self._profile = _distinct(answers)
         self._moments = moments(self._profiles)
-        self._hs, self._cn = np.empty((2, len(pairs)), dtype=np.int64)
+        self._hs, self._cn = np.empty((2, shape[0]), dtype=np.int64)
         self._hs[self._pair], self._cn[self._pair] = overlap.hs, overlap.cn
-        self._label, self._constant = overlap, constant
+        self.label, self._constant = overlap, constant
         self.total = np.bincount(self._profile, minlength=len(self._profiles)) @ self._moments
+
+    def members(self, cluster: Cluster) -> tuple[Ints, Ints]:
+        """What goes with the clusters of a kind, pairs or labels: the number of the cluster, and which change it is."""
+        if cluster in TEXTS:
+            side = {Cluster.HS: self._hs, Cluster.CN: self._cn, Cluster.PAIR: self._number}[cluster]
+            return side, self._profile
+        label, n_people = self.label, int(self.label.annotator.max(initial=0)) + 1
+        number = {
+            Cluster.ANNOTATOR: label.annotator,
+            Cluster.HS_ANNOTATOR: label.hs * n_people + label.annotator,
+            Cluster.CN_ANNOTATOR: label.cn * n_people + label.annotator,
+            Cluster.LABEL: np.arange(len(label.pair)),
+        }[cluster]
+        return number, self._profile[self._pair] * self.n_classes + label.klass
 
     def without(self, cluster: Cluster) -> tuple[Floats, Ints | None]:
         """The sums without each cluster, (n, n_moments); or the different ones, and how many clusters have each."""
-        if cluster is Cluster.PAIR:
-            kinds, times = np.unique(self._profile, return_counts=True)
-            return self.total - self._moments[kinds], times
-        if cluster in {Cluster.HS, Cluster.CN}:
-            side = self._hs if cluster is Cluster.HS else self._cn
-            return self.total - sums_by(side, self._profile, self._moments), None
-        kind, change = self._profile[self._pair] * self.n_classes + self._label.klass, self._change()
-        if cluster is Cluster.LABEL:
-            kinds, times = np.unique(kind, return_counts=True)
-            return self.total + change[kinds], times
-        return self.total + sums_by(self._annotators(cluster), kind, change), None
-
-    def _annotators(self, cluster: Cluster) -> Ints:
-        if cluster is Cluster.ANNOTATOR:
-            return self._label.annotator
-        side = self._label.hs if cluster is Cluster.HS_ANNOTATOR else self._label.cn
-        return side * (int(self._label.annotator.max()) + 1) + self._label.annotator
+        number, kind = self.members(cluster)
+        change = -self._moments if cluster in TEXTS else self._change()
+        if cluster in {Cluster.PAIR, Cluster.LABEL}:
+            kinds, place = dense(kind)
+            return self.total + change[kinds], np.bincount(place)
+        return self.total + sums_by(number, kind, change), None
 
     def _change(self) -> Floats:
         """What becomes of the sums when a pair of a profile loses a label of a class: a row for each of the two."""

@@ -1,0 +1,144 @@
+"""The intervals of many studies at once: fcpair's own sums, replicates and bounds, without a loop over studies.
+
+The studies are put side by side in one overlap, their HS, CNs, pairs and annotators numbered on, so that no cluster
+belongs to two of them. `check` compares the intervals with those that fcpair gives for a study alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.latent import Shape
+from fcpair.intervals import CLUSTERS, Cluster, Spread, bounded
+from fcpair.kappa import MEANS, Subsets, added, summary_figures
+from fcpair.pooled import COEFFICIENTS, LeftOut, Overlap, Sums, dense, pooled_figures, ratio
+from fcpair.records import Figure
+
+LEVEL = 0.95
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bounds = tuple[float | None, float | None]
+Spreads = dict[Cluster, list[Spread]]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many numbers each study takes in the overlap of all."""
+
+    n_studies: int
+    hs: int
+    cn: int
+    pair: int
+    annotator: int
+
+    def study(self, cluster: Cluster, code: Ints, label_hs: Ints) -> Ints:
+        """The study to which clusters of a kind belong, by their codes."""
+        people = self.annotator * self.n_studies
+        return {
+            Cluster.HS: lambda: code // self.hs,
+            Cluster.CN: lambda: code // self.cn,
+            Cluster.PAIR: lambda: code // self.pair,
+            Cluster.ANNOTATOR: lambda: code // self.annotator,
+            Cluster.HS_ANNOTATOR: lambda: code // people // self.hs,
+            Cluster.CN_ANNOTATOR: lambda: code // people // self.cn,
+            Cluster.LABEL: lambda: label_hs[code] // self.hs,
+        }[cluster]()
+
+
+def batch_intervals(studies: list[Overlap], shape: Shape) -> list[dict[tuple[str, str], Bounds]]:
+    """The bounds of each figure of each study, by what the interval is for (`texts`, `annotators`) and its name."""
+    n_pairs = int(studies[0].pair.max()) + 1
+    sizes = Sizes(len(studies), shape.n_hs, shape.n_cn, n_pairs, shape.n_annotators)
+    overlap = _side_by_side(studies, sizes)
+    found: list[dict[tuple[str, str], Bounds]] = [{} for _ in studies]
+    for name, lowest, values, spreads in (*_pooled(overlap, sizes), *_means(overlap, sizes)):
+        for at, value in enumerate(values.tolist()):
+            if np.isnan(value):
+                continue
+            for reach, clusters in CLUSTERS.items():
+                own = {cluster: spreads[cluster][at] for cluster in clusters}
+                figure = bounded(Figure(name, value, n_pairs), own, LEVEL, lowest)
+                found[at][reach, name] = figure.low, figure.high
+    return found
+
+
+def check(study: Overlap, found: dict[tuple[str, str], Bounds]) -> None:
+    """Raise ValueError where the bounds `found` for a study are not those that fcpair gives for it."""
+    subsets = Subsets(study, "none")
+    for reach in CLUSTERS:
+        for figure in (*pooled_figures(study, reach, LEVEL), *summary_figures(subsets, reach, LEVEL)):
+            given = np.array([figure.low, figure.high], dtype=np.float64)
+            here = np.array(found.get((reach, figure.name), (None, None)), dtype=np.float64)
+            if not np.allclose(here, given, atol=1e-8, equal_nan=True):
+                raise ValueError(f"{figure.name}: {here} here, {given} by fcpair")
+
+
+def _side_by_side(studies: list[Overlap], sizes: Sizes) -> Overlap:
+    def joined(name: str) -> Ints:
+        columns = [getattr(one, name) + at * getattr(sizes, name) for at, one in enumerate(studies)]
+        return np.concatenate(columns)
+
+    klass = np.concatenate([one.klass for one in studies])
+    return Overlap(studies[0].n_classes, joined("pair"), joined("hs"), joined("cn"), joined("annotator"), klass)
+
+
+Found = tuple[str, float, Floats, Spreads]
+
+
+def _pooled(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
+    for n_labels in (None, 2, 3):
+        part = LeftOut(overlap if n_labels is None else overlap.only(n_labels), constant=n_labels is not None)
+        hs, names = part.total - part.without(Cluster.HS)[0], dense(part.label.hs)[0]
+        total = np.zeros((sizes.n_studies, hs.shape[1]))
+        np.add.at(total, names // sizes.hs, hs)
+        rows = {cluster: _rows(part, cluster, total, sizes) for cluster in Cluster}
+        for one in COEFFICIENTS:
+            if one.n_labels == n_labels:
+                values = {c: one.compute(Sums.of(left, overlap.n_classes)) for c, (left, _, _) in rows.items()}
+                spreads = {c: spreads_of(values[c], *rows[c][1:], sizes.n_studies) for c in rows}
+                lowest = -1.0 if one.corrects_chance else 0.0
+                yield one.name, lowest, one.compute(Sums.of(total, overlap.n_classes)), spreads
+
+
+def _rows(part: LeftOut, cluster: Cluster, total: Floats, sizes: Sizes) -> tuple[Floats, Ints, Ints]:
+    """The sums of a study without each cluster, the study, and for how many clusters they stand."""
+    code, kind = part.members(cluster)
+    removed = part.total - part.without(cluster)[0]
+    if cluster in {Cluster.PAIR, Cluster.LABEL}:
+        kinds = dense(kind)[1]
+        key, times = np.unique(sizes.study(cluster, code, part.label.hs) * len(removed) + kinds, return_counts=True)
+        study, row = np.divmod(key, len(removed))
+        return total[study] - removed[row], study, times
+    study = sizes.study(cluster, dense(code)[0], part.label.hs)
+    return total[study] - removed, study, np.ones(len(study), dtype=np.int64)
+
+
+def _means(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
+    subsets = Subsets(overlap, "none")
+    each = added(subsets.kappas, subsets.tables.sum(axis=(1, 2)))
+    total = np.zeros((sizes.n_studies, 4))
+    np.add.at(total, subsets.annotators[:, 0] // sizes.annotator, each)
+    rows: dict[Cluster, tuple[Floats, Ints]] = {}
+    for cluster in Cluster:
+        study = sizes.study(cluster, dense(subsets.members(cluster)[0])[0], overlap.hs)
+        rows[cluster] = total[study] - (each.sum(axis=0) - subsets.without(cluster)), study
+    for name, at in zip(MEANS, (0, 2), strict=True):
+        spreads = {
+            cluster: spreads_of(ratio(left[:, at], left[:, at + 1]), study, np.ones_like(study), sizes.n_studies)
+            for cluster, (left, study) in rows.items()
+        }
+        yield name, -1.0, ratio(total[:, at], total[:, at + 1]), spreads
+
+
+def spreads_of(replicates: Floats, study: Ints, times: Ints, n_studies: int) -> list[Spread]:
+    """`fcpair.intervals.spread` of each study."""
+    n = np.bincount(study, times, minlength=n_studies)
+    safe = np.maximum(n, 1)
+    mean = np.bincount(study, times * replicates, minlength=n_studies) / safe
+    squares = np.bincount(study, times * (replicates - mean[study]) ** 2, minlength=n_studies)
+    variance = (n - 1) / safe * squares
+    return [Spread(*one) for one in zip(variance.tolist(), n.astype(int).tolist(), strict=True)]
