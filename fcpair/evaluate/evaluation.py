@@ -158,20 +158,22 @@ def _scores(
     for row, (name, judged) in enumerate(zip(names, part.judged, strict=True)):
         for at, measure in enumerate(measures):
             means = _means(readings(measure, judged), part.n)
-            ends: dict[str, Any] = {"low": low[row][at], "high": high[row][at]} if part.n >= LEAST_HS else {}
+            ends: dict[str, Any] = (
+                {"low": float(low[row, at]), "high": float(high[row, at])} if part.n >= LEAST_HS else {}
+            )
             yield Score(part.tier, name, str(measure), part.n, **means, **ends, undefined=_why(part.n))
 
 
 def _intervals(
     part: _Part, values: NDArray[np.float64], measures: Sequence[Measure], options: Options
-) -> tuple[list[list[float]], list[list[float]]]:
-    """The bounds of each system and measure."""
+) -> tuple[NDArray[np.float64], ...]:
+    """The lower and the upper bounds, each of shape `(n_systems, n_measures)`."""
     import numpy as np
 
     reach = np.array([[measure.reach(judged) for measure in measures] for judged in part.judged])
     flat = values.reshape(len(values), values.shape[1] * values.shape[2])
-    low, high = intervals(flat, reach.reshape(-1, 2).T, options.resamples, options.seed)
-    return low.reshape(values.shape[1:]).tolist(), high.reshape(values.shape[1:]).tolist()
+    found = intervals(flat, reach.reshape(-1, 2).T, options.resamples, options.seed)
+    return tuple(bound.reshape(values.shape[1:]) for bound in found)
 
 
 def _why(n: int) -> str | None:

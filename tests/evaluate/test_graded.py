@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from itertools import permutations, product
 from math import log2
 from pathlib import Path
@@ -38,7 +39,7 @@ def graded(ranks: Row, below: Row = (), levels: Row = LEVELS) -> Judged:
     return stacked([(ranks, below)], levels)
 
 
-def stacked(rows: list[tuple[Row, Row]], levels: Row = LEVELS) -> Judged:
+def stacked(rows: Sequence[tuple[Row, Row]], levels: Row = LEVELS) -> Judged:
     """Several HS, with as many ranks and pools of the same size."""
     order, pools = [], []
     for ranks, below in rows:

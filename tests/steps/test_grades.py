@@ -72,10 +72,10 @@ def test_a_beir_folder_has_the_same_grades(five: Study, tmp_path: Path) -> None:
 def test_what_is_evaluated_is_what_ir_measures_finds_in_the_exported_files(five: Study, tmp_path: Path) -> None:
     options = Evaluate(systems=("random",), measures=("NDCG@3", "MRR@3"), tiers=("silver",), pool="all", resamples=100)
     found = {score.measure: score.score for score in five.evaluate(options, runs=tmp_path).scores if not score.expected}
-    run = list(ir_measures.read_trec_run(str(tmp_path / "random.trec")))
+    run = list(ir_measures.read_trec_run(str(tmp_path / "random.trec")))  # type: ignore[no-untyped-call]
     for ours, theirs, binary in (("NDCG@3", "nDCG@3", False), ("MRR@3", "RR@3", True), ("MRR@3", "RR(rel=3)@3", False)):
         qrels(five, tmp_path, binary=binary)
-        there = list(ir_measures.read_trec_qrels(str(tmp_path / "silver.qrels")))
+        there = list(ir_measures.read_trec_qrels(str(tmp_path / "silver.qrels")))  # type: ignore[no-untyped-call]
         values = [one.value for one in ir_measures.iter_calc([ir_measures.parse_measure(theirs)], there, run)]
         assert found[ours] == pytest.approx(np.mean(values))
 
