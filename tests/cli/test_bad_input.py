@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner
@@ -190,6 +191,42 @@ def test_a_read_only_study_can_be_read_and_says_that_it_cannot_be_written(fcpair
     result = fcpair("people", "add", "dora", "--study", closed, code=2)
     assert f"{closed}: the place is read-only" in result.stderr
     assert sha256(closed) == before
+
+
+WRITE_FILES = {
+    "a tier": ("partition", "--tier", "silver", "--out", "{out}/silver.csv"),
+    "the tier as published": ("partition", "--tier", "silver", "--columns", "fc-conan", "--out", "{out}/silver.csv"),
+    "qrels": ("export", "qrels", "--tier", "silver", "--out", "{out}/qrels.txt"),
+    "beir": ("export", "beir", "--tier", "silver", "--out", "{out}/beir"),
+    "hf": ("export", "hf", "--out", "{out}/hf"),
+    "pairs": ("export", "pairs", "--tier", "silver", "--out", "{out}/pairs"),
+    "runs and figures": (
+        *("evaluate", "--system", "tfidf", "--tier", "silver", "--resamples", "100"),
+        *("--runs", "{out}/runs", "--figures", "{out}/figures"),
+    ),
+    "links": ("people", "invite", "vera"),
+}
+
+
+@pytest.fixture
+def rehearsed(fcpair: Fcpair, at: Callable[[str], Path], tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The command was given before on a study that can be written; so it is right, and all that it needs is loaded."""
+    study = at("checked")
+    fcpair(*(word.format(out=tmp_path) for word in words), "--study", study)
+
+
+@pytest.mark.usefixtures("rehearsed")
+@pytest.mark.parametrize("words", WRITE_FILES.values(), ids=WRITE_FILES)
+def test_what_cannot_be_noted_in_a_read_only_study_leaves_no_file_elsewhere(
+    words: tuple[str, ...], fcpair: Fcpair, closed: Path
+) -> None:
+    with TemporaryDirectory() as out:
+        before = sha256(closed)
+        result = fcpair(*(word.format(out=out) for word in words), "--study", closed, code=2)
+        assert "the place is read-only" in result.stderr
+        assert "nothing was changed" in result.stderr
+        assert list(Path(out).iterdir()) == []
+        assert sha256(closed) == before
 
 
 def test_a_study_cannot_be_made_in_a_read_only_place(fcpair: Fcpair, closed: Path) -> None:

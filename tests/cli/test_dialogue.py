@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -14,9 +15,11 @@ from pathlib import Path
 from typing import Self
 
 import pytest
-from steps.small import ANNOTATORS, dump, standing
+from steps.small import ANNOTATORS, dump, labels_of, open_work, record, standing, who_had
 
 from cli.conftest import Fcpair
+from fcpair.params import Adjudicate
+from fcpair.records import Role
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -124,7 +127,10 @@ def test_an_annotator_cannot_decide(waiting: Study, fcpair: Fcpair) -> None:
     assert by_hand(waiting) == {}
 
 
-def test_without_a_terminal_the_other_ways_are_named(waiting: Study) -> None:
+@pytest.mark.parametrize("stage", ["labelled", "decided"])
+def test_without_a_terminal_the_other_ways_are_named_and_nothing_is_decided(at: At, stage: str) -> None:
+    waiting = Study.open(at(stage))
+    before = dump(waiting)
     run = subprocess.run(
         [sys.executable, "-m", "fcpair", "adjudicate", "--study", waiting.place],
         stdin=subprocess.DEVNULL,
@@ -135,6 +141,122 @@ def test_without_a_terminal_the_other_ways_are_named(waiting: Study) -> None:
     )
     assert run.returncode == 2
     assert "no terminal to answer in; decide by --policy or --import FILE" in run.stderr
+    assert dump(waiting) == before
+
+
+@pytest.mark.parametrize("by", ["ana", "", "a,b"])
+def test_somebody_who_cannot_decide_leaves_the_study_as_it_was(at: At, fcpair: Fcpair, by: str) -> None:
+    study = at("labelled")
+    before = dump(study)
+    fcpair("adjudicate", "--by", by, keys="2q", code=2)
+    assert dump(study) == before
+
+
+def test_the_first_dialogue_decides_what_is_unanimous_and_later_ones_change_no_policy(at: At, fcpair: Fcpair) -> None:
+    study = Study.open(at("labelled"))
+    assert "adjudicate: unanimous 17" in fcpair("adjudicate", "--by", "ada", keys="q").stdout
+    fcpair("adjudicate", "--policy", "majority")
+    before = standing(study)
+    assert "majority" in {rule for rule, _ in before.values()}
+    fcpair("adjudicate", "--by", "ada", keys="q")
+    assert standing(study) == before
+    assert study.policy == Adjudicate("majority")
+
+
+def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
+    at: At, fcpair: Fcpair, tmp_path: Path
+) -> None:
+    study = Study.open(at("dealt"))
+    three = [pair for pair, names in who_had(study).items() if len(names) == 3]
+    labels = {"ana": "2", "ben": "0", "cleo": "2"}
+    answers = [(who, pair, labels[who]) for who, pair in open_work(study) if (who, pair) != ("cleo", three[0])]
+    record(study, tmp_path, answers)
+    study.change_role("ana", Role.ADJUDICATOR)
+    disputed = study.waiting()
+    own = {pair for pair in disputed if "ana" in who_had(study)[pair]} - {three[0]}
+    printed = fcpair("adjudicate", "--by", "ana", keys="l" * len(disputed)).stdout
+    assert "still being labelled: 1" in printed
+    assert f"for others, because ana labelled or validates them: {len(own)}" in printed
+    assert {int(number) for number in re.findall(r"pair (\d+) ·", printed)} == set(disputed) - own - {three[0]}
+    printed = fcpair("adjudicate", "--by", "judy", keys="l" * len(disputed)).stdout
+    assert {int(number) for number in re.findall(r"pair (\d+) ·", printed)} == set(disputed) - {three[0]}
+
+
+def test_a_decision_that_somebody_makes_while_the_conflict_is_read_is_not_overridden(
+    waiting: Study, fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = waiting.waiting()[:2]
+    keys = iter("22q")
+
+    def read() -> str:
+        key = next(keys)
+        if waiting.waiting()[0] == first:
+            waiting.decide(first, 0, by="bo")
+        return key
+
+    monkeypatch.setattr("fcpair.cli.dialogue._key", read)
+    printed = fcpair("adjudicate", "--by", "ada").stdout
+    assert f"nothing was changed: bo has decided pair {first} meanwhile" in printed
+    assert by_hand(waiting) == {first: ("person", 0), second: ("person", 2)}
+
+
+def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_decided(
+    at: At, fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    study = Study.open(at("labelled"))
+    pair = study.waiting()[0]
+    trio = sorted(ANNOTATORS)
+    while len(names := sorted(labels_of(study, pair))) < 3:
+        pair = next(other for other in study.waiting() if other > pair)
+    assert [who for _, who in names] == trio
+    record(study, tmp_path, [(who, pair, label) for who, label in zip(trio, "220", strict=True)], supersede=True)
+    keys = iter("l" * study.waiting().index(pair) + "20q")
+
+    def read() -> str:
+        key = next(keys)
+        if key == "2":
+            record(study, tmp_path, [("ana", pair, "0")], supersede=True)
+        return key
+
+    monkeypatch.setattr("fcpair.cli.dialogue._key", read)
+    printed = fcpair("adjudicate", "--by", "ada").stdout
+    assert f"nothing was changed: a label of pair {pair} has changed since it was shown" in printed
+    assert by_hand(study) == {pair: ("person", 0)}
+
+
+def test_what_was_decided_before_its_labels_changed_is_asked_again(
+    waiting: Study, fcpair: Fcpair, tmp_path: Path
+) -> None:
+    first = waiting.waiting()[0]
+    fcpair("adjudicate", "--by", "ada", keys="2q")
+    annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
+    record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
+    assert waiting.second_looks() == [first]
+    printed = fcpair("adjudicate", "--by", "bo", keys="2q").stdout
+    assert "Its labels have changed since it was decided: appropriate. The same answer confirms it." in printed
+    assert waiting.second_looks() == []
+    for command in (("status",), ("partition",), ("explain", str(first))):
+        assert "second look" not in fcpair(*command).stdout + fcpair(*command).stderr
+
+
+def test_the_commands_say_what_waits_for_a_second_look(waiting: Study, fcpair: Fcpair, tmp_path: Path) -> None:
+    first = waiting.waiting()[0]
+    waiting.decide(first, 2, by="ada")
+    annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
+    record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
+    said = "1 pair was decided before its labels changed and waits for a second look"
+    assert said in fcpair("status").stdout
+    assert said in fcpair("partition").stderr
+    assert "It was decided before its labels changed" in fcpair("explain", str(first)).stdout
+
+
+def test_discarding_says_how_many_and_how_to_take_it_back(waiting: Study, fcpair: Fcpair) -> None:
+    before = waiting.waiting()
+    result = fcpair("adjudicate", "--policy", "majority", "--ties", "discard")
+    assert "5 pairs were discarded; `fcpair adjudicate --policy majority` takes that back" in result.stderr
+    assert waiting.waiting() == []
+    fcpair("adjudicate", "--policy", "majority")
+    assert waiting.waiting() == before
 
 
 class Terminal:
@@ -187,5 +309,8 @@ def test_a_real_terminal_is_read_key_by_key(waiting: Study) -> None:
 
 def test_a_dry_run_opens_no_dialogue(waiting: Study, fcpair: Fcpair) -> None:
     before = dump(waiting)
-    assert "would decide 17 pairs; 7 would wait" in fcpair("adjudicate", "--dry-run").stdout
+    printed = fcpair("adjudicate", "--dry-run").stdout
+    assert "would be: majority 2 · unanimous 17 · new 0 · reopened 0 · waiting 5" in printed
+    printed = fcpair("adjudicate", "--policy", "manual", "--dry-run", code=1).stdout
+    assert "would be: unanimous 17 · new 0 · reopened 2 · waiting 7" in printed
     assert dump(waiting) == before
