@@ -139,6 +139,7 @@ class Annotate:
     pause_minutes: int = _param(20, "after how many minutes of work a pause is proposed")
     daily_limit: int | None = _param(None, "how many pairs one person may read in a day; no limit if not given")
     total_limit: int | None = _param(None, "how many pairs one person may read in all; no limit if not given")
+    offline: bool = _param(True, "whether browsers keep 50 pairs ahead, to go on without a connection")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "demographics", tuple(self.demographics))  # a run keeps them as a list

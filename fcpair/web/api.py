@@ -16,6 +16,7 @@ from fcpair.web.intake import Intake
 from fcpair.web.pages import questions
 from fcpair.web.schemas import (
     LARGEST_ID,
+    MOST_AHEAD,
     AnswerIn,
     ConsentIn,
     Me,
@@ -28,7 +29,7 @@ from fcpair.web.schemas import (
 )
 
 WORKERS = tuple(ROUND_OF)
-Count = Annotated[int, Query(ge=1, le=5, description="How many pairs.")]
+Count = Annotated[int, Query(ge=1, le=MOST_AHEAD, description="How many pairs.")]
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `assignment_id`.")]
 
 

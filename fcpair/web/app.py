@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from fcpair.params import Annotate
 from fcpair.study import Study
-from fcpair.web import adjudicate, api, joining, lead, pages
+from fcpair.web import adjudicate, api, joining, lead, offline, pages
 from fcpair.web.context import STATIC, Context, templates
 from fcpair.web.door import Door
 from fcpair.web.guard import Guard
@@ -74,7 +74,7 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
     context = app.state.context = Context(study, annotate, Door(study.access), templates())
     Problems(context).handle(app)
     api.add(app, context)
-    for module in (joining, pages, adjudicate, lead):
+    for module in (joining, pages, offline, adjudicate, lead):
         app.include_router(module.router(context), include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
     return app

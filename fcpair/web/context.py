@@ -50,7 +50,9 @@ class Context:
 
 
 def templates() -> Environment:
-    """The templates; in them, `static("keys.js")` is the address of that file in its present version."""
+    """The templates; in them, `static("keys.js")` is the address of that file in its present version, and `files` the
+    version of them all.
+    """
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -59,7 +61,9 @@ def templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    versions = {path.relative_to(STATIC).as_posix(): _version(path) for path in STATIC.rglob("*") if path.is_file()}
+    found = sorted(path for path in STATIC.rglob("*") if path.is_file())
+    versions = {path.relative_to(STATIC).as_posix(): _version(path) for path in found}
+    environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
     environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"
     return environment
 

@@ -14,11 +14,12 @@ from fcpair.records import Role, Topic, Visitor
 from fcpair.steps.desk import ROUND_OF
 from fcpair.web.context import Context
 from fcpair.web.markdown import render
-from fcpair.web.schemas import AnswerIn, ConsentIn, Words
+from fcpair.web.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 
 SEE_OTHER = 303
 WORKERS = tuple(ROUND_OF)
 READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
+AHEAD = {True: MOST_AHEAD, False: 5}  # how many pairs are kept at hand, with and without a connection to spare
 HOME = {Role.ANNOTATOR: "/annotate", Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"}
 HEADINGS = {Role.ANNOTATOR: "Label pairs", Role.VALIDATOR: "Check labels"}
 NO_CONSENT = "To take part, please tick the box under “Your consent”."
@@ -193,6 +194,8 @@ def _desk_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     return {
         "guidelines": render(guidelines),
         "guideline_version": version,
+        "ahead": AHEAD[context.annotate.offline],
+        "files": context.templates.globals["files"] if context.annotate.offline else "",
         "outbox": f"fcpair-outbox/{context.study.facts['created_at']}/{visitor.id}",
     }
 

@@ -12,6 +12,7 @@ from fcpair.web.direction import direction
 
 LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly
 LONGEST_NOTE = 4_000
+MOST_AHEAD = 50  # pairs that somebody is given at once
 LONGEST_WORDS = 1_000  # of what people say about themselves
 
 

@@ -15,14 +15,14 @@ from fcpair.records import Role
 from web.conftest import EVERYBODY, Site, csrf_of
 
 ALL = frozenset(Role)
-PUBLIC = {("GET", "/join"), ("POST", "/join"), ("GET", "/api/openapi.json")}
+PUBLIC = {("GET", "/join"), ("POST", "/join"), ("GET", "/api/openapi.json"), ("GET", "/worker.js")}
 WORKERS = frozenset({Role.ANNOTATOR, Role.VALIDATOR})
 READERS = WORKERS | {Role.ADJUDICATOR}
 ADJUDICATORS, LEAD = frozenset({Role.ADJUDICATOR}), frozenset({Role.LEAD})
 OF = [  # the first that matches the address
     (r"/(leave|guidelines)?", ALL),
     (r"/welcome", READERS),
-    (r"/(settings|thanks)", WORKERS),
+    (r"/(settings|thanks|offline|manifest\.webmanifest)", WORKERS),
     (r"/annotate.*", frozenset({Role.ANNOTATOR})),
     (r"/validate.*", frozenset({Role.VALIDATOR})),
     (r"/adjudicate.*", ADJUDICATORS),

@@ -1,25 +1,29 @@
 // The desk: one pair a screen. The next pairs are at hand before they are needed, and an answer is sent while the next
-// pair is being read; see outbox.js for what happens when it cannot be sent.
+// pair is being read; see outbox.js for what happens when it cannot be sent, and kept.js for what is kept meanwhile.
 
 import { Api, meaning, sentence } from "./api.js";
+import { Kept } from "./kept.js";
 import { Outbox, requestId } from "./outbox.js";
 import { Pause } from "./pause.js";
 import { veiled } from "./veil.js";
 import { View } from "./view.js";
 import { Watch } from "./watch.js";
 
-const AT_HAND = 3; // the open pair and the two after it
-const ASKED_FOR = 5;
 const SKIP = "skip";
+const REFRESHED_AFTER = 3; // answers; then the server is asked again, which may have changed what is open
+const RESTORED_AFTER_MS = 3_000;
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
-const { outbox: place, blurred, guidelines, pausePairs, pauseMinutes } = document.getElementById("desk").dataset;
+const { outbox: place, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
+  document.getElementById("desk").dataset;
 const NEWER_GUIDELINES = "The guidelines have changed since this page was loaded. Load it again to read them.";
+const USED_UP = "All pairs that were at hand are answered. The next come with the connection.";
 const api = new Api(document.getElementById("desk").dataset.csrf);
 const view = new View(blurred === "true");
 const watch = new Watch();
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
 const outbox = new Outbox(place, { send, onSent, onUnsent });
+const kept = new Kept(place, files);
 const pauseScreen = document.getElementById("pause-screen");
 
 let queue = []; // open pairs, the one to answer first
@@ -27,6 +31,9 @@ let past = []; // answered pairs in the order of their first answers, as the ser
 let at = null; // which of `past` is on the screen; null when the open pair is
 let progress = null;
 let exhausted = false; // the server has no more open pairs, or gives no more because of a limit
+let fetchedAt = 0; // when the server gave what is at hand
+let nAnswered = 0; // since then
+let nRefused = 0; // of the answers sent since the last one was given
 let shownAt = 0;
 let troubled = false; // something could not be sent, and nobody has said yet that it has been since
 let walking = false;
@@ -47,6 +54,7 @@ function answer(name) {
   if (!task || walking || performance.now() - shownAt < TOO_SOON_MS) return;
   if (veiled() && name !== SKIP) return reveal();
   if (!troubled) view.banner("");
+  nRefused = 0;
   const again = at !== null;
   const seconds = Math.round(watch.ms) / 1000;
   const { assignment_id, decision_id } = task;
@@ -56,11 +64,13 @@ function answer(name) {
   at = null;
   if (!again) {
     queue.shift();
+    nAnswered += 1;
     count(name);
   }
+  keepTexts();
   view.say(again ? "Your new answer is kept." : `Kept. ${progress.open} left.`);
   if (queue.length) show();
-  else view.waiting(exhausted ? "That was the last pair. Your answers are being sent." : "The next pair is on its way.");
+  else view.waiting(whyNone());
   const due = pause.answered();
   if (due && queue.length) propose(due);
   outbox.flush();
@@ -71,6 +81,16 @@ function reveal() {
   view.veil(false);
   view.say("The text is shown. Press again to answer.");
   shownAt = performance.now();
+}
+
+function whyNone() {
+  if (exhausted) return "That was the last pair. Your answers are being sent.";
+  return troubled ? USED_UP : "The next pair is on its way.";
+}
+
+function keepTexts() {
+  if (!progress) return; // nothing is known yet, and what was kept may be needed
+  kept.keepTexts({ open: queue, answered: past, unsent: outbox.items, progress, exhausted, at: fetchedAt });
 }
 
 function count(name) {
@@ -93,7 +113,8 @@ async function send({ again, ...item }) {
     if (session !== "same") return session;
   }
   drop(item);
-  view.banner(sentence(reply));
+  nRefused += 1;
+  view.banner(nRefused === 1 ? sentence(reply) : `${nRefused} answers were not taken. The last: ${sentence(reply)}`);
   return "done";
 }
 
@@ -115,6 +136,7 @@ async function sessionNow() {
 function drop(item) {
   past = past.filter((one) => one.assignment_id !== item.assignment_id);
   queue.length = Math.min(queue.length, 1);
+  nAnswered = REFRESHED_AFTER;
   exhausted = false;
   troubled = false; // what the server says is news enough
   if (at !== null) forward();
@@ -124,31 +146,41 @@ function drop(item) {
 async function onSent() {
   if (troubled) view.banner("All your answers are sent.", { passing: true });
   troubled = false;
-  const enough = exhausted ? queue.length > 0 : queue.length >= AT_HAND;
-  return enough ? "done" : fetchNext();
+  if (!queue.length || nAnswered >= REFRESHED_AFTER) return fetchNext();
+  keepTexts();
+  return "done";
 }
 
 function onUnsent(n) {
   troubled = true;
   const answers = n === 1 ? "1 answer is" : `${n} answers are`;
   view.banner(n ? `Not sent yet: ${answers} kept in this page.` : "The server cannot be reached. Trying again.");
+  keepTexts();
+  if (progress && !current()) view.waiting(whyNone());
 }
 
 function signedOut() {
   troubled = true;
+  kept.forget();
+  queue.length = Math.min(queue.length, 1); // what is on the screen may stay there
   const n = outbox.items.length;
-  const kept = `${n === 1 ? "One answer is" : `${n} answers are`} kept in this browser, and sent when you come in again.`;
-  view.banner(`You are not signed in any more. ${n ? kept : ""}`, { link: true });
+  const unsent = `${n === 1 ? "One answer is" : `${n} answers are`} kept in this browser, and sent when you come in again.`;
+  view.banner(`You are not signed in any more. ${n ? unsent : ""}`, { link: true });
 }
 
 async function fetchNext() {
-  const [reply, far] = await Promise.all([api.call("GET", `/api/next?n=${ASKED_FOR}`), api.call("GET", "/api/progress")]);
+  const [reply, far] = await Promise.all([api.call("GET", `/api/next?n=${ahead}`), api.call("GET", "/api/progress")]);
   const outcome = meaning(reply.status);
   if (outcome === "stop") signedOut();
-  if (outcome === "refused") view.waiting(sentence(reply));
+  if (outcome === "refused") {
+    kept.forget();
+    view.waiting(sentence(reply));
+  }
   if (outcome !== "done") return outcome === "refused" ? "stop" : outcome;
   if (far.status !== 200) return "later";
+  const isFirst = fetchedAt === 0;
   take(reply.body.tasks, far.body);
+  if (isFirst) kept.keepPage();
   return "done";
 }
 
@@ -159,18 +191,30 @@ function take(tasks, now) {
   const answered = new Set(unsent.map((item) => item.assignment_id));
   const left = tasks.filter((task) => !answered.has(task.assignment_id));
   queue = left.map((task) => (task.assignment_id === open?.assignment_id ? open : task));
-  exhausted = tasks.length < ASKED_FOR;
+  exhausted = tasks.length < Number(ahead);
+  fetchedAt = Date.now();
+  nAnswered = 0;
   progress = now;
   unsent.forEach((item) => count(item.answer));
   view.progress(progress);
+  keepTexts();
   if (at === null && !walking && (queue[0] !== open || !open)) settle();
+}
+
+// Puts what was kept in the place of what the server does not give now.
+async function restore() {
+  const found = await kept.restore(outbox.items);
+  if (!found || progress) return;
+  ({ open: queue, answered: past, progress, exhausted, at: fetchedAt } = found);
+  view.progress(progress);
+  settle();
 }
 
 // The first pair after there was none, or the end.
 function settle() {
   if (queue.length) show();
   else if (exhausted && !outbox.items.length) location.assign("/thanks");
-  else view.waiting("The next pair is on its way.");
+  else view.waiting(whyNone());
 }
 
 // One step back through one's own answers.
@@ -193,7 +237,7 @@ async function fetchEarlier() {
   const found = reply.body?.tasks ?? [];
   past = [...found, ...past];
   if (!found.length) {
-    view.banner(reply.status === 200 ? "There is no earlier answer." : "Earlier answers cannot be fetched now.", {
+    view.banner(reply.status === 200 ? "There is no earlier answer." : "Earlier answers need the connection.", {
       passing: true,
     });
   }
@@ -220,7 +264,8 @@ function endPause() {
 async function rememberBlur(event) {
   view.blurred = event.target.checked;
   const reply = await api.call("PUT", "/api/settings", { blurred: event.target.checked });
-  if (meaning(reply.status) !== "done") view.banner("This choice could not be saved; it holds on this page.");
+  if (meaning(reply.status) === "done") kept.keepPage();
+  else view.banner("This choice could not be saved; it holds on this page.");
 }
 
 function on(id, type, act) {
@@ -250,4 +295,5 @@ on("guidelines-close", "click", () => document.getElementById("guidelines").clos
 window.addEventListener("beforeunload", (event) => outbox.items.length && event.preventDefault());
 
 if (location.hash === "#answers") back();
-outbox.flush();
+const late = new Promise((resolve) => setTimeout(resolve, RESTORED_AFTER_MS, false));
+Promise.race([outbox.flush(), late]).then((isDone) => isDone || restore());

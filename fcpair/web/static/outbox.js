@@ -1,5 +1,6 @@
 // Answers on their way: kept in localStorage until the server has them, so that a reload or a lost connection loses
-// none. They are sent in order, one at a time; a repeated one carries the same request id and is stored once.
+// none. They are sent in order, one at a time; a repeated one carries the same request id and is stored once. An answer
+// that is changed before it was sent is replaced here.
 
 const LONGEST_WAIT_MS = 30_000;
 
@@ -10,6 +11,7 @@ export class Outbox {
   #onSent;
   #onUnsent;
   #sending = null;
+  #underWay = null; // the request id of what is being sent
   #failures = 0;
   #timer = null;
 
@@ -34,14 +36,21 @@ export class Outbox {
   #keep(items) {
     this.#items = items;
     try {
-      localStorage.setItem(this.#place, JSON.stringify(items));
+      if (items.length) localStorage.setItem(this.#place, JSON.stringify(items));
+      else localStorage.removeItem(this.#place);
     } catch {
       // A full disk or a browser that keeps nothing: the answers stay in this page.
     }
   }
 
+  // What was answered on the same pair and is not under way gives place; the seconds of both looks are added up.
   add(item) {
-    this.#keep([...this.items, item]);
+    const items = this.items;
+    const same = (one) => one.assignment_id === item.assignment_id && one.request_id !== this.#underWay;
+    const before = items.find(same);
+    if (!before) return this.#keep([...items, item]);
+    const seconds = Math.round((before.seconds + item.seconds) * 1000) / 1000;
+    this.#keep(items.map((one) => (one === before ? { ...item, seconds, again: before.again } : one)));
   }
 
   // Sends what is there; true when nothing is left. Several callers share one sending.
@@ -54,7 +63,9 @@ export class Outbox {
     clearTimeout(this.#timer);
     do {
       for (let item = this.items[0]; item; item = this.items[0]) {
+        this.#underWay = item.request_id;
         const outcome = await this.#send(item);
+        this.#underWay = null;
         if (outcome !== "done") return this.#wait(outcome);
         this.#failures = 0;
         this.#keep(this.items.filter((one) => one.request_id !== item.request_id));

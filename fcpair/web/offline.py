@@ -1,0 +1,46 @@
+"""What lets the desk open without a connection: the service worker, the manifest, and the page for all others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import FileResponse, JSONResponse
+
+from fcpair.web.context import STATIC, Context
+from fcpair.web.pages import WORKERS
+
+ICONS = (("icon.svg", "image/svg+xml", "any"), ("icon-192.png", "image/png", "192x192"))
+ICONS += (("icon-512.png", "image/png", "512x512"),)
+
+
+def router(context: Context) -> APIRouter:
+    """GET /worker.js, /manifest.webmanifest and /offline."""
+    routes = APIRouter()
+    door = context.door
+
+    @routes.get("/worker.js")
+    def worker() -> Response:
+        """The service worker: here and not under /static, as it may serve only what lies beside or below it."""
+        return FileResponse(STATIC / "worker.js", media_type="text/javascript")
+
+    @routes.get("/manifest.webmanifest")
+    def manifest(request: Request) -> Response:
+        """How the desk looks among the apps of a phone."""
+        door.enter(request, *WORKERS)
+        return JSONResponse(_manifest(context), media_type="application/manifest+json")
+
+    @routes.get("/offline")
+    def no_connection(request: Request) -> Response:
+        """What is shown instead of a page that needs the server; it names nobody."""
+        door.enter(request, *WORKERS)
+        return context.page(request, None, "offline.html.j2")
+
+    return routes
+
+
+def _manifest(context: Context) -> dict[str, Any]:
+    static = context.templates.globals["static"]
+    icons = [{"src": static(name), "type": kind, "sizes": sizes} for name, kind, sizes in ICONS]
+    name = context.facts["title"] or "fcpair"
+    return {"name": name, "start_url": "/", "scope": "/", "display": "standalone", "icons": icons}
