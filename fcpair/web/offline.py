@@ -10,8 +10,11 @@ from fastapi.responses import FileResponse, JSONResponse
 from fcpair.web.context import STATIC, Context
 from fcpair.web.pages import WORKERS
 
-ICONS = (("icon.svg", "image/svg+xml", "any"), ("icon-192.png", "image/png", "192x192"))
-ICONS += (("icon-512.png", "image/png", "512x512"),)
+ICONS = {
+    "icon.svg": ("image/svg+xml", "any"),
+    "icon-192.png": ("image/png", "192x192"),
+    "icon-512.png": ("image/png", "512x512"),
+}
 
 
 def router(context: Context) -> APIRouter:
@@ -40,7 +43,7 @@ def router(context: Context) -> APIRouter:
 
 
 def _manifest(context: Context) -> dict[str, Any]:
-    static = context.templates.globals["static"]
-    icons = [{"src": static(name), "type": kind, "sizes": sizes} for name, kind, sizes in ICONS]
+    static: Any = context.templates.globals["static"]
+    icons = [{"src": static(name), "type": kind, "sizes": sizes} for name, (kind, sizes) in ICONS.items()]
     name = context.facts["title"] or "fcpair"
     return {"name": name, "start_url": "/", "scope": "/", "display": "standalone", "icons": icons}

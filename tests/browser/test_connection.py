@@ -21,11 +21,7 @@ from browser.windows import Windows
 from fcpair.study import Study
 
 SUBMIT = "**/api/judgements"
-CUT = (
-    r"net::ERR_\w+",
-    "status of 503",
-    "error occurred when fetching the script",
-)  # which the browser tells in its console
+CUT = (r"net::ERR_\w+", "status of 503", "when fetching the script")  # which the browser tells in its console
 Given = list[tuple[str, str, str]]
 
 

@@ -20,7 +20,7 @@ from web.served import Served, serving
 
 from browser.conftest import TERMS
 from browser.hosts import Host
-from browser.sitting import STEP_MS, answer, await_pair, await_sent, enter, pair
+from browser.sitting import HASTE_MS, STEP_MS, answer, await_pair, await_sent, enter, pair
 from browser.studies import ENGLISH, build
 from browser.test_connection import CUT, Given, give, stored
 from browser.windows import PATIENCE_MS, Windows, come_in
@@ -354,6 +354,34 @@ def test_the_start_page_leads_to_the_desk_and_others_say_why_they_do_not_open(de
     await_pair(page)
     assert urlsplit(page.url).path == "/annotate"
     page.context.set_offline(False)
+
+
+def test_a_window_that_was_open_meanwhile_keeps_no_more(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url, desk.token("ana"), forgive=REFUSED)  # the open pair may be one of those
+    enter(page)
+    await_kept(page)
+    other = page.context.new_page()
+    other.goto("/settings")
+    other.locator("[name=topic][value=food]").check()
+    other.get_by_role("button", name="Save").click()
+    expect(other.get_by_role("status")).to_have_text("Saved.")
+    answer(page, "appropriate")
+    await_sent(page)
+    page.wait_for_timeout(HASTE_MS)
+    assert texts(page) is None
+
+
+def test_where_the_browser_has_no_service_worker_the_desk_works_as_ever(desk: Host, windows: Windows) -> None:
+    """As at http:// on a local network."""
+    page = windows.open(desk.url, desk.token("ana"), forgive=CUT)
+    page.add_init_script("delete Navigator.prototype.serviceWorker; delete globalThis.caches;")
+    enter(page)
+    page.context.set_offline(True)
+    given = give(page, "appropriate", "not_sure", "appropriate", "appropriate", "appropriate", "appropriate")
+    page.context.set_offline(False)
+    await_sent(page)
+    assert stored(desk.study.place) == given
+    assert page.evaluate("() => Object.keys(localStorage)") == []
 
 
 def test_files_of_another_version_are_dropped(desk: Host, windows: Windows) -> None:

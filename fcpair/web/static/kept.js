@@ -45,6 +45,7 @@ export class Kept {
       const response = await fetch(location.pathname);
       const body = await response.text();
       const desk = new DOMParser().parseFromString(body, "text/html").getElementById("desk")?.dataset;
+      if (desk?.files === "") return this.#switchOff();
       if (!response.ok || desk?.outbox !== this.#place || desk.files !== this.#version) return;
       await this.#keepFiles();
       const headers = new Headers(response.headers); // the content security policy among them
@@ -101,6 +102,12 @@ export class Kept {
       open: found.open.filter((task) => !given.has(task.assignment_id)),
       answered: answered.map(({ assignment_id, answer, note }) => ({ ...texts.get(assignment_id), answer, note })),
     };
+  }
+
+  // The study wants nothing kept any more, since this page was made.
+  #switchOff() {
+    this.#forgotten = true;
+    return forgetAll();
   }
 
   // Deletes texts and page, here and in every window, and keeps no more until the page is loaded again.
