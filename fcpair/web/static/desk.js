@@ -33,6 +33,7 @@ let progress = null;
 let exhausted = false; // the server has no more open pairs, or gives no more because of a limit
 let fetchedAt = 0; // when the server gave what is at hand
 let nAnswered = 0; // since then
+let isPageKept = false; // as the server has it
 let nRefused = 0; // of the answers sent since the last one was given
 let shownAt = 0;
 let troubled = false; // something could not be sent, and nobody has said yet that it has been since
@@ -178,9 +179,9 @@ async function fetchNext() {
   }
   if (outcome !== "done") return outcome === "refused" ? "stop" : outcome;
   if (far.status !== 200) return "later";
-  const isFirst = fetchedAt === 0;
   take(reply.body.tasks, far.body);
-  if (isFirst) kept.keepPage();
+  if (!isPageKept) kept.keepPage();
+  isPageKept = true;
   return "done";
 }
 
