@@ -80,7 +80,8 @@ def run(folder: Path, _repetitions: int) -> list[Figure]:
     links = prepare(folder, pairs)
     script = str(Path(sysconfig.get_path("scripts")) / "fcpair")
     browser_path = os.environ.get("FCPAIR_CHROMIUM") or shutil.which("chromium")
-    line = [script, "serve", "--study", str(folder / "study.db"), "--port"]
+    limits = ["--daily-limit", "40", "--total-limit", "400"]  # so that the line above the pair is as long as it gets
+    line = [script, "serve", "--study", str(folder / "study.db"), *limits, "--port"]
     figures = []
     with server(line, "/join") as (_, port, _), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)

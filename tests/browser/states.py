@@ -36,6 +36,15 @@ def blindly(study: Study) -> None:
     study.assign_validation(Validate(blind=True, seed=1), redo=True)
 
 
+def hidden_for(name: str) -> Callable[[Study], None]:
+    """Somebody has each HS hidden until they ask for it."""
+
+    def hide(study: Study) -> None:
+        study.access.set_blurred(next(one.id for one in study.people if one.name == name), True)
+
+    return hide
+
+
 def flag(study: Study) -> None:
     """Somebody noted that the guidelines should say more."""
     judy = admit(study, "judy")
@@ -140,6 +149,12 @@ def taken_back(page: Page) -> None:
     decide(page, "[data-key=u]")
 
 
+def pause_of_adjudicator(page: Page) -> None:
+    """Ask for a pause over a conflict."""
+    page.keyboard.press("p")
+    expect(page.locator("#pause-screen")).to_be_visible()
+
+
 def guidelines_of_adjudicator(page: Page) -> None:
     """Open the guidelines over a conflict."""
     page.keyboard.press("g")
@@ -164,6 +179,7 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/settings": (
         State("settings", "ana", "/settings"),
         State("settings saved", "ana", "/settings", act=click("Save")),
+        State("settings of an adjudicator", "judy", "/settings"),
     ),
     "/annotate": (
         State("open pair", "ana", "/annotate", act=await_pair),
@@ -182,17 +198,21 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/thanks": (
         State("end of a day", "ana", "/thanks"),
         State("end of it all", "ana", "/thanks", "labelled"),
+        State("end of an adjudicator's day", "judy", "/thanks", "labelled"),
     ),
     "/adjudicate": (
         State("conflict", "judy", "/adjudicate", "labelled"),
         State("next conflict", "judy", "/adjudicate", "labelled", act=decided),
         State("conflict with guidelines", "judy", "/adjudicate", "labelled", act=guidelines_of_adjudicator),
+        State("conflict with a hidden HS", "judy", "/adjudicate", "labelled", before=hidden_for("judy")),
+        State("pause of an adjudicator", "judy", "/adjudicate", "labelled", act=pause_of_adjudicator),
         State("decision taken back", "judy", "/adjudicate", "labelled", act=taken_back),
         State("nothing waits", "judy", "/adjudicate"),
     ),
     "/adjudicate/decided": (
         State("nothing decided", "judy", "/adjudicate/decided"),
         State("decided", "judy", "/adjudicate", "labelled", act=decided_then("/adjudicate/decided")),
+        State("decided, hidden", "judy", "/adjudicate/decided", "checked", before=hidden_for("judy")),
     ),
     "/adjudicate/{pair_id}": (
         State("a pair without labels", "judy", "/adjudicate/1", status=409),

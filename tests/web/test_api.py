@@ -164,6 +164,31 @@ def test_a_limit_ends_the_day_and_says_so(serve: Callable[..., Site]) -> None:
     assert machine.get("/api/progress").json()["limit"]
 
 
+def test_a_limit_holds_for_those_who_decide_and_is_told_before(serve: Callable[..., Site]) -> None:
+    site = serve("labelled", Annotate(daily_limit=1, total_limit=9))
+    machine = site.machine("judy")
+    first = machine.get("/api/conflicts/next").json()
+    assert first["reading"] == {"today": 0, "read": 0, "daily_limit": 1, "total_limit": 9, "limit": None}
+    ruling = {"request_id": site.new_request(), "pair_id": first["case"]["pair_id"], "outcome": "appropriate"}
+    assert machine.post("/api/decisions", json=ruling).status_code == 200
+    then = machine.get("/api/conflicts/next").json()
+    assert then["case"] is None
+    assert "come back tomorrow" in then["reading"]["limit"]
+    waiting = site.study.waiting()[0]
+    assert machine.get(f"/api/conflicts/{waiting}").status_code == 403
+    more = machine.post("/api/decisions", json={**ruling, "request_id": site.new_request(), "pair_id": waiting})
+    assert (more.status_code, more.json()["detail"]) == (403, then["reading"]["limit"])
+    assert machine.get(f"/api/conflicts/{ruling['pair_id']}").status_code == 200
+
+
+def test_progress_tells_the_limits(serve: Callable[..., Site]) -> None:
+    site = serve("dealt", Annotate(daily_limit=3))
+    machine = site.machine("ana")
+    answer(site, machine)
+    progress = machine.get("/api/progress").json()
+    assert (progress["today"], progress["daily_limit"], progress["read"], progress["total_limit"]) == (1, 3, 1, None)
+
+
 GOOD: dict[str, Any] = {"request_id": "request-1", "assignment_id": 1, "answer": "appropriate"}
 BAD: dict[str, Any] = {
     "request_id": ["", "short", "x" * 65, "with space", "request\n1", 12345678, None, "ünïcode-1"],

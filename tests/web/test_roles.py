@@ -21,8 +21,8 @@ READERS = WORKERS | {Role.ADJUDICATOR}
 ADJUDICATORS, LEAD = frozenset({Role.ADJUDICATOR}), frozenset({Role.LEAD})
 OF = [  # the first that matches the address
     (r"/(leave|guidelines)?", ALL),
-    (r"/welcome", READERS),
-    (r"/(settings|thanks|offline|manifest\.webmanifest)", WORKERS),
+    (r"/(welcome|settings|thanks)", READERS),
+    (r"/(offline|manifest\.webmanifest)", WORKERS),
     (r"/annotate.*", frozenset({Role.ANNOTATOR})),
     (r"/validate.*", frozenset({Role.VALIDATOR})),
     (r"/adjudicate.*", ADJUDICATORS),
