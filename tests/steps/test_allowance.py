@@ -18,10 +18,12 @@ from steps.small import NAMES, assert_refused
 At = Callable[[str], Study]
 
 
-def docket_of(study: Study, name: str, **limits: int) -> tuple[Docket, int]:
+def docket_of(
+    study: Study, name: str, daily_limit: int | None = None, total_limit: int | None = None
+) -> tuple[Docket, int]:
     """A docket on terms with these limits, and an adjudicator."""
     study.add_people([name], Role.ADJUDICATOR)
-    return study.docket.on(Annotate(**limits)), admit(study, name).id
+    return study.docket.on(Annotate(daily_limit=daily_limit, total_limit=total_limit)), admit(study, name).id
 
 
 def first(docket: Docket, person: int) -> Case:
