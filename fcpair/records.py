@@ -353,4 +353,5 @@ class Explanation:
     decisions: tuple[dict[str, Any], ...]
     tier: str | None
     checks: tuple[TierCheck, ...]
+    discarded: bool = False
     second_look: bool = False

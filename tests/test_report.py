@@ -172,7 +172,7 @@ def test_every_stage_has_a_report(tmp_path: Path) -> None:
     study.simulate(Simulate())
     labelled = check(page_of(study)).text
     assert "Adjudication: not done yet. Run fcpair adjudicate ." in labelled
-    assert "labelled, waits for a decision" in labelled
+    assert "labelled, waits for a policy" in labelled
     study.adjudicate(Adjudicate("majority"))
     assert "Validation: not done yet. Run fcpair validate assign ." in check(page_of(study)).text
     study.assign_validation(Validate(validators=2))

@@ -136,7 +136,7 @@ def explain(study: Study, pair: int, options: Partition, form: str) -> None:
 
 
 def _tell(told: Explanation, facts: dict[str, str]) -> None:
-    click.echo(f"pair {told.pair_id}: {told.tier or 'in no tier'}\n")
+    click.echo(f"pair {told.pair_id}: {told.tier or ('discarded' if told.discarded else 'in no tier')}\n")
     click.echo(f"{facts['hs_name']}: {told.hs}\n{facts['cn_name']}: {told.cn}\n")
     for source in told.brought_in_by:
         near = f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:.4f}"
@@ -161,4 +161,4 @@ def _event(row: dict[str, Any]) -> str:
         made_up = " SIMULATED" if row["origin"] == Origin.SIMULATED.value else ""
         return f"{row['round']}: {row['person']} answered {row['answer']}{made_up}"
     by = f" by {row['person']}" if row["person"] else ""
-    return f"adjudicated ({row['rule']}{by}): {row['answer'] or 'no label'}"
+    return f"adjudicated ({row['rule']}{by}): {row['answer']}"

@@ -101,7 +101,7 @@ def list_(study: Study, form: str) -> None:
       fcpair people list --format csv
     """
     rows = study.status()["people"]
-    columns = ("name", "role", "retired", "open", "done", "skipped", "withdrawn")
+    columns = ("name", "role", "retired", "open", "done", "skipped", "withdrawn", "decided")
     table = Table("People", columns, [[row[name] for name in columns] for row in rows])
     emit(form, data=rows, tables=[table], rows=rows)
 

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from fcpair.records import RunRecord
     from fcpair.study import Study
 
-PERSON_COLUMNS = ("name", "role", "retired", "open", "done", "skipped", "withdrawn")
+PERSON_COLUMNS = ("name", "role", "retired", "open", "done", "skipped", "withdrawn", "decided")
+PAIRS_ARE = {
+    "no_label": "no label yet",
+    "wait_for_person": "labelled, wait for a person",
+    "wait_for_policy": "labelled, wait for a policy",
+    "discarded": "discarded",
+    "no_verdict": "decided, no verdict yet",
+    "valid": "decided, valid",
+    "not_valid": "decided, not valid",
+}
 
 
 @click.command()
@@ -41,6 +50,10 @@ def status(study: Study, form: str) -> None:
     tables.append(Table("Rounds", ("round", *next(iter(state["rounds"].values()))), rounds))
     if state["adjudications"]:
         tables.append(Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())))
+    if sum(state["pairs"].values()):
+        tables.append(
+            Table("Pairs", ("each pair once", "pairs"), [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()])
+        )
     emit(form, data=state, tables=tables, rows=_facts(state), simulated=state["simulated"])
     if form == "table":
         for note in state["notes"]:
@@ -51,7 +64,7 @@ def status(study: Study, form: str) -> None:
 def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
     """The status as one long table of what is counted."""
     facts: list[dict[str, Cell]] = []
-    for part in ("stages", "overlap", "adjudications", "judgements"):
+    for part in ("stages", "overlap", "adjudications", "pairs", "judgements"):
         facts += [{"part": part, "of": "", "what": name, "n": n} for name, n in state[part].items()]
     for name, counts in state["rounds"].items():
         facts += [{"part": "rounds", "of": name, "what": what, "n": n} for what, n in counts.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fcpair.report.data import DISCARDED, HOLE, IN_CORPUS, IN_GRID, OTHER, POSITIVE, GridMap
+from fcpair.report.data import DISCARDED, HOLE, IN_CORPUS, IN_GRID, OTHER, POSITIVE, WAITING, GridMap
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,15 +72,16 @@ def decisions(grid: GridMap) -> Classed:
     """The cells by their adjudicated label, and those that are not in the grid."""
     import numpy as np
 
-    index = np.full(grid.decision.shape, 4, np.int8)
-    index[grid.labels > 0] = 3
-    for at, decided in enumerate((POSITIVE, OTHER, DISCARDED)):
+    index = np.full(grid.decision.shape, 5, np.int8)
+    index[grid.labels > 0] = 4
+    for at, decided in enumerate((POSITIVE, OTHER, DISCARDED, WAITING)):
         index[grid.decision == decided] = at
     named = [
         ("a positive label", "positive"),
         ("another definite label", "other"),
         ("discarded", "discarded"),
-        ("labelled, waits for a decision", "waiting"),
+        ("labelled, waits for a person", "waiting"),
+        ("labelled, waits for a policy", "undecided"),
         ("no label yet", "nothing"),
     ]
     return _classed(index, named, grid)

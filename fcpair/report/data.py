@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fcpair.evaluate.outcome import Outcome
 
 IN_GRID, IN_CORPUS, HOLE = 0, 1, 2
-UNDECIDED, POSITIVE, OTHER, DISCARDED = 0, 1, 2, 3
+UNDECIDED, POSITIVE, OTHER, DISCARDED, WAITING = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class GridMap:
     """Every cell of HS x CN, all of shape `(n_hs, n_cn)`, in the order in which the texts were chosen.
 
     `place` is IN_GRID, IN_CORPUS (a pair of the corpus, so not in the grid) or HOLE (not in the grid for another
-    reason); `labels` counts current labels; `decision` is UNDECIDED, POSITIVE, OTHER (definite label) or DISCARDED.
+    reason); `labels` counts current labels; `decision` is UNDECIDED, POSITIVE, OTHER (definite label), DISCARDED or
+    WAITING (for a person).
     """
 
     place: NDArray[np.int8]

@@ -76,6 +76,7 @@ def _look(look: str, theme: Theme) -> tuple[Colour, Colour, str]:
         "other": (cividis(0.12), theme.ink, "plain"),
         "discarded": (cividis(0.7), (0, 0, 0), "cross"),
         "waiting": (cividis(0.45), (255, 255, 255), "dot"),
+        "undecided": (cividis(0.45), (255, 255, 255), "plain"),
         "nothing": (theme.faint, theme.ink, "plain"),
         "corpus": (theme.page, theme.ink, "stripes"),
         "hole": (theme.page, theme.faint, "dot"),

@@ -19,7 +19,7 @@ from fcpair.folders import check_new_folder, new_folder
 from fcpair.params import Partition
 from fcpair.partition import tier_rules
 from fcpair.records import RunRecord, Tier
-from fcpair.steps.grade import Tiers, tier_rows, tiers_of
+from fcpair.steps.grade import Tiers, empty, tier_rows, tiers_of
 from fcpair.steps.ground import need_labels, note_run, own, scheme_of
 from fcpair.steps.overview import simulated_note
 from fcpair.steps.pool import pool_ids
@@ -62,7 +62,7 @@ class Exports:
         """Write the grades of a tier as TREC qrels; see `export.qrels.grades`."""
         with self._store.read() as tx:
             options = _own(tx, options)
-            graded, _ = _graded(tx, path, tier, options, pool, binary=binary)
+            graded, _ = _graded(tx, tier, options, pool, binary=binary)
         params = _params("qrels", path, options, tier=tier.label, pool=pool, binary=binary)
         return _write_file(self._store, path, qrels_text(graded), params, _graded_counts(graded))
 
@@ -79,7 +79,7 @@ class Exports:
         check_new_folder(folder)
         with self._store.read() as tx:
             options = _own(tx, options)
-            graded, cns = _graded(tx, folder, tier, options, pool, binary=binary)
+            graded, cns = _graded(tx, tier, options, pool, binary=binary)
             files = beir_files(graded, _bodies(tx), cns)
         params = _params("beir", folder, options, tier=tier.label, pool=pool, binary=binary)
         return _write_folder(self._store, folder, files, params, {"corpus": len(cns), **_graded_counts(graded)})
@@ -92,7 +92,7 @@ class Exports:
             facts = _facts(tx, options)
         bronze = tier_rows(self._store, Tier.BRONZE, options)
         if bronze.empty:
-            raise InputError(_empty(Tier.BRONZE, folder))
+            raise InputError(empty(Tier.BRONZE))
         files = hf_files(bronze, facts)
         counts = {Path(name).stem: len(rows) for name, rows in files.items() if not isinstance(rows, str)}
         return _write_folder(self._store, folder, files, _params("hf", folder, options), counts)
@@ -113,7 +113,7 @@ class Exports:
         with self._store.read() as tx:
             options = _own(tx, options)
             tiers = _tiers(tx, options)
-            pairs = _pairs_of(tiers, tier, folder)
+            pairs = _pairs_of(tiers, tier)
             bodies = _bodies(tx)
         pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.scheme.positive))
         sets = training_sets(kind, pairs, bodies, negatives=negatives, test_share=test_share, seed=seed)
@@ -136,7 +136,7 @@ class Exports:
             rows = texts.source_rows(tx)
             if rows.empty:
                 raise StageError(NO_CORPUS)
-            hs_ids = set(_pairs_of(tiers, without, path)["hs_id"].tolist())
+            hs_ids = set(_pairs_of(tiers, without)["hs_id"].tolist())
             cn_ids = set(pool_ids(tx, tiers, pool))
         left = remaining(rows, hs_ids, cn_ids)
         if left.empty:
@@ -156,15 +156,13 @@ def _facts(tx: Tx, options: Partition) -> Facts:
     return Facts(*names, scheme_of(tx), tier_rules(options.diamond), simulated, version("fcpair"))
 
 
-def _graded(
-    tx: Tx, path: str | Path, tier: Tier, options: Partition, pool: str, *, binary: bool
-) -> tuple[pd.DataFrame, list[int]]:
+def _graded(tx: Tx, tier: Tier, options: Partition, pool: str, *, binary: bool) -> tuple[pd.DataFrame, list[int]]:
     tiers = _tiers(tx, options)
-    pairs = _pairs_of(tiers, tier, path)
+    pairs = _pairs_of(tiers, tier)
     cns = pool_ids(tx, tiers, pool)
     graded = grades(pairs, tiers.scheme, cns, binary=binary)
     if graded.empty:
-        raise InputError(f"no pair of {tier.label} has a CN of the pool `{pool}`, so {path} was not written")
+        raise InputError(f"no pair of {tier.label} has a CN of the pool `{pool}`, so nothing was written")
     return graded, cns
 
 
@@ -179,15 +177,11 @@ def _tiers(tx: Tx, options: Partition) -> Tiers:
     return tiers_of(tx, options)
 
 
-def _pairs_of(tiers: Tiers, tier: Tier, path: str | Path) -> pd.DataFrame:
+def _pairs_of(tiers: Tiers, tier: Tier) -> pd.DataFrame:
     pairs = tiers.pairs[tiers.pairs["tier"] >= tier]
     if pairs.empty:
-        raise InputError(_empty(tier, path))
+        raise InputError(empty(tier))
     return pairs
-
-
-def _empty(tier: Tier, path: str | Path) -> str:
-    return f"{tier.label} is empty, so {path} was not written; `fcpair partition` shows every tier"
 
 
 def _bodies(tx: Tx) -> pd.Series[str]:

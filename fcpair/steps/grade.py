@@ -14,7 +14,7 @@ from fcpair.label import NO_CODE, SKIP, VERDICTS, WITHDRAWN
 from fcpair.params import Partition
 from fcpair.partition import Evidence, TierRule, grade, passes, reasons, tables, tier_rules
 from fcpair.published import need_published_scheme, published_columns
-from fcpair.records import Explanation, Origin, Round, RunRecord, Scheme, Tier, TierCheck
+from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Scheme, Tier, TierCheck
 from fcpair.steps import settle
 from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
 from fcpair.store import Store, Tx, decisions, grids, runs
@@ -150,7 +150,7 @@ def release(store: Store, tier: Tier, path: str | Path, options: Partition, *, p
     check_suffix(path)
     rows = tier_rows(store, tier, options, published=published)
     if rows.empty:
-        raise InputError(f"{tier.label} is empty, so {path} was not written; `fcpair partition` shows every tier")
+        raise InputError(empty(tier))
     rule = next(rule for rule in tier_rules(options.diamond) if rule.tier is tier)
     counts = {"pairs": len(rows)}
     params = {"tier": tier.label, "out": str(path), "diamond": options.diamond}
@@ -161,14 +161,24 @@ def release(store: Store, tier: Tier, path: str | Path, options: Partition, *, p
         return note_run(tx, "partition", params, {**counts, "sha256": sha256})
 
 
+def empty(tier: Tier) -> str:
+    """What is said where a tier without a pair is asked for."""
+    return f"{tier.label} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
+
+
 def explain(store: Store, pair_id: int, options: Partition) -> Explanation:
     """Say why a pair is in the tier in which it is."""
+    import pandas as pd
+
     with store.read() as tx:
         hs, cn = texts_of(tx, pair_id)
         scheme = scheme_of(tx)
         labels = decisions.current_labels(tx, "pair_id", "code")
         labels = labels[labels["pair_id"] == pair_id]
-        checks = _checks(_evidence(tx, labels, scheme), tier_rules(options.diamond), len(labels))
+        history = decisions.decision_history(tx, pair_id)
+        newest = history.iloc[-1] if len(history) else None
+        discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
+        checks = _checks(_evidence(tx, labels, scheme), tier_rules(options.diamond), len(labels), discarded=discarded)
         best = max((check.tier for check in checks if check.passed), default=None)
         return Explanation(
             pair_id,
@@ -178,16 +188,20 @@ def explain(store: Store, pair_id: int, options: Partition) -> Explanation:
             cn["meta"],
             _rows(grids.neighbours_of(tx, cn["text_id"])),
             _named(_rows(decisions.history(tx, pair_id)), scheme),
-            _named(_rows(decisions.decision_history(tx, pair_id)), scheme),
+            _outcomes(_rows(history), scheme),
             best.label if best else None,
             checks,
+            discarded,
             bool(settle.overtaken(tx, [pair_id])),
         )
 
 
-def _checks(evidence: Evidence, rules: tuple[TierRule, ...], n_labels: int) -> tuple[TierCheck, ...]:
-    if not n_labels:
-        return tuple(TierCheck(rule.tier, str(rule), False, ("it has no labels yet",)) for rule in rules)
+def _checks(
+    evidence: Evidence, rules: tuple[TierRule, ...], n_labels: int, *, discarded: bool
+) -> tuple[TierCheck, ...]:
+    if discarded or not n_labels:
+        why = "it was discarded" if discarded else "it has no labels yet"
+        return tuple(TierCheck(rule.tier, str(rule), False, (why,)) for rule in rules)
     return tuple(
         TierCheck(rule.tier, str(rule), bool(passes(rule, evidence)[0]), tuple(reasons(evidence, rule, 0)))
         for rule in rules
@@ -197,6 +211,13 @@ def _checks(evidence: Evidence, rules: tuple[TierRule, ...], n_labels: int) -> t
 def _rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
     plain = frame.astype(object).where(frame.notna(), None)
     return tuple({str(key): value for key, value in row.items()} for row in plain.to_dict("records"))
+
+
+def _outcomes(rows: tuple[dict[str, Any], ...], scheme: Scheme) -> tuple[dict[str, Any], ...]:
+    """Decisions with the names of what they decided, in place of codes."""
+    none = {Rule.REOPENED.value: "taken back"}
+    named = _named(rows, scheme)
+    return tuple({**row, "answer": row["answer"] or none.get(row["rule"], "discarded")} for row in named)
 
 
 def _named(rows: tuple[dict[str, Any], ...], scheme: Scheme) -> tuple[dict[str, Any], ...]:

@@ -13,9 +13,9 @@ from fcpair.agree import AgreementOptions
 from fcpair.corpus import CN
 from fcpair.params import Partition
 from fcpair.records import Person, Round, Rule
-from fcpair.steps import judge, pulse, settle
+from fcpair.steps import pulse, settle, tally
 from fcpair.steps.ground import own, scheme_of
-from fcpair.store import Store, Tx, decisions, people, texts, watch, work
+from fcpair.store import Store, Tx, people, texts, watch, work
 
 if TYPE_CHECKING:
     from fcpair.effort import Exposure
@@ -119,16 +119,13 @@ class Monitor:
         with self._store.read() as tx:
             given = _given(tx)
             vacant = {round_: len(work.vacant_slots(tx, round_)) for round_ in Round}
-            again = settle.overtaken(tx)
-            waiting = len(judge.waiting(tx)) + len(again) if len(acts.answers) else 0
-            standing = decisions.current_adjudications(tx, "pair_id", "rule")
-            by_person = standing["rule"] == Rule.PERSON.value
-            decided = int((by_person & ~standing["pair_id"].isin(again)).sum())
+            pairs, decided = tally.pair_counts(tx), tally.decided_by(tx)
+            again = len(settle.overtaken(tx))
         label, validate = (
             pulse.answering(round_, acts.everybody, given[round_], acts.answers, vacant[round_], clock)
             for round_ in (Round.LABEL, Round.VALIDATE)
         )
-        return label, pulse.adjudicating(acts.everybody, acts.decisions, decided, waiting, clock), validate
+        return label, pulse.adjudicating(acts.everybody, acts.decisions, decided, pairs, again, clock), validate
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
         """What each person has read, and for how long."""

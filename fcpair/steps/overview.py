@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from fcpair.records import Origin, Round, RunRecord, Status
-from fcpair.steps import check, judge, settle
+from fcpair.steps import check, judge, settle, tally
 from fcpair.store import Store, Tx, decisions, people, progress, runs, work
 
 
@@ -13,10 +14,11 @@ def status(store: Store) -> dict[str, Any]:
     """The study at a glance, as plain values.
 
     Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by number of labels asked), `people`
-    (`name`, `role`, `retired`, and counts of `open`, `done`, `skipped`, `withdrawn`), `rounds`, `adjudications` (by
-    rule, `waiting`, `second_look`: decided before their labels changed), `lost_verdicts` (pairs whose verdicts are about
-    another label than theirs), `judgements` (by origin), `simulated` (None, or a sentence), `notes` (sentences on what
-    must be looked at again), `next` (what to do now).
+    (`name`, `role`, `retired`, counts of assignments `open`, `done`, `skipped`, `withdrawn`, and of pairs that they
+    `decided`), `rounds`, `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
+    `pairs` (each once, see `tally.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
+    theirs), `judgements` (by origin), `simulated` (None, or a sentence), `notes` (sentences on what must be looked at
+    again), `next` (what to do now).
     """
     with store.read() as tx:
         facts = runs.study_facts(tx)
@@ -40,6 +42,7 @@ def status(store: Store) -> dict[str, Any]:
             "people": _people(tx),
             "rounds": rounds,
             "adjudications": adjudications,
+            "pairs": asdict(tally.pair_counts(tx)),
             "lost_verdicts": len(lost),
             "judgements": origins,
             "simulated": simulated_note(origins),
@@ -73,12 +76,14 @@ def look_again_notes(second_look: int, lost: int) -> list[str]:
 
 
 def _people(tx: Tx) -> list[dict[str, Any]]:
-    counts = work.counts(tx)
+    counts, decided = work.counts(tx), tally.decided_by(tx)
     rows = []
     for one in people.people(tx):
         own = counts[counts["person_id"] == one.id]
         by_status = {state.value: int(own["n"][own["status"] == state.value].sum()) for state in Status}
-        rows.append({"name": one.name, "role": one.role.value, "retired": one.retired, **by_status})
+        rows.append(
+            {"name": one.name, "role": one.role.value, "retired": one.retired, **by_status, "decided": decided[one.id]}
+        )
     return rows
 
 
@@ -113,7 +118,10 @@ def _next(built: dict[str, int], rounds: dict[str, dict[str, int]], adjudication
         ),
         (not sum(verdicts.values()), "run `fcpair validate assign`"),
         (lost, f"pairs whose label has changed since its verdict: {lost:,}; `fcpair validate assign --more`"),
-        (verdicts["vacant"], f"verdicts that nobody is left to give: {verdicts['vacant']:,}; `fcpair people add NAME`"),
+        (
+            verdicts["vacant"],
+            f"verdicts that nobody is left to give: {verdicts['vacant']:,}; `fcpair people add NAME --role validator`",
+        ),
         (
             verdicts["open"],
             f"open verdicts: {verdicts['open']:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`",

@@ -84,7 +84,7 @@ def _simulate_round(
         turn_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1)[0])
         given = open_.rename(columns={"id": "assignment_id"})[["assignment_id", "pair_id", "person_id"]].assign(note="")
         look = simulation.answers if round_ is Round.LABEL else simulation.second_looks
-        given["code"] = look(true[given["pair_id"]].to_numpy(np.int64), scheme, habits, turn_seed)
+        given["code"] = look(np.asarray(true[given["pair_id"]], np.int64), scheme, habits, turn_seed)
         if round_ is Round.VALIDATE:
             given = check.with_decisions(tx, given, blind=True).drop(columns=[] if blind else ["own_code"])
         given["seconds"] = simulation.seconds(len(given), turn_seed)

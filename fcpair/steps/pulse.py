@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from fcpair.effort import Exposure, exposure, least_s, n_words, too_fast
 from fcpair.pace import Outlook, end_at, last_end, longest_left, outlook, per_day
 from fcpair.records import Origin, Person, Role, Round, Rule, Status
 from fcpair.steps import staff
+from fcpair.steps.tally import PairCounts
 from fcpair.store.watch import Answer, Decision
 
 ADJUDICATE = "adjudicate"
@@ -39,6 +40,8 @@ class PersonPulse:
 class StagePulse:
     """How one stage goes: `name` is `label`, `adjudicate` or `validate`; `vacant` pairs wait for somebody to take them.
 
+    In `adjudicate`, `done` pairs are decided by a person, `open` ones wait for one, and `by_policy` ones for a policy.
+
     `per_day` and `end_at` are of everybody together, as if any of them could take any pair; `last_end` and
     `longest_left_s` are of whoever will be last with what they were given, None where that cannot be told.
     """
@@ -52,6 +55,7 @@ class StagePulse:
     end_at: float | None
     last_end: float | None
     longest_left_s: float | None
+    by_policy: int = 0
 
 
 @dataclass(frozen=True)
@@ -132,21 +136,28 @@ def answering(
 
 
 def adjudicating(
-    everybody: Sequence[Person], decisions: Iterable[Decision], done: int, waiting: int, clock: Clock
+    everybody: Sequence[Person],
+    decisions: Iterable[Decision],
+    decided: Counter[int],
+    pairs: PairCounts,
+    again: int,
+    clock: Clock,
 ) -> StagePulse:
-    """How adjudication by people goes: `done` pairs are decided by somebody, `waiting` ones wait."""
+    """How adjudication by people goes.
+
+    `decided` says on how many pairs each person's decision stands and is not to be looked at again; `again` on how many
+    pairs one is.
+    """
     acts: dict[int, _Acts] = {}
     seen: set[int] = set()
-    by: dict[int, int | None] = {}  # whose decision stands on each pair
     for one in decisions:
-        by[one.pair_id] = one.person_id if one.rule == Rule.PERSON else None
         if one.rule == Rule.PERSON:
             acts.setdefault(one.person_id, _Acts()).add(one.at, new=one.pair_id not in seen)
             seen.add(one.pair_id)
-    n_each = Counter(by.values())
     there = [one for one in everybody if one.role is Role.ADJUDICATOR or one.id in acts]
-    people = tuple(_pulse(one, {Status.DONE.value: n_each[one.id]}, acts.get(one.id, _Acts()), clock) for one in there)
-    return _stage(ADJUDICATE, (done, waiting, 0), people, acts, clock)
+    people = tuple(_pulse(one, {Status.DONE.value: decided[one.id]}, acts.get(one.id, _Acts()), clock) for one in there)
+    stage = _stage(ADJUDICATE, (decided.total(), pairs.wait_for_person + again, 0), people, acts, clock)
+    return replace(stage, by_policy=pairs.wait_for_policy)
 
 
 def _stage(

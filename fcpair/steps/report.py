@@ -15,7 +15,7 @@ from fcpair.report import data as report_data
 from fcpair.report.data import EvaluationFigures, GridMap, PersonFigures, ReportData, Stage, TierFigures
 from fcpair.report.page import render
 from fcpair.report.words import counted
-from fcpair.steps import judge
+from fcpair.steps import judge, tally
 from fcpair.steps.grade import tiers_of
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.overview import simulated_note
@@ -78,7 +78,7 @@ def gather(store: Store, partition: Partition, options: AgreementOptions) -> Rep
             grid=_grid(tx, labels, standing, scheme),
             agreement=_agreement(labels, scheme, options),
             rules_used=dict(zip(rules_used.index.tolist(), rules_used.tolist(), strict=True)),
-            n_need_person=len(judge.waiting(tx)) if len(labels) else 0,
+            n_need_person=tally.pair_counts(tx).wait_for_person,
             tiers=_tier_figures(tx, partition) if len(labels) else None,
             releases=tuple(runs.releases(tx)),
             evaluation=_evaluation(tx),
@@ -136,6 +136,8 @@ def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, scheme: Scheme) 
     np.add.at(counts, at(labels), 1)
     decision = np.full(at.shape, report_data.UNDECIDED, np.int8)
     kind = np.where(standing["code"].isin(scheme.positive), report_data.POSITIVE, report_data.OTHER)
+    waiting = labels[labels["pair_id"].isin(judge.waiting(tx))] if len(labels) else labels
+    decision[at(waiting)] = report_data.WAITING
     decision[at(standing)] = np.where(standing["code"].isna(), report_data.DISCARDED, kind)
     return GridMap(_places(tx, at, n_pairs), counts, decision)
 

@@ -84,7 +84,9 @@ def test_an_empty_tier_ends_with_2_and_writes_nothing(at: At, fcpair: Fcpair, he
     study = at("decided")
     before = dump(study)
     result = fcpair("export", kind, *COMMANDS[kind].split(), "--out", "out.csv", code=2)
-    assert "is empty, so out.csv was not written; `fcpair partition` shows every tier" in result.stderr
+    assert (
+        "is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier" in result.stderr
+    )
     assert list(here.iterdir()) == []
     assert dump(study) == before
 

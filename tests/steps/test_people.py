@@ -112,6 +112,7 @@ def test_what_a_person_did_stays_when_they_leave(at: At, tmp_path: Path) -> None
         "done": 4,
         "skipped": 0,
         "withdrawn": 10,
+        "decided": 0,
     }
 
 

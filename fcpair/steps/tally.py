@@ -1,0 +1,68 @@
+"""How many pairs are where: each number that a status, a page or a report shows is counted here, and only here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fcpair.records import Rule, Verdict
+from fcpair.steps import judge, settle
+from fcpair.store import Tx, decisions, progress
+from fcpair.validate import combine
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Every pair of the grid once, by how far it is.
+
+    `no_label`: nobody has labelled it. `wait_for_person`: labelled, no rule can decide it. `wait_for_policy`: labelled,
+    and a policy would decide it, but none has. `discarded`: decided to have no label. Decided to have one:
+    `no_verdict` on that label, `valid` or `not_valid`.
+    """
+
+    no_label: int
+    wait_for_person: int
+    wait_for_policy: int
+    discarded: int
+    no_verdict: int
+    valid: int
+    not_valid: int
+
+
+def pair_counts(tx: Tx) -> PairCounts:
+    """Where the pairs of the grid are now."""
+    standing = standing_decisions(tx)
+    discarded = set(standing["pair_id"][standing["code"].isna()])
+    decided = set(standing["pair_id"]) - discarded
+    labelled = set(decisions.current_labels(tx, "pair_id")["pair_id"]) - set(standing["pair_id"])
+    for_person = labelled & set(judge.waiting(tx)) if labelled else set()
+    given = decisions.current_verdicts(tx)
+    pairs, verdict = combine(given["pair_id"].to_numpy(), given["code"].to_numpy())
+    verdicts = {pair: code for pair, code in zip(pairs.tolist(), verdict.tolist(), strict=True) if pair in decided}
+    valid = sum(code == Verdict.AGREE for code in verdicts.values())
+    return PairCounts(
+        no_label=progress.built(tx)["pair"] - len(labelled) - len(standing),
+        wait_for_person=len(for_person),
+        wait_for_policy=len(labelled) - len(for_person),
+        discarded=len(discarded),
+        no_verdict=len(decided) - len(verdicts),
+        valid=valid,
+        not_valid=len(verdicts) - valid,
+    )
+
+
+def standing_decisions(tx: Tx) -> pd.DataFrame:
+    """The decision that stands on each pair, without those taken back: `pair_id`, `rule`, `code`, `person_id`."""
+    standing = decisions.current_adjudications(tx, "pair_id", "rule", "code", "person_id")
+    return standing[standing["rule"] != Rule.REOPENED.value]
+
+
+def decided_by(tx: Tx) -> Counter[int]:
+    """On how many pairs the decision of each person stands and waits for no second look, by their id."""
+    standing = standing_decisions(tx)
+    own = (standing["rule"] == Rule.PERSON.value) & ~standing["pair_id"].isin(settle.overtaken(tx))
+    return Counter(standing["person_id"][own].astype(int).tolist())
