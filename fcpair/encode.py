@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from fcpair.cache import cache_folder, read_rows, write_rows
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH = 32
+SAVE_EVERY_S = 30.0
+"""After so long what has been encoded is kept, in case the process is killed; Ctrl-C loses nothing."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -22,8 +26,8 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
     """Encode texts to unit vectors of shape `(n_texts, dimension)`; dot products are cosine similarities.
 
     Each distinct text is encoded once, and never again on this machine with the same weights: vectors are kept in
-    `$FCPAIR_CACHE` (or the user's cache folder), by the digests of weights and text. `progress(done, total)` counts
-    the texts that had to be encoded.
+    `$FCPAIR_CACHE` (or the user's cache folder), by the digests of weights and text, while encoding goes on: who stops
+    it goes on from there. `progress(done, total)` counts the texts that had to be encoded.
 
     Raises:
         ModelError: the model is no sentence-transformers model.
@@ -35,37 +39,40 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
     kept = cache_folder() / "vectors" / f"{model.sha256}.npz"
     known = read_rows(kept)
     new = [key for key in distinct if key not in known]
+    if not distinct:
+        raise ModelError("there are no texts to encode")
     if new:
-        vectors = _encode_distinct([distinct[key] for key in new], model, progress)
-        known.update(zip(new, vectors, strict=True))
-        write_rows(kept, known)
+        saved_s = monotonic()
+        done = 0
+        try:
+            for batch, vectors in _encode_batches([distinct[key] for key in new], model):
+                known.update(zip((new[at] for at in batch), vectors, strict=True))
+                done += len(batch)
+                if progress:
+                    progress(done, len(new))
+                if monotonic() - saved_s > SAVE_EVERY_S:
+                    write_rows(kept, known)
+                    saved_s = monotonic()
+        finally:  # Ctrl-C too: what is encoded is kept, and the next run goes on from there
+            if done:
+                write_rows(kept, known)
     return np.stack([known[key] for key in keys])
 
 
-def _encode_distinct(texts: list[str], model: Model, progress: Progress | None) -> NDArray[np.float32]:
-    """Encode in batches of texts with about as many tokens, longest first, so that padding is rare."""
+def _encode_batches(texts: list[str], model: Model) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+    """The positions and vectors of texts in batches of about as many tokens, longest first: padding is rare so."""
     import numpy as np
     import torch
 
     encoder = _load(model)
     order = np.argsort([-n for n in _token_counts(encoder, texts)], kind="stable")
-    batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
-    vectors: NDArray[np.float32] | None = None
-    done = 0
-    with torch.inference_mode():
-        for batch in batches:
+    for start in range(0, len(order), BATCH):
+        batch = order[start : start + BATCH].tolist()
+        with torch.inference_mode():
             features = encoder.preprocess([texts[i] for i in batch])
             features = {key: value.to(encoder.device) for key, value in features.items() if hasattr(value, "to")}
-            unit = torch.nn.functional.normalize(encoder(features)["sentence_embedding"], dim=1).cpu().numpy()
-            if vectors is None:
-                vectors = np.empty((len(texts), unit.shape[1]), np.float32)
-            vectors[batch] = unit
-            done += len(batch)
-            if progress:
-                progress(done, len(texts))
-    if vectors is None:
-        raise ModelError("there are no texts to encode")
-    return vectors
+            unit = torch.nn.functional.normalize(encoder(features)["sentence_embedding"], dim=1)
+        yield batch, unit.cpu().numpy()
 
 
 def _load(model: Model) -> Any:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from fcpair.cli.options import format_option, seed_option, with_study
 from fcpair.cli.output import Table, done, emit
+from fcpair.errors import InputError
 from fcpair.records import Role
 
 if TYPE_CHECKING:
@@ -51,29 +56,64 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
     """
     added = study.add_people(list(names), Role(role))
     click.echo(f"added as {role}: {', '.join(one.name for one in added)}")
-    for one in added:
-        _invite(study, one.name, url)
+    _invite(study, [one.name for one in added], url)
 
 
 @people.command()
-@click.argument("name")
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everybody", is_flag=True, help="Invite everybody who has no link yet.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write the links to a new CSV that only you can read, and print none.",
+)
 @url_option
 @with_study
-def invite(study: Study, name: str, url: str) -> None:
-    """Print a new link that lets a person in; the one before ends.
+def invite(study: Study, names: tuple[str, ...], everybody: bool, out: Path | None, url: str) -> None:
+    """Print new links that let people in; those before end.
 
-    A link is shown this once and works until `invite` makes another, or `revoke` ends it: send it to that
-    person alone.
+    A link is shown this once, since the study keeps only its hash, and works until `invite` makes another, or
+    `revoke` ends it: send it to that person alone.
 
     \b
     Example:
-      fcpair people invite ana --url https://labels.example.org
+      fcpair people invite ana ben --url https://labels.example.org
+      fcpair people invite --all --out links.csv
     """
-    _invite(study, name, url)
+    if everybody == bool(names):
+        raise click.UsageError("give names, or --all for everybody who has no link yet")
+    _invite(study, names or None, url, out)
 
 
-def _invite(study: Study, name: str, url: str) -> None:
-    click.echo(f"{name}: {url.rstrip('/')}/join#{study.access.invite(name)}")
+def _invite(study: Study, names: Sequence[str] | None, url: str, out: Path | None = None) -> None:
+    def keep(tokens: dict[str, str]) -> None:
+        if out is not None:
+            _write_links(out, {name: _link(url, token) for name, token in tokens.items()})
+
+    tokens = study.access.invite_all(names, keep)
+    if out is not None:
+        click.echo(f"{out}: {len(tokens):,} link{'s' * (len(tokens) != 1)}; delete it when they are sent")
+        return
+    for name, token in tokens.items():
+        click.echo(f"{name}: {_link(url, token)}")
+
+
+def _link(url: str, token: str) -> str:
+    return f"{url.rstrip('/')}/join#{token}"
+
+
+def _write_links(path: Path, links: dict[str, str]) -> None:
+    """Write names and links to a file that is not there yet, for the eyes of its owner alone."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise InputError(f"{path} exists already and may hold links; name a new file") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; name another file") from None
+    with os.fdopen(file, "w", encoding="utf-8", newline="") as written:
+        rows = csv.writer(written)
+        rows.writerow(("name", "link"))
+        rows.writerows(links.items())
 
 
 @people.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fcpair.errors import InputError, StageError
@@ -16,6 +16,10 @@ from fcpair.store import Store, Tx, people, progress, runs, topics
 from fcpair.store.optouts import OptOut, topic_key
 
 TOKEN_BYTES = 24
+
+
+def _drop(tokens: dict[str, str]) -> None:
+    """Keep no tokens: whoever called has them."""
 
 
 class Access:
@@ -37,14 +41,35 @@ class Access:
             UnknownIdError: there is nobody of that name.
             StageError: the person takes no further part.
         """
-        token = secrets.token_urlsafe(TOKEN_BYTES)
+        return self.invite_all([name])[name]
+
+    def invite_all(
+        self, names: Sequence[str] | None = None, keep: Callable[[dict[str, str]], None] = _drop
+    ) -> dict[str, str]:
+        """New tokens for these people, or for everybody active who has none, by name; all of them, or none.
+
+        `keep` is called with the tokens before they hold: where it fails, the tokens before still do.
+
+        Raises:
+            UnknownIdError: there is nobody of one of the names.
+            StageError: one of them takes no further part, or there is nobody to invite.
+        """
         with self._store.write() as tx:
-            person = staff.find(tx, name)
-            if person.retired:
-                raise StageError(f"`{name}` has been retired, so cannot be invited")
-            people.set_token(tx, person.id, _hashed(token))
-            note_run(tx, "people", {"invite": name}, {"people": 1})
-        return token
+            if names is None:
+                there = people.with_token(tx)
+                invited = [one for one in people.people(tx, active=True) if one.id not in there]
+            else:
+                invited = [staff.find(tx, name) for name in dict.fromkeys(names)]
+            if not invited:
+                raise StageError("everybody has an invite link; `fcpair people invite NAME` makes a new one")
+            if retired := [one.name for one in invited if one.retired]:
+                raise StageError(f"`{retired[0]}` has been retired, so cannot be invited")
+            tokens = {one.name: secrets.token_urlsafe(TOKEN_BYTES) for one in invited}
+            for one in invited:
+                people.set_token(tx, one.id, _hashed(tokens[one.name]))
+                note_run(tx, "people", {"invite": one.name}, {"people": 1})
+            keep(tokens)
+        return tokens
 
     def revoke(self, name: str) -> None:
         """Shut the door: the person's token and sessions end. Their work stays as it is.

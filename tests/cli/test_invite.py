@@ -1,0 +1,86 @@
+"""Inviting people on the command line: one, several, everybody; to the terminal, or to a file of one's own."""
+
+from __future__ import annotations
+
+import csv
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Fcpair
+from fcpair.study import Study
+
+At = Callable[[str], Path]
+
+
+def name_of(study: Path, link: str) -> str | None:
+    """Whom a link lets in."""
+    visitor = Study.open(study).access.by_token(link.partition("#")[2])
+    return visitor.name if visitor else None
+
+
+def links_of(output: str) -> dict[str, str]:
+    return dict(line.split(": ", 1) for line in output.splitlines())
+
+
+def test_several_people_are_invited_at_once(at: At, fcpair: Fcpair) -> None:
+    study = at("dealt")
+    links = links_of(fcpair("people", "invite", "ana", "ben").stdout)
+    assert {name: name_of(study, link) for name, link in links.items()} == {"ana": "ana", "ben": "ben"}
+
+
+def test_all_are_those_who_have_no_link_and_take_part(at: At, fcpair: Fcpair) -> None:
+    study = at("dealt")
+    first = links_of(fcpair("people", "invite", "ana").stdout)["ana"]
+    fcpair("people", "retire", "cleo")
+    assert list(links_of(fcpair("people", "invite", "--all").stdout)) == ["ben"]
+    assert name_of(study, first) == "ana"
+    assert "everybody has an invite link" in fcpair("people", "invite", "--all", code=2).stderr
+
+
+def test_links_go_to_a_file_that_nobody_else_can_read_and_not_to_the_terminal(
+    at: At, fcpair: Fcpair, tmp_path: Path
+) -> None:
+    study, out = at("dealt"), tmp_path / "links.csv"
+    said = fcpair("people", "invite", "--all", "--out", out).output
+    assert "3 links" in said
+    assert "join#" not in said
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == ["ana", "ben", "cleo"]
+    assert [name_of(study, row["link"]) for row in rows] == ["ana", "ben", "cleo"]
+    assert rows[0]["link"].partition("#")[2].encode() not in study.read_bytes()
+
+
+def test_a_file_that_is_there_is_kept_and_so_are_the_links_before(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    study, out = at("dealt"), tmp_path / "links.csv"
+    link = links_of(fcpair("people", "invite", "ana").stdout)["ana"]
+    out.write_text("somebody's links", "utf-8")
+    assert "exists already" in fcpair("people", "invite", "ana", "ben", "--out", out, code=2).stderr
+    assert out.read_text("utf-8") == "somebody's links"
+    assert name_of(study, link) == "ana"
+
+
+def test_one_unknown_name_invites_nobody(at: At, fcpair: Fcpair) -> None:
+    study = at("dealt")
+    link = links_of(fcpair("people", "invite", "ana").stdout)["ana"]
+    assert "nobody called `zoe`" in fcpair("people", "invite", "ana", "zoe", code=2).stderr
+    assert name_of(study, link) == "ana"
+
+
+@pytest.mark.parametrize("given", [(), ("ana", "--all")])
+def test_names_or_all(at: At, fcpair: Fcpair, given: tuple[str, ...]) -> None:
+    at("dealt")
+    assert "give names, or --all" in fcpair("people", "invite", *given, code=2).stderr
+
+
+def test_the_hint_for_verdicts_without_a_taker_names_the_role_that_helps(at: At, fcpair: Fcpair) -> None:
+    study = Study.open(at("checking"))
+    for pair in study.waiting():
+        study.decide(pair, 2, by="petra")
+    fcpair("people", "retire", "vera")
+    fcpair("people", "retire", "walt")
+    assert "fcpair people add NAME --role validator" in fcpair("status").stdout
