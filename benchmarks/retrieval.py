@@ -89,7 +89,7 @@ def stage(path: str, cache: str, new: str) -> dict[str, Any]:
 
     loading, encoding, counted = Clock(), Clock(), Clock()
     encode._load = loading.around(encode._load)
-    encode._encode_distinct = counted.around(encode._encode_distinct)
+    encode._encode_batches = counted.around(encode._encode_batches)
     encode.encode = encoding.around(encode.encode)
     study = Study.open(path)
     start = time.perf_counter()

@@ -13,6 +13,8 @@ from fcpair.errors import ModelError
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 ENCODERS, CROSS_ENCODERS = "sentence-transformers", "cross-encoder"  # whose models the hub has without a slash
+MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
+_ENGLISH = ("all-minilm-", "all-mpnet-", "all-distilroberta-", "all-roberta-", "multi-qa-", "msmarco-", "bge-small-en")
 _WEIGHTS = ("*.safetensors", "*.bin")
 
 
@@ -30,6 +32,11 @@ class Model:
         kept = asdict(self)
         del kept["folder"]
         return kept
+
+
+def is_english(name: str) -> bool:
+    """Whether a model of that name was trained on English alone; False where that is not known."""
+    return name.rpartition("/")[2].lower().startswith(_ENGLISH)
 
 
 def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS) -> Model:

@@ -86,6 +86,7 @@ class Retrieve:
     k: int = _param(2, "how many nearest CNs of each source CN")
     model: str = _param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
     count_duplicates: bool = _param(False, "count neighbours over corpus rows, as FC-CONAN did")
+    list: Path | None = _param(None, "a file with the candidates to take, in a column `cn`; nothing is encoded then")
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ class Pair(_Seeded):
 
     stage: ClassVar[str] = "pair"
     candidates: int | None = _param(None, "how many candidates to draw; all if not given")
+    keep_known: bool = _param(False, "put pairs that stand in the corpus before people, too")
     seed: int = _param(0, "of the draw")
 
 

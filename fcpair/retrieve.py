@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+from unicodedata import name
 
 from fcpair.errors import InputError
 
@@ -59,6 +62,19 @@ def draw_stratified(strata: NDArray[np.object_], n: int, seed: int, what: str = 
     quotas[extra] += 1
     drawn = [order[codes[order] == stratum][:quota] for stratum, quota in enumerate(quotas)]
     return np.sort(np.concatenate(drawn))
+
+
+def foreign(bodies: Iterable[str], languages: Iterable[str]) -> str | None:
+    """In what way most texts are not English, as far as one can see: their language, or their script; None if not.
+
+    `languages` are those that the corpus names, one for each text, empty where it names none.
+    """
+    named = Counter(languages)
+    language, n = named.most_common(1)[0] if named else ("", 0)
+    if language and 2 * n > named.total():
+        return None if language.lower().startswith("en") else f"is in the language `{language}`"
+    letters = Counter(name(letter, "").startswith("LATIN") for body in bodies for letter in body if letter.isalpha())
+    return "is written in another script than Latin" if letters[False] > letters[True] else None
 
 
 def check_k(k: int) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tiny_cross import save_tiny
 
 from fcpair import encode as encoding
-from fcpair.cache import cache_folder
+from fcpair.cache import cache_folder, read_rows
 from fcpair.corpus import Corpus, digest, read_corpus
 from fcpair.encode import encode
 from fcpair.errors import ModelError
@@ -65,11 +65,12 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Stands in for the encoding alone, for tests of the cache around it; records what it was asked to encode."""
     asked: list[list[str]] = []
 
-    def encode_distinct(texts: list[str], _model: Model, _progress: object) -> Any:
+    def encode_batches(texts: list[str], _model: Model) -> Any:
         asked.append(texts)
-        return np.array([[len(text), 1] for text in texts], np.float32)
+        for at, text in enumerate(texts):
+            yield [at], np.array([[len(text), 1]], np.float32)
 
-    monkeypatch.setattr(encoding, "_encode_distinct", encode_distinct)
+    monkeypatch.setattr(encoding, "_encode_batches", encode_batches)
     return asked
 
 
@@ -225,3 +226,39 @@ def test_the_candidates_of_fc_conan(data: Path, model: Model, texts: pd.DataFram
     bronze = set(pd.read_csv(data / "fc-conan" / "bronze_partition_df.csv")["counternarrative"].map(digest))
     assert len(bronze) == 130
     assert bronze <= set(texts["cn_digest"][over_rows])
+
+
+# -- stopping
+
+
+class Stopper:
+    """Progress that presses Ctrl-C after some texts."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+
+    def __call__(self, done: int, total: int) -> None:
+        if done == self.after < total:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("cold")
+def test_what_was_encoded_before_ctrl_c_is_kept_and_the_next_run_goes_on(fake: list[list[str]]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        encode(TEXTS, FAKE, Stopper(2))
+    vectors = encode(TEXTS, FAKE)
+    assert fake == [TEXTS, TEXTS[2:]]
+    assert vectors[:, 0].tolist() == [len(text) for text in TEXTS]
+
+
+@pytest.mark.usefixtures("cold")
+def test_what_was_encoded_is_kept_on_the_way_for_a_process_that_is_killed(
+    fake: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each text the cache holds those before it."""
+    monkeypatch.setattr(encoding, "SAVE_EVERY_S", 0.0)
+    found: list[int] = []
+    kept = cache_folder() / "vectors" / f"{FAKE.sha256}.npz"
+    encode(TEXTS, FAKE, lambda done, _: found.append(len(read_rows(kept))))
+    assert found == [0, 1, 2, 3, 4, 5]
+    assert len(fake) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from fcpair import models
 from fcpair.errors import ModelError
-from fcpair.models import CROSS_ENCODERS, DEFAULT_MODEL, Model, resolve
+from fcpair.models import CROSS_ENCODERS, DEFAULT_MODEL, MULTILINGUAL, Model, is_english, resolve
 
 GENUINE = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -105,3 +105,17 @@ def test_a_name_without_a_slash_is_one_of_the_owners(monkeypatch: pytest.MonkeyP
 def test_the_packaged_encoder_is_no_cross_encoder() -> None:
     with pytest.raises(ModelError, match="cannot be had"):
         resolve(DEFAULT_MODEL, CROSS_ENCODERS)
+
+
+@pytest.mark.parametrize(
+    ("name", "english"),
+    [
+        (DEFAULT_MODEL, True),
+        ("sentence-transformers/all-mpnet-base-v2", True),
+        (MULTILINGUAL, False),
+        ("intfloat/multilingual-e5-small", False),
+        ("my/own-model", False),
+    ],
+)
+def test_models_that_know_english_alone_are_known(name: str, english: bool) -> None:
+    assert is_english(name) == english

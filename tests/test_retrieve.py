@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from fcpair import retrieve
 from fcpair.errors import InputError
-from fcpair.retrieve import candidates, draw, draw_stratified, neighbours
+from fcpair.retrieve import candidates, draw, draw_stratified, foreign, neighbours
 
 Vectors = NDArray[np.float32]
 
@@ -210,3 +210,23 @@ def test_k_below_one_is_refused() -> None:
 def test_candidates_are_the_neighbours_that_are_no_source_each_once() -> None:
     found = pd.DataFrame({"source": [0, 0, 1, 1], "cn": [5, 1, 5, 2]})
     assert candidates(found, np.array([0, 1])).tolist() == [2, 5]
+
+
+# -- languages
+
+
+@pytest.mark.parametrize(
+    ("bodies", "languages", "found"),
+    [
+        (["Some of us bake your bread."], [""], None),
+        (["Some of us bake your bread."], ["en"], None),
+        (["Einige von uns backen dein Brot."], ["de"], "is in the language `de`"),
+        (["نان تازه", "bread", "ما شب‌ها نان می‌پزیم"], ["", "", ""], "is written in another script than Latin"),
+        (["نان تازه", "bread and butter"], ["en", "en"], None),
+        (["Naïve café"], [""], None),
+        ([], [], None),
+        (["1234 ?!"], [""], None),
+    ],
+)
+def test_a_corpus_that_is_not_english_is_recognised(bodies: list[str], languages: list[str], found: str | None) -> None:
+    assert foreign(bodies, languages) == found

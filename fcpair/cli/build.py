@@ -90,11 +90,12 @@ def select(study: Study, options: Select, redo: bool) -> None:
 def retrieve(study: Study, options: Retrieve, redo: bool) -> None:
     """Bring candidate CNs in.
 
-    They are the CNs nearest to those that the corpus pairs with the selected HS.
+    They are the CNs nearest to those that the corpus pairs with the selected HS, or those of a list.
 
     \b
     Example:
       fcpair retrieve --k 2 --count-duplicates
+      fcpair retrieve --list candidates.csv
     """
     with progress("encoding") as report:
         run = study.retrieve(options, redo=redo, progress=report)
@@ -108,7 +109,7 @@ def retrieve(study: Study, options: Retrieve, redo: bool) -> None:
 def pair(study: Study, options: Pair, redo: bool) -> None:
     """Cross the HS with the candidates.
 
-    Pairs that stand in the corpus are left out: only novel pairs are put before people.
+    Pairs that stand in the corpus are left out: only novel pairs are put before people, unless `--keep-known` is given.
 
     \b
     Example:

@@ -25,6 +25,14 @@ COLUMNS = {
     "n_labels": "how many people labelled the pair",
     "simulated": "whether a label or verdict of the pair was made up by simulated people",
 }
+NOVEL = "No pair stands in the corpus that the study started from."
+KNOWN = "Pairs that stand in the corpus that the study started from are among them."
+WARNING = (
+    "> **Content warning.** The texts may be hateful and distressing. They are here for research on how to answer",
+    "> such texts, and do not say what the people think who made this data.\n",
+)
+"""What stands on the card of a study whose queries are called hate speech, or something with `hate` in it."""
+
 PREFIXES = {
     "label.": "what each annotator answered, under a pseudonym; empty where there is none",
     "hs.": "what the corpus says about the {hs}",
@@ -36,7 +44,7 @@ PREFIXES = {
 class Facts:
     """What a card says about the study: its title, the names of its sides, its labels and what made the folder.
 
-    `simulated` is None unless answers were made up.
+    `simulated` is None unless answers were made up; `keeps_known` says that pairs of the corpus were judged, too.
     """
 
     title: str
@@ -46,6 +54,7 @@ class Facts:
     rules: Sequence[TierRule]
     simulated: str | None
     version: str
+    keeps_known: bool = False
 
 
 def hf_files(bronze: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame | str]:
@@ -78,12 +87,12 @@ def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
     simulated = [f"**{facts.simulated}.**\n"] if facts.simulated else []
     parts = [
         *("---", *_configs(tiers), "---\n", f"# {title}\n"),
-        f"Pairs of a {facts.hs_name} (`hs`) and a {facts.cn_name} (`cn`), each judged by people. Some judged pairs are",
-        f"labelled {_positive(facts.scheme)}, the others are not; a pair that is not here was not judged.\n",
+        f"Pairs of {_a(facts.hs_name)} (`hs`) and {_a(facts.cn_name)} (`cn`), each judged by people. Some judged pairs are",
+        f"labelled {_positive(facts.scheme)}, the others are not; a pair that is not here was not judged.",
+        f"{KNOWN if facts.keeps_known else NOVEL}\n",
         *simulated,
-        "> **Content warning.** The texts may be hateful and distressing. They are here for research on how to answer",
-        "> such texts, and do not say what the people think who made this data. An annotator's pseudonym is no",
-        "> invitation to find out who it is.\n",
+        *(WARNING if "hate" in facts.hs_name.lower() else ()),
+        "An annotator's pseudonym is no invitation to find out who it is.\n",
         *("## Tiers\n", *_tier_lines(tiers, facts), ""),
         "Every tier holds those above it in this table. Each is one configuration with one split, `train`:\n",
         "```python",
@@ -96,6 +105,10 @@ def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
         f"Written by fcpair {facts.version}.",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _a(name: str) -> str:
+    return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
 
 
 def _configs(tiers: Mapping[Tier, pd.DataFrame]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair import corpus as corpora
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+
+
+_log = logging.getLogger(__name__)
 
 
 def import_corpus(store: Store, options: Import, *, redo: bool = False) -> RunRecord:
@@ -95,13 +100,16 @@ def _positions(there: pd.DataFrame, options: Select) -> NDArray[np.int64]:
 
 
 def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: Progress | None) -> RunRecord:
-    """Bring candidates in: the nearest neighbours of the source CNs, less all source CNs."""
+    """Bring candidates in: the nearest neighbours of the source CNs, less all source CNs; or those of a list."""
     import numpy as np
 
+    if options.list is not None:
+        return _take_listed(store, options, options.list, redo=redo)
     retrieve.check_k(options.k)
     with store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
         there = texts.source_copies(tx)
+        _warn_of_language(tx, options.model)
     model = models.resolve(options.model)
     vectors = encode.encode(there["body"].tolist(), model, progress)
     with store.write() as tx:
@@ -119,14 +127,38 @@ def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: P
         return note(tx, options, counts, model.record())
 
 
+def _take_listed(store: Store, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:
+    """Take the candidates of a file; each is a CN of the corpus, source CNs among them."""
+    with store.write() as tx:
+        begin_building(tx, "retrieve", redo=redo)
+        candidates = listed(tx, corpora.CN, path)
+        grids.set_candidates(tx, candidates)
+        return note(tx, options, {"candidates": len(candidates)})
+
+
+def _warn_of_language(tx: Tx, model: str) -> None:
+    """Say so where the model knows English alone, and most CNs are something else."""
+    if not models.is_english(model):
+        return
+    cns = texts.texts_of(tx, corpora.CN)
+    if found := retrieve.foreign(cns["body"].tolist(), cns["language"].fillna("").tolist()):
+        _log.warning(
+            "%s knows English only, but most of the corpus %s, so its neighbours mean little; name a multilingual "
+            "model, such as `--model %s`",
+            model,
+            found,
+            models.MULTILINGUAL,
+        )
+
+
 def make_grid(store: Store, options: Pair, *, redo: bool = False) -> RunRecord:
-    """Cross the selected HS with all candidates, or with as many as are drawn."""
+    """Cross the selected HS with all candidates, or with as many as are drawn, less the corpus unless it is kept."""
     with store.write(bulk=True) as tx:
         begin_building(tx, "pair", redo=redo)
         there = grids.candidates(tx)
         n = len(there) if options.candidates is None else options.candidates
         grids.set_drawn(tx, [there[i] for i in retrieve.draw(len(there), n, options.seed, "candidates")])
-        n_pairs, in_corpus = grids.fill_grid(tx)
+        n_pairs, in_corpus = grids.fill_grid(tx, keep_known=options.keep_known)
         n_hs = len(grids.selected(tx))
         counts = {"hs": n_hs, "cn": n, "pairs": n_pairs, "in_corpus": in_corpus, "even_for": list(even_shares(n_pairs))}
         return note(tx, options, counts)

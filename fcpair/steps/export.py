@@ -16,7 +16,7 @@ from fcpair.export.hf import Facts, hf_files
 from fcpair.export.qrels import grades, qrels_text
 from fcpair.export.training import Kind, training_sets
 from fcpair.folders import check_new_folder, new_folder
-from fcpair.params import Partition
+from fcpair.params import Pair, Partition
 from fcpair.partition import tier_rules
 from fcpair.records import RunRecord, Tier
 from fcpair.steps.grade import Tiers, empty, tier_rows, tiers_of
@@ -153,7 +153,8 @@ def _own(tx: Tx, options: Partition | None) -> Partition:
 def _facts(tx: Tx, options: Partition) -> Facts:
     said, simulated = runs.study_facts(tx), simulated_note(decisions.origins(tx))
     names = (said["title"], said["hs_name"], said["cn_name"])
-    return Facts(*names, scheme_of(tx), tier_rules(options.diamond), simulated, version("fcpair"))
+    keeps_known = own(tx, Pair, {}).keep_known
+    return Facts(*names, scheme_of(tx), tier_rules(options.diamond), simulated, version("fcpair"), keeps_known)
 
 
 def _graded(tx: Tx, tier: Tier, options: Partition, pool: str, *, binary: bool) -> tuple[pd.DataFrame, list[int]]:

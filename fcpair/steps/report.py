@@ -160,12 +160,15 @@ class _Places:
 
 def _places(tx: Tx, at: _Places, n_pairs: int) -> NDArray[np.int8]:
     """What each cell is. The pairs are counted, and read one by one only where the corpus does not explain the count:
-    no pair of the grid stands in the corpus, so a product less the corpus that has as many pairs has the same ones.
+    no pair of the grid stands in the corpus unless all that do were kept, so a product, or a product less the corpus,
+    that has as many pairs has the same ones.
     """
     import numpy as np
     import pandas as pd
 
     place = np.full(at.shape, report_data.IN_GRID, np.int8)
+    if n_pairs == place.size:
+        return place
     corpus = grids.corpus_cells(tx)
     if n_pairs != place.size - len(corpus):
         place[:] = report_data.HOLE

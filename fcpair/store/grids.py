@@ -77,13 +77,14 @@ def set_drawn(tx: Tx, candidate_ids: list[int]) -> None:
     tx.execute(drawn, [{"cn": cn} for cn in candidate_ids])
 
 
-def fill_grid(tx: Tx) -> tuple[int, int]:
+def fill_grid(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
     """Write every pair of a selected HS and a drawn candidate, less those of the corpus, and seal the grid.
 
-    Pairs are numbered from 1, one HS after the other; a pair of the corpus leaves its number unused.
+    Pairs are numbered from 1, one HS after the other; a pair of the corpus leaves its number unused, or stays in with
+    `keep_known`.
 
     Returns:
-        How many pairs the grid has, and how many of the product stand in the corpus and were left out.
+        How many pairs the grid has, and how many of the product stand in the corpus.
     """
     columns = (
         select(candidate.c.text_id, func.row_number().over(order_by=candidate.c.position).label("at"))
@@ -98,9 +99,12 @@ def fill_grid(tx: Tx) -> tuple[int, int]:
         .join(selected_hs, selected_hs.c.text_id == source_pair.c.hs_id)
         .join(columns, columns.c.text_id == source_pair.c.cn_id)
     )
-    left_out = tx.execute(delete(pair).where(pair.c.id.in_(known))).rowcount
+    if keep_known:
+        n_known = int(tx.execute(select(func.count()).where(pair.c.id.in_(known))).scalar_one())
+    else:
+        n_known = tx.execute(delete(pair).where(pair.c.id.in_(known))).rowcount
     dialect.seal_pairs(tx)
-    return product - left_out, left_out
+    return product - (0 if keep_known else n_known), n_known
 
 
 def add_pairs(tx: Tx, pairs: pd.DataFrame) -> None:

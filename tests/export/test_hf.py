@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+import pytest
 from huggingface_hub import DatasetCard
 
 from fcpair.export.hf import CARD, Facts, hf_files
@@ -26,9 +28,11 @@ BRONZE = pd.DataFrame(
 )
 
 
+FACTS = Facts("Tea & cats", "claim", "rebuttal", APPROPRIATENESS, tier_rules("majority"), None, "9.9")
+
+
 def made(title: str = "Tea & cats", simulated: str | None = None) -> dict[str, pd.DataFrame | str]:
-    facts = Facts(title, "claim", "rebuttal", APPROPRIATENESS, tier_rules("majority"), simulated, "9.9")
-    return hf_files(BRONZE, facts)
+    return hf_files(BRONZE, replace(FACTS, title=title, simulated=simulated))
 
 
 def card(title: str = "Tea & cats", simulated: str | None = None) -> str:
@@ -66,10 +70,26 @@ def test_the_card_explains_every_column() -> None:
     assert [name for name in BRONZE.columns if f"`{name}`" not in table] == []
 
 
-def test_the_card_names_the_sides_warns_of_the_content_and_says_what_wrote_it() -> None:
+def test_the_card_names_the_sides_and_says_what_wrote_it() -> None:
     assert "Pairs of a claim (`hs`) and a rebuttal (`cn`)" in card()
-    assert "**Content warning.**" in card()
     assert card().endswith("Written by fcpair 9.9.\n")
+
+
+@pytest.mark.parametrize(
+    ("hs_name", "warned"), [("hate speech", True), ("Hateful post", True), ("printer question", False)]
+)
+def test_the_card_warns_of_hate_where_there_is_some(hs_name: str, warned: bool) -> None:
+    told = hf_files(BRONZE, replace(FACTS, hs_name=hs_name))[CARD]
+    assert isinstance(told, str)
+    assert ("**Content warning.** The texts may be hateful" in told) == warned
+    assert "An annotator's pseudonym is no invitation to find out who it is." in told
+
+
+@pytest.mark.parametrize("keeps_known", [True, False])
+def test_the_card_says_whether_pairs_of_the_corpus_are_among_them(keeps_known: bool) -> None:
+    told = hf_files(BRONZE, replace(FACTS, keeps_known=keeps_known))[CARD]
+    assert isinstance(told, str)
+    assert ("are among them" in told, "No pair stands in the corpus" in told) == (keeps_known, not keeps_known)
 
 
 def test_the_card_invents_no_licence_and_no_citation() -> None:

@@ -27,7 +27,7 @@ from fcpair.params import (
     Validate,
 )
 from fcpair.records import Role, Tier
-from fcpair.store import grids, progress
+from fcpair.store import grids, progress, texts
 from fcpair.study import Study
 from steps.small import (
     ANNOTATORS,
@@ -274,6 +274,55 @@ def test_retrieval_brings_in_neighbours_that_are_no_source_cns_and_keeps_the_mod
     assert all(len(found) and set(found["source_id"]) <= set(sources) for found in brought)
     assert run.counts["candidates"] == len(candidates) > 0
     assert run.model == {"name": "all-MiniLM-L6-v2", "source": "test", "sha256": "ab" * 32}
+
+
+@pytest.mark.parametrize(
+    ("language", "model", "warned"),
+    [("de", "all-MiniLM-L6-v2", True), ("en", "all-MiniLM-L6-v2", False), ("de", "my-multilingual", False)],
+)
+@pytest.mark.usefixtures("fake_encoder")
+def test_retrieval_says_when_the_model_does_not_know_the_language(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, language: str, model: str, warned: bool
+) -> None:
+    study = Study.create(tmp_path / "other.db")
+    study.import_corpus(Import(write_corpus(tmp_path / "corpus.csv"), language=language))
+    study.select(Select(hs=2))
+    study.retrieve(Retrieve(k=4, model=model))
+    said = "knows English only, but most of the corpus is in the language `de`" in caplog.text
+    assert said == warned
+    assert ("--model paraphrase-multilingual-MiniLM-L12-v2" in caplog.text) == warned
+
+
+def test_candidates_can_be_listed_and_then_nothing_is_encoded(at: At, tmp_path: Path) -> None:
+    """One of the three is a source CN: it stays, but not beside the HS that the corpus pairs it with."""
+    study = at("selected")
+    chosen = [CNS[14], CNS[0], CNS[12]]
+    run = study.retrieve(Retrieve(list=write_csv(tmp_path / "candidates.csv", [{"cn": cn} for cn in chosen])))
+    assert run.counts == {"candidates": 3}
+    made = study.pair(Pair())
+    assert (made.counts["pairs"], made.counts["in_corpus"]) == (11, 1)
+    with study._store.read() as tx:
+        bodies = dict(zip(*(texts.texts_of(tx, "cn")[name].tolist() for name in ("id", "body")), strict=True))
+        assert [bodies[cn] for cn in grids.candidates(tx)] == chosen
+
+
+def test_pairs_of_the_corpus_are_kept_when_asked_for(at: At, tmp_path: Path) -> None:
+    """Four HS with all 19 CNs: three CNs of each stand in the corpus, and the shared one beside two of them: 14."""
+    study = at("selected")
+    study.retrieve(Retrieve(list=write_csv(tmp_path / "all.csv", [{"cn": cn} for cn in (*CNS, SHARED)])))
+    left_out = study.pair(Pair()).counts
+    kept = study.pair(Pair(keep_known=True), redo=True).counts
+    assert (left_out["pairs"], left_out["in_corpus"]) == (62, 14)
+    assert (kept["pairs"], kept["in_corpus"]) == (76, 14)
+    assert study.own(Pair).keep_known
+    study.report(tmp_path / "report.html")
+    assert "in the corpus already, so not in the grid" not in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_a_candidate_that_is_not_in_the_study_is_refused(at: At, tmp_path: Path) -> None:
+    study = at("selected")
+    listed = write_csv(tmp_path / "candidates.csv", [{"cn": "Nobody has written this."}])
+    assert_refused(study, lambda: study.retrieve(Retrieve(list=listed)), InputError, "this CN is not in the study")
 
 
 @pytest.mark.usefixtures("fake_encoder")
