@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from fcpair.cli.terminal import STOPPED, adapt_streams, pipes_may_close, tell
 from fcpair.errors import FcpairError
 
 USAGE_OR_DATA, DEFECT = 2, 3
@@ -70,16 +71,31 @@ class Road(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command line, on any terminal."""
+        adapt_streams()
+        with pipes_may_close():
+            return super().main(*args, **kwargs)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the arguments; `--help` and `--version` print here."""
+        with pipes_may_close():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a user can cause ends with a message and exit 2, a defect with exit 3."""
-        try:
-            return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise
-        except Exception as error:
-            if ctx.params.get("debug"):
-                traceback.print_exc()
-            sys.exit(_tell(error))
+        with pipes_may_close():
+            try:
+                return super().invoke(ctx)
+            except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+                raise
+            except (KeyboardInterrupt, click.Abort):
+                tell("\nStopped. The study holds what had been finished; `fcpair status` shows it.", err=True)
+                sys.exit(STOPPED)
+            except Exception as error:
+                if ctx.params.get("debug"):
+                    traceback.print_exc()
+                sys.exit(_tell(error))
 
 
 def _tell(error: Exception) -> int:
@@ -89,10 +105,11 @@ def _tell(error: Exception) -> int:
     elif isinstance(error, OSError):
         message = f"{error.filename or 'a file'}: {error.strerror or error}"
     else:
-        click.echo(f"Error: fcpair itself failed ({type(error).__name__}: {error}). The study is as it was.", err=True)
-        click.echo("`fcpair --debug ...` shows where; please report that.", err=True)
+        tell(f"Error: fcpair itself failed ({type(error).__name__}: {error}).", err=True)
+        tell("`fcpair log` shows what had been finished; `fcpair --debug ...` shows where it failed.", err=True)
+        tell("Please report that.", err=True)
         return DEFECT
-    click.echo(f"Error: {message}", err=True)
+    tell(f"Error: {message}", err=True)
     return USAGE_OR_DATA
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.table import fitted
+from fcpair.cli.terminal import plain, screen_width, tell, width_of
 from fcpair.errors import ConflictError, InputError
 from fcpair.label import IRRECONCILABLE
 from fcpair.records import Choice, Conflict
@@ -16,7 +17,7 @@ from fcpair.records import Choice, Conflict
 if TYPE_CHECKING:
     from fcpair.study import Study
 
-WIDTH = 88
+WIDTH = 88  # of lines, or less where the terminal is narrower
 DISCARD, NOTE, LATER, UNDO, QUIT = "x", "n", "l", "u", "q"
 NO_TERMINAL = "there is no terminal to answer in; decide by --policy or --import FILE"
 
@@ -56,15 +57,20 @@ class Dialogue:
         if not self._queue:
             click.echo("no pair waits for a decision")
             return
+        try:
+            self._walk()
+        finally:  # after Ctrl-C, too
+            tell(f"\n{len(self._decided):,} decided now, {len(self._study.agenda(self._by).pairs):,} wait")
+
+    def _walk(self) -> None:
         while self._at < len(self._queue) and self._ask(self._queue[self._at]):
             pass
-        click.echo(f"\n{len(self._decided):,} decided now, {len(self._study.agenda(self._by).pairs):,} wait")
 
     def _say_what_cannot_be_decided(self) -> None:
         if self._agenda.not_due:
-            click.echo(f"still being labelled: {self._agenda.not_due:,}")
+            tell(f"still being labelled: {self._agenda.not_due:,}")
         if self._agenda.for_others:
-            click.echo(f"for others, because {self._by} labelled or validates them: {self._agenda.for_others:,}")
+            tell(f"for others, because {self._by} labelled or validates them: {self._agenda.for_others:,}")
 
     def _ask(self, pair_id: int) -> bool:
         """Ask about one pair until something else is to be asked; False ends the dialogue.
@@ -74,29 +80,30 @@ class Dialogue:
         try:
             conflict = self._study.conflict(pair_id, by=self._by)
         except ConflictError as overtaken:
-            click.echo(f"\n{overtaken}")
+            tell(f"\n{overtaken}")
             self._at += 1
             return True
         self._show(conflict)
         try:
             return self._answer(conflict)
         except ConflictError as overtaken:
-            click.echo(f"→ nothing was changed: {overtaken}")
+            tell(f"→ nothing was changed: {overtaken}")
             return True
 
     def _show(self, conflict: Conflict) -> None:
-        click.echo(f"\n{'─' * WIDTH}\npair {conflict.pair_id} · {self._at + 1} of {len(self._queue)}\n")
+        width = min(WIDTH, screen_width())
+        lines = ["", "─" * width, f"pair {conflict.pair_id} · {self._at + 1} of {len(self._queue)}", ""]
         for name, text in ((self._facts["hs_name"], conflict.hs), (self._facts["cn_name"], conflict.cn)):
-            click.echo(f"{name}:\n{textwrap.indent(textwrap.fill(text, WIDTH - 4), '    ')}\n")
+            lines += [*fitted(f"{name}:", width), *_indented(text, width), ""]
         for label, note in conflict.answers:
-            click.echo(f"    {label}{f'  ({note})' if note else ''}")
+            lines += _indented(f"{label}{f'  ({note})' if note else ''}", width)
         if conflict.outcome is not None and conflict.pair_id in self._agenda.again:
-            click.echo(
-                f"\nIts labels have changed since it was decided: {conflict.outcome}. The same answer confirms it."
-            )
+            again = f"Its labels have changed since it was decided: {conflict.outcome}. The same answer confirms it."
+            lines += ["", *fitted(again, width)]
         keys = [f"[{key}] {choice.name}" for key, choice in self._choices.items()]
-        click.echo("\n" + "  ".join([*keys, f"[{DISCARD}] {IRRECONCILABLE}"]))
-        click.echo(f"[{NOTE}] note  [{LATER}] later  [{UNDO}] undo  [{QUIT}] quit")
+        lines += ["", *_in_lines([*keys, f"[{DISCARD}] {IRRECONCILABLE}"], width)]
+        lines += _in_lines([f"[{NOTE}] note", f"[{LATER}] later", f"[{UNDO}] undo", f"[{QUIT}] quit"], width)
+        click.echo("\n".join(lines))
 
     def _answer(self, seen: Conflict) -> bool:
         """Ask for one key until it moves the dialogue on; False ends it."""
@@ -132,6 +139,21 @@ class Dialogue:
         self._study.take_back(pair_id, by=self._by)
         self._at = self._queue.index(pair_id)
         click.echo(f"→ pair {pair_id} waits again")
+
+
+def _indented(text: str, width: int) -> list[str]:
+    return [f"    {line}" for line in fitted(plain(text), width - 4)]
+
+
+def _in_lines(keys: list[str], width: int) -> list[str]:
+    """The keys beside each other, in as many lines as it takes to break none."""
+    lines = [keys[0]]
+    for key in keys[1:]:
+        if width_of(lines[-1]) + 2 + width_of(key) > width:
+            lines.append(key)
+        else:
+            lines[-1] += f"  {key}"
+    return lines
 
 
 def _key() -> str:

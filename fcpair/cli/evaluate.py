@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import format_option, own_params, with_study
-from fcpair.cli.output import Cell, Table, emit, progress, say, shown
+from fcpair.cli.output import Table, emit, progress, say
+from fcpair.cli.table import Cell, shown
 from fcpair.evaluate.outcome import ALPHA, by_system
 from fcpair.evaluate.summary import AVERAGE
 from fcpair.evaluate.wording import cautions

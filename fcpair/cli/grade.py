@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import format_option, own_params, with_study
-from fcpair.cli.output import Cell, Table, done, emit, say, working
+from fcpair.cli.output import Table, done, emit, say, working
+from fcpair.cli.table import Cell
+from fcpair.cli.terminal import tell
 from fcpair.cli.work import warn_of_simulated
 from fcpair.params import Partition
 from fcpair.records import Explanation, Origin, Tier
@@ -136,22 +138,20 @@ def explain(study: Study, pair: int, options: Partition, form: str) -> None:
 
 
 def _tell(told: Explanation, facts: dict[str, str]) -> None:
-    click.echo(f"pair {told.pair_id}: {told.tier or ('discarded' if told.discarded else 'in no tier')}\n")
-    click.echo(f"{facts['hs_name']}: {told.hs}\n{facts['cn_name']}: {told.cn}\n")
+    tell(f"pair {told.pair_id}: {told.tier or ('discarded' if told.discarded else 'in no tier')}\n")
+    tell(f"{facts['hs_name']}: {told.hs}\n{facts['cn_name']}: {told.cn}\n")
     for source in told.brought_in_by:
         near = f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:.4f}"
-        click.echo(f"brought in: {near}")
+        tell(f"brought in: {near}")
     for row in sorted((*told.answers, *told.decisions), key=lambda row: str(row["at"])):
         note = f" ({row['note']})" if row["note"] else ""
-        click.echo(f"{row['at'][:19].replace('T', ' ')}  {_event(row)}{note}")
+        tell(f"{row['at'][:19].replace('T', ' ')}  {_event(row)}{note}")
     if told.second_look:
-        click.echo(
-            "It was decided before its labels changed, and waits for a second look; the decision stands till then."
-        )
-    click.echo()
+        tell("It was decided before its labels changed, and waits for a second look; the decision stands till then.")
+    tell()
     for check in reversed(told.checks):
         why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"
-        click.echo(f"{check.tier.label:8} {why}\n{'':8} asks for {check.rule}")
+        tell(f"{check.tier.label:8} {why}\n{'':8} asks for {check.rule}")
 
 
 def _event(row: dict[str, Any]) -> str:

@@ -11,7 +11,9 @@ from fcpair.adjudicate import Policy, Ties
 from fcpair.agree import AgreementOptions
 from fcpair.cli.dialogue import Dialogue, check_terminal
 from fcpair.cli.options import format_option, own_params, supersede_option, with_study
-from fcpair.cli.output import Cell, Table, counted, done, emit, say, working
+from fcpair.cli.output import Table, counted, done, emit, say, working
+from fcpair.cli.table import Cell
+from fcpair.cli.terminal import tell
 from fcpair.params import Adjudicate
 from fcpair.records import Figure
 
@@ -171,8 +173,8 @@ def _apply(study: Study, options: Adjudicate, held: Adjudicate | None) -> None:
 
 def _compare(study: Study, options: Adjudicate) -> None:
     result = study.adjudicate_dry_run(options)
-    click.echo(f"would be: {counted(result.counts)}")
-    click.echo(f"{result.standing:,} decisions stand; {result.same:,} of {result.compared:,} compared are the same")
+    tell(f"would be: {counted(result.counts)}")
+    tell(f"{result.standing:,} decisions stand; {result.same:,} of {result.compared:,} compared are the same")
     for what, pairs in (("different", result.different), ("to be reopened", result.reopened)):
         if pairs:
             say(f"{what}: pairs {', '.join(map(str, pairs[:20]))}{' ...' * (len(pairs) > 20)}")

@@ -11,20 +11,26 @@ from typing import Any
 
 import click
 
+from fcpair.cli.table import Cell, drawn, shown
+from fcpair.cli.terminal import has, screen_width, tell
 from fcpair.errors import InputError
 from fcpair.records import RunRecord
 
-Cell = str | int | float | bool | None
+LONGEST_TABLE = 1000  # rows that are printed for people
 
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table: every row has a cell for each column. `notes` stand below it, each once."""
+    """A titled table: every row has a cell for each column. `notes` stand below it, each once.
+
+    `all_rows` says how to get all rows of a table that is too long to be printed whole.
+    """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
+    all_rows: str = "`--format csv` prints all"
 
 
 def emit(
@@ -36,14 +42,15 @@ def emit(
     and beside a CSV on standard error, where it cannot break the file.
     """
     if form == "json":
-        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+        text = json.dumps(data, ensure_ascii=False, indent=2)
+        click.echo(text if has(text) else json.dumps(data, indent=2))
     elif form == "csv":
         _print_csv(rows)
     else:
         for table in tables:
             _print_table(table)
     if simulated and form != "json":
-        click.echo(f"Note: {simulated}.", err=form == "csv")
+        tell(f"Note: {simulated}.", err=form == "csv")
 
 
 def _print_csv(rows: Sequence[Mapping[str, Cell]]) -> None:
@@ -58,38 +65,21 @@ def _print_csv(rows: Sequence[Mapping[str, Cell]]) -> None:
     writer.writeheader()
     writer.writerows({key: guard(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows)
     click.echo(out.getvalue(), nl=False)
+    if not has(out.getvalue()):
+        say("Note: this encoding lacks some signs, which are escaped here; with PYTHONIOENCODING=utf-8 they stay.")
 
 
 def _print_table(table: Table) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    drawn = RichTable(box=box.SIMPLE_HEAD)
-    for at, name in enumerate(table.columns):
-        numeric = all(isinstance(row[at], int | float) or row[at] is None for row in table.rows)
-        drawn.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*(Text(shown(cell)) for cell in row))
-    console = Console()
-    console.print(Text(table.title, style="bold"))
-    console.print(drawn)
-    for note in table.notes:
-        console.print(Text(f"  {note}"))
-    if table.notes:
-        console.print()
-
-
-def shown(cell: Cell) -> str:
-    """A cell as people read it: thousands separated, four decimals, a dash for nothing."""
-    if cell is None:
-        return "-"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, int):
-        return f"{cell:,}"
-    return f"{cell:.4f}" if isinstance(cell, float) else cell
+    rows = table.rows[:LONGEST_TABLE]
+    lines = drawn(table.columns, rows, screen_width())
+    tell(table.title, bold=True)
+    click.echo("\n".join(["", *lines, ""]))
+    left = len(table.rows) - len(rows)
+    notes = [f"the first {len(rows):,} of {len(table.rows):,} rows; {table.all_rows}"] if left else []
+    for note in [*notes, *table.notes]:
+        tell(f"  {note}")
+    if notes or table.notes:
+        click.echo()
 
 
 def done(run: RunRecord, of: Path | None = None, *, numbered: bool = False) -> None:
@@ -99,7 +89,7 @@ def done(run: RunRecord, of: Path | None = None, *, numbered: bool = False) -> N
     """
     counts = counted({**run.counts, "run": str(run.id)} if numbered else run.counts)
     told = f"{run.stage}: {counts}" if counts else run.stage
-    click.echo(told if of is None else f"{told} ({of})")
+    tell(told if of is None else f"{told} ({of})")
     for note in run.notes:
         say(f"Note: {note}.")
 
@@ -139,7 +129,7 @@ def _count(value: Any) -> str:
 
 def say(message: str) -> None:
     """Tell the user something that is not the result."""
-    click.echo(message, err=True)
+    tell(message, err=True)
 
 
 @contextmanager
@@ -147,7 +137,8 @@ def working(what: str) -> Iterator[None]:
     """Show on a terminal that something goes on."""
     from rich.console import Console
 
-    with Console(stderr=True).status(what):
+    console = Console(stderr=True)
+    with console.status(what, spinner="dots" if console.encoding.startswith("utf") else "line"):
         yield
 
 

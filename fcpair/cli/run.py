@@ -8,6 +8,7 @@ import click
 
 from fcpair.cli.options import study_option
 from fcpair.cli.output import done, progress, say
+from fcpair.cli.terminal import tell
 from fcpair.cli.work import warn_of_simulated
 
 
@@ -43,5 +44,5 @@ def run(study: Path, recipe: Path, loosen: bool) -> None:
             opened.remove()
             say(f"{study} was not kept, because its first run did not end well")
         raise
-    click.echo(f"next: {opened.status()['next']}")
+    tell(f"next: {opened.status()['next']}")
     warn_of_simulated(opened)

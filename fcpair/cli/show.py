@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import format_option, with_study
-from fcpair.cli.output import Cell, Table, emit, working
+from fcpair.cli.output import Table, emit, working
+from fcpair.cli.table import Cell
+from fcpair.cli.terminal import tell
 from fcpair.cli.work import warn_of_simulated
 
 if TYPE_CHECKING:
@@ -57,8 +59,8 @@ def status(study: Study, form: str) -> None:
     emit(form, data=state, tables=tables, rows=_facts(state), simulated=state["simulated"])
     if form == "table":
         for note in state["notes"]:
-            click.echo(f"Note: {note}.")
-        click.echo(f"Next: {state['next']}")
+            tell(f"Note: {note}.")
+        tell(f"Next: {state['next']}")
 
 
 def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:

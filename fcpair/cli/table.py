@@ -1,0 +1,137 @@
+"""Tables on a terminal: numbers stay whole at any width, and text is broken between words as far as it can be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fcpair.cli.terminal import plain, width_of
+
+Cell = str | int | float | bool | None
+MARGIN, BETWEEN = 2, 3
+WORD = 16  # so long a word is not broken while there is room elsewhere
+SHORT = 8  # so narrow a column of text may become before rows are set as lists
+_NUMBER = re.compile(r"[-+]?\d[\d.,:–*%-]*")
+
+
+@dataclass
+class _Column:
+    """A column: its cells as they are shown, and how wide it may be at least, at best, and in the end."""
+
+    name: str
+    cells: list[str]
+    numeric: bool
+
+    def __post_init__(self) -> None:
+        self.width = max(map(width_of, [self.name, *self.cells]))
+        self.whole = max((len(found) for cell in self.cells for found in _NUMBER.findall(cell)), default=0)
+        if self.numeric:
+            self.whole = max(map(width_of, self.cells), default=0)
+
+    def least(self, word: int) -> int:
+        """The width below which a number would be broken, or a word of at most `word` signs."""
+        if self.numeric:
+            return max(self.whole, min(width_of(self.name), SHORT))
+        words = [part for text in [self.name, *self.cells] for part in text.split()]
+        return min(self.width, max(self.whole, min(word, max(map(width_of, words), default=0))))
+
+
+def drawn(names: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
+    """The lines of a table that is at most `width` wide; of a list of each row's cells, where that cannot be."""
+    columns = [_column(plain(name), [row[at] for row in rows]) for at, name in enumerate(names)]
+    room = width - 2 * MARGIN - BETWEEN * (len(columns) - 1)
+    for word in (WORD, SHORT):
+        least = [column.least(word) for column in columns]
+        if sum(least) <= room:
+            _narrow(columns, least, room)
+            return _set(columns)
+    return _as_lists(columns, width)
+
+
+def _column(name: str, cells: Sequence[Cell]) -> _Column:
+    numeric = all(isinstance(cell, int | float) or cell is None for cell in cells)
+    return _Column(name, [plain(shown(cell)) for cell in cells], numeric)
+
+
+def shown(cell: Cell) -> str:
+    """A cell as people read it: thousands separated, four decimals, a dash for nothing."""
+    if cell is None:
+        return "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{cell:.4f}" if isinstance(cell, float) else cell
+
+
+def _narrow(columns: Sequence[_Column], least: Sequence[int], room: int) -> None:
+    """Take from the widest column again and again until all fit."""
+    while sum(column.width for column in columns) > room:
+        wide = [(column.width, at) for at, column in enumerate(columns) if column.width > least[at]]
+        columns[max(wide)[1]].width -= 1
+
+
+def _set(columns: Sequence[_Column]) -> list[str]:
+    header = _beside(columns, [column.name for column in columns])
+    rule = " " + "─" * (MARGIN + BETWEEN * (len(columns) - 1) + sum(column.width for column in columns))
+    rows = zip(*(column.cells for column in columns), strict=True)
+    return [*header, plain(rule), *(line for cells in rows for line in _beside(columns, cells))]
+
+
+def _beside(columns: Sequence[_Column], cells: Sequence[str]) -> list[str]:
+    """One row: as many lines as its highest cell has."""
+    parts = [fitted(cell, column.width) for column, cell in zip(columns, cells, strict=True)]
+    lines = []
+    for at in range(max(map(len, parts))):
+        cut = [part[at] if at < len(part) else "" for part in parts]
+        aligned = (_aligned(text, column) for text, column in zip(cut, columns, strict=True))
+        lines.append((" " * MARGIN + (" " * BETWEEN).join(aligned)).rstrip())
+    return lines
+
+
+def _aligned(text: str, column: _Column) -> str:
+    space = " " * (column.width - width_of(text))
+    return space + text if column.numeric else text + space
+
+
+def fitted(text: str, width: int) -> list[str]:
+    """The text in lines of at most `width`, broken between words, and within those that are longer than a line."""
+    lines: list[str] = []
+    for whole in text.splitlines() or [""]:
+        margin = whole[: len(whole) - len(whole.lstrip())][: width - 1]
+        line = margin
+        for word in whole.split():
+            if line.strip() and width_of(line) + 1 + width_of(word) > width:
+                lines.append(line)
+                line = ""
+            line = f"{line} {word}" if line.strip() else line + word
+            while width_of(line) > width:
+                head = _head(line, width)
+                lines.append(head)
+                line = line[len(head) :]
+        lines.append(line)
+    return lines
+
+
+def _head(text: str, width: int) -> str:
+    """As much of a text as fits; at least one sign of it."""
+    end = 1
+    while end < len(text) and width_of(text[: end + 1]) <= width:
+        end += 1
+    return text[:end]
+
+
+def _as_lists(columns: Sequence[_Column], width: int) -> list[str]:
+    """Each row as lines `name  cell`, and an empty line after it."""
+    names = max(width_of(column.name) for column in columns)
+    names = min(names, max(width // 3, SHORT))
+    lines: list[str] = []
+    for at in range(len(columns[0].cells)):
+        for column in columns:
+            pair = _Column(column.name, [], numeric=False), _Column("", [column.cells[at]], numeric=False)
+            pair[0].width = names
+            pair[1].width = max(width - names - MARGIN - BETWEEN, column.whole, 1)
+            lines += _beside(pair, [column.name, column.cells[at]])
+        lines.append("")
+    return lines[:-1]

@@ -1,0 +1,145 @@
+"""What a terminal can show, and how a command ends that is stopped: encodings, widths, Ctrl-C, closed pipes."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import TextIO
+
+import click
+
+STOPPED, PIPE_CLOSED = 130, 141  # as shells have it: 128 and the number of the signal
+USUAL_WIDTH = 80
+PLAIN, ASCII = "fcpair.plain", "fcpair_ascii"
+_INSTEAD = str.maketrans(
+    {
+        **dict.fromkeys("─━–—−‐‑", "-"),
+        **dict.fromkeys("·│┃", "|"),
+        **dict.fromkeys("“”„«»", '"'),
+        **dict.fromkeys("‘’‚", "'"),
+        **dict.fromkeys("\u00a0\u202f\u2009", " "),
+        "…": "...",
+        "→": "->",
+        "←": "<-",
+        "×": "x",
+        "≥": ">=",
+        "≤": "<=",
+        "•": "*",
+    }
+)
+
+
+def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end].translate(_INSTEAD)
+    return lost.encode("ascii", "backslashreplace").decode(), error.end
+
+
+def _find_codec(name: str) -> codecs.CodecInfo | None:
+    """ASCII by another name: click takes a stream in ASCII for a mistake, and writes UTF-8 to it."""
+    if name.replace("-", "_") != ASCII:
+        return None
+    ascii_ = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        ascii_.encode,
+        ascii_.decode,
+        streamreader=ascii_.streamreader,
+        streamwriter=ascii_.streamwriter,
+        incrementalencoder=ascii_.incrementalencoder,
+        incrementaldecoder=ascii_.incrementaldecoder,
+        name=ASCII,
+    )
+
+
+codecs.register(_find_codec)
+codecs.register_error(PLAIN, _in_plain_signs)
+
+
+def adapt_streams() -> None:
+    """Let standard output and standard error write in plain signs what their encoding lacks, and never fail on it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            is_ascii = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(encoding=ASCII if is_ascii else None, errors=PLAIN)
+
+
+def plain(text: str) -> str:
+    """The text as standard output will show it, so that what stands below each other is measured as it is shown."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, PLAIN).decode(encoding)
+
+
+def has(text: str) -> bool:
+    """Whether the encoding of standard output has every sign of the text."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def screen_width() -> int:
+    """How wide what is printed may be: as COLUMNS says, else as the terminal is, else 80."""
+    return _line_width(sys.stdout) or USUAL_WIDTH
+
+
+def _line_width(stream: TextIO) -> int | None:
+    """After how many characters lines are broken; None where nobody has set COLUMNS and there is no terminal."""
+    if (os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"])) or stream.isatty():
+        return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
+    return None
+
+
+def tell(text: str = "", *, err: bool = False, bold: bool = False) -> None:
+    """Print text, its lines broken between words where the terminal would break them within one."""
+    width = _line_width(sys.stderr if err else sys.stdout)
+    lines = [text] if width is None else [part for line in plain(text).split("\n") for part in broken(line, width)]
+    click.echo("\n".join(click.style(line, bold=True) if bold else line for line in lines), err=err)
+
+
+def broken(line: str, width: int) -> list[str]:
+    """The line in parts that are at most `width` wide, each as far in as the line; broken between words alone."""
+    if width_of(line) <= width:
+        return [line]
+    words = line.split()
+    margin = line[: len(line) - len(line.lstrip())]
+    parts, part = [], margin + words[0] if words else ""
+    for word in words[1:]:
+        if width_of(part) + 1 + width_of(word) > width:
+            parts.append(part)
+            part = margin + word
+        else:
+            part += f" {word}"
+    return [*parts, part]
+
+
+def width_of(text: str) -> int:
+    """How many places a text takes on a terminal: wide signs take two, and what only goes with another sign none."""
+    if text.isascii():
+        return len(text)
+    return sum(_width_of_sign(sign) for sign in text)
+
+
+def _width_of_sign(sign: str) -> int:
+    if unicodedata.category(sign) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+@contextmanager
+def pipes_may_close() -> Iterator[None]:
+    """End with 141 when whoever reads the output has gone, as after `| head`; nothing more is printed then."""
+    try:
+        yield
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere, stream.fileno())  # what is still to be flushed goes there
+        sys.exit(PIPE_CLOSED)

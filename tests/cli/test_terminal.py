@@ -1,0 +1,333 @@
+"""Any terminal will do: every encoding, 40 places, Ctrl-C, and a reader that goes away."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from steps.small import dump, open_work, write_corpus, write_csv
+
+from cli.test_commands import ALL, found
+from cli.test_dialogue import Terminal
+from fcpair.cli import main
+from fcpair.cli.table import Cell, drawn
+from fcpair.cli.terminal import broken, width_of
+from fcpair.records import Round
+from fcpair.study import Study
+
+At = Callable[[str], Path]
+BARE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+LATIN_1 = {"PYTHONIOENCODING": "latin-1"}
+# Each command as it may be called: the stage of the small study, and what follows its name.
+CALLS: dict[tuple[str, ...], tuple[str, str]] = {
+    ("init",): ("empty", "--study {folder}/new.db --title …"),
+    ("import",): ("empty", "{corpus} --language en"),
+    ("select",): ("imported", "--hs 3"),
+    ("pair",): ("retrieved", ""),
+    ("assign",): ("paired", "--annotators 2"),
+    ("people", "add"): ("dealt", "زهرا"),
+    ("people", "list"): ("dealt", ""),
+    ("people", "invite"): ("dealt", "ana"),
+    ("people", "revoke"): ("dealt", "ana"),
+    ("people", "terms"): ("dealt", ""),
+    ("people", "forget"): ("dealt", "ana"),
+    ("people", "role"): ("labelled", "ana validator"),
+    ("people", "retire"): ("dealt", "ana"),
+    ("people", "handover"): ("dealt", "ana"),
+    ("labels", "sheets"): ("dealt", "{folder}/…"),
+    ("labels", "import"): ("dealt", "{label}"),
+    ("labels", "export"): ("labelled", "--out {folder}/é.csv"),
+    ("simulate",): ("dealt", ""),
+    ("status",): ("checked", ""),
+    ("agreement",): ("labelled", ""),
+    ("adjudicate",): ("decided", ""),
+    ("validate", "assign"): ("decided", "--validators 2"),
+    ("validate", "sheets"): ("checking", "{folder}/v"),
+    ("validate", "import"): ("checking", "{validate}"),
+    ("partition",): ("checked", "--tier bronze"),
+    ("explain",): ("checked", "6"),
+    ("evaluate",): ("checked", "--system tfidf --system random --tier bronze --tier silver"),
+    ("export", "qrels"): ("checked", "--tier bronze --out {folder}/q"),
+    ("export", "beir"): ("checked", "--tier bronze --out {folder}/b"),
+    ("export", "hf"): ("checked", "--out {folder}/h"),
+    ("export", "triplets"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/t"),
+    ("export", "pairs"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/p"),
+    ("export", "preferences"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/f"),
+    ("export", "corpus"): ("checked", "--without bronze --out {folder}/c.csv"),
+    ("report",): ("checked", "--out {folder}/r.html"),
+    ("log",): ("checked", ""),
+    ("run",): ("empty", "{recipe} --study {folder}/run.db"),
+    ("upgrade",): ("checked", ""),
+}
+NO_CALL = {("serve",), ("retrieve",)}  # one does not end by itself, the other wants a model
+LEAVES = [path for path in ALL if not hasattr(found(path), "commands") and path not in NO_CALL]
+
+
+def files_for(folder: Path, study: Path) -> dict[str, str]:
+    """The files that CALLS name, for what is open in a study."""
+    opened = Study.open(study)
+    answers = {
+        Round.LABEL: ("annotator", "label", "NOT SURE"),
+        Round.VALIDATE: ("validator", "verdict", "agree"),
+    }
+    named = {"folder": str(folder), "corpus": str(write_corpus(folder / "k.csv"))}
+    for round_, (person, column, answer) in answers.items():
+        rows = [{"pair": pair, person: who, column: answer, "note": "é…"} for who, pair in open_work(opened, round_)]
+        named[round_.value] = str(write_csv(folder / f"{round_}.csv", rows or [{"pair": 1}]))
+    recipe = folder / "r.toml"
+    recipe.write_text(f'[study]\ntitle = "…"\n[import]\npath = "{folder / "k.csv"}"\n', "utf-8")
+    return {**named, "recipe": str(recipe)}
+
+
+def test_the_walk_leaves_no_command_out() -> None:
+    assert set(LEAVES) == set(CALLS)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+@pytest.mark.parametrize("path", LEAVES, ids=" ".join)
+def test_every_command_prints_what_the_encoding_can(
+    at: At, tmp_path: Path, path: tuple[str, ...], encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, words = CALLS[path]
+    study = at(stage)
+    monkeypatch.setenv("FCPAIR_STUDY", str(study))
+    if path == ("people", "revoke"):
+        Study.open(study).access.invite("ana")
+    arguments = [*path, *(word.format(**files_for(tmp_path, study)) for word in words.split())]
+    result = CliRunner(charset=encoding).invoke(main, arguments, input=b"nok\nq")
+    assert result.exit_code == (2 if path == ("run",) else 0), result.output  # the recipe goes no further
+    assert (result.stdout_bytes + result.stderr_bytes).decode(encoding)
+
+
+@pytest.mark.parametrize("path", [(), *ALL], ids=lambda path: " ".join(path) or "fcpair")
+def test_every_help_can_be_printed_in_ascii(path: tuple[str, ...]) -> None:
+    result = CliRunner(charset="ascii").invoke(main, [*path, "--help"])
+    assert result.exit_code == 0
+    assert result.stdout_bytes.isascii()
+
+
+# -- real processes
+
+
+def start(*words: str | Path, study: Path, **env: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "fcpair", *map(str, words)],
+        env={**os.environ, "FCPAIR_STUDY": str(study), **env},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def run(*words: str | Path, study: Path, **env: str) -> tuple[int, str, str]:
+    """The exit code of a command, and what it printed, which must be in its encoding."""
+    encoding = "latin-1" if "PYTHONIOENCODING" in env else "ascii" if env.get("LC_ALL") == "C" else "utf-8"
+    process = start(*words, study=study, **env)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out.decode(encoding), err.decode(encoding)
+
+
+@pytest.mark.parametrize("env", [LATIN_1, BARE], ids=["latin-1", "ascii"])
+def test_evaluate_prints_its_tables_on_an_old_terminal(at: At, env: dict[str, str]) -> None:
+    study = at("checked")
+    code, out, err = run("evaluate", "--system", "tfidf", "--tier", "bronze", study=study, **env)
+    assert (code, "itself failed" in err) == (0, False)
+    assert re.search(r"NDCG@10 +[01]\.\d{4} ", out)
+    assert "-" * 30 in out
+
+
+def test_json_is_whole_on_an_old_terminal(at: At) -> None:
+    study = at("checked")
+    utf_8 = json.loads(run("explain", "6", "--format", "json", study=study, PYTHONUTF8="1")[1])
+    assert "é" in utf_8["cn"]
+    assert json.loads(run("explain", "6", "--format", "json", study=study, **BARE)[1]) == utf_8
+
+
+def test_a_csv_that_lost_signs_says_so(at: At) -> None:
+    study = at("checked")
+    words = ("partition", "--tier", "bronze", "--format", "csv")
+    assert "lacks some signs, which are escaped here" in run(*words, study=study, **LATIN_1)[2]
+    assert "lacks" not in run(*words, study=study, PYTHONUTF8="1")[2]
+
+
+def test_a_name_that_is_no_utf_8_is_said_in_an_error(at: At, tmp_path: Path) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv")
+    code, _, err = run("labels", "import", path, study=at("dealt"), PYTHONUTF8="1")
+    assert (code, "there is no such file" in err) == (2, True)
+
+
+def test_a_defect_does_not_say_that_the_study_is_as_it_was(
+    at: At, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_self: Study) -> None:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(Study, "log", fail)
+    result = CliRunner().invoke(main, ["log", "--study", str(at("checked"))])
+    assert result.exit_code == 3
+    assert "as it was" not in result.stderr
+    assert "`fcpair log` shows what had been finished" in result.stderr
+
+
+# -- a reader that goes away
+
+
+READ_IN_PART = [
+    ("partition", "--tier", "bronze"),
+    ("partition", "--tier", "bronze", "--format", "csv"),
+    ("log", "--format", "json"),
+    ("status",),
+    ("explain", "6"),
+    ("--help",),
+    ("partition", "--help"),
+    ("--version",),
+]
+
+
+@pytest.mark.parametrize("words", READ_IN_PART, ids=" ".join)
+def test_a_pipe_that_is_closed_is_no_finding(at: At, words: tuple[str, ...]) -> None:
+    with start(*words, study=at("checked")) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 141
+
+
+def test_both_pipes_may_be_closed(at: At) -> None:
+    with start("asign", study=at("checked")) as process:
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            pipe.close()
+        assert process.wait(60) == 141
+
+
+def test_head_gets_its_lines(at: At) -> None:
+    command = f"{sys.executable} -m fcpair partition --tier bronze --study {at('checked')}"
+    script = f"{command} | head -n 3; echo ${{PIPESTATUS[0]}}"
+    out = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert out.stdout.startswith("bronze: ")
+    assert out.stdout.splitlines()[-1] in {"0", "141"}
+    assert out.stderr == ""
+
+
+# -- Ctrl-C
+
+
+def test_ctrl_c_ends_with_130_and_says_what_is_kept(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    before = dump(study)
+    os.mkfifo(tmp_path / "recipe.toml")
+    process = start("run", tmp_path / "recipe.toml", study=study)
+    with (tmp_path / "recipe.toml").open("w"):  # it is read now, until somebody writes to it
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.decode() == "\nStopped. The study holds what had been finished; `fcpair status` shows it.\n"
+    assert dump(study) == before
+
+
+def test_ctrl_c_in_the_dialogue_keeps_what_was_decided(at: At) -> None:
+    study = Study.open(at("decided"))
+    command = (sys.executable, "-m", "fcpair", "adjudicate", "--by", "ada", "--study", study.place)
+    with Terminal(*command) as terminal:
+        terminal.read("[q] quit")
+        terminal.press("2")
+        terminal.read("[q] quit")
+        terminal.press("\x03")
+        printed = terminal.read("shows it.")
+        assert terminal.process.wait(30) == 130
+    assert "1 decided now, 4 wait" in printed
+    assert "Traceback" not in printed
+    assert len(study.waiting()) == 4
+
+
+# -- narrow terminals
+
+
+NUMBER = re.compile(r"\d[\d,.]*\d")
+AT_EVERY_WIDTH = [
+    ("status",),
+    ("people", "list"),
+    ("agreement",),
+    ("partition",),
+    ("partition", "--tier", "bronze"),
+    ("partition", "--tier", "bronze", "--columns", "fc-conan"),
+    ("explain", "6"),
+    ("log",),
+    ("evaluate", "--system", "tfidf", "--system", "random", "--tier", "bronze", "--tier", "silver", "--seed", "3"),
+]
+
+
+def printed_at(width: int, study: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("COLUMNS", str(width))
+    result = CliRunner().invoke(main, [*words, "--study", str(study)])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize("width", [40, 80])
+@pytest.mark.parametrize("words", AT_EVERY_WIDTH, ids=" ".join)
+def test_no_number_is_split_and_no_line_too_long(
+    at: At, words: tuple[str, ...], width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = at("checked")
+    wide = printed_at(400, study, words, monkeypatch)
+    narrow = printed_at(width, study, words, monkeypatch)
+    assert [line for line in narrow.splitlines() if width_of(line) > width] == []
+    numbers = set(NUMBER.findall(re.sub(r"\d\d:\d\d", "", wide)))
+    assert numbers - set(NUMBER.findall(narrow)) == set() or words == ("log",)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    study = Study.open(at("decided"))
+    shown = study.conflict(study.waiting()[0])
+    printed = CliRunner().invoke(main, ["adjudicate", "--study", study.place, "--by", "ada"], input="q").stdout
+    assert [line for line in printed.splitlines() if width_of(line) > width] == []
+    flat = " ".join(printed.split())
+    assert all(text in flat for text in (shown.hs, shown.cn, "[0] not_appropriate", "[x] irreconcilable", "[q] quit"))
+
+
+def test_a_table_keeps_numbers_whole_and_becomes_a_list_where_it_must() -> None:
+    names = ("name", "pairs", "share")
+    rows: list[list[Cell]] = [["a long name of something", 173_000, 0.25], ["b", 7, None]]
+    assert drawn(names, rows, 32) == [
+        "  name          pairs    share",
+        " " + "─" * 30,
+        "  a long      173,000   0.2500",
+        "  name of",
+        "  something",
+        "  b                 7        -",
+    ]
+    assert drawn(names, rows, 22) == [
+        "  name    a long name",
+        "          of something",
+        "  pairs   173,000",
+        "  share   0.2500",
+        "",
+        "  name    b",
+        "  pairs   7",
+        "  share   -",
+    ]
+
+
+def test_wide_signs_and_marks_are_measured_as_they_are_shown() -> None:
+    assert [width_of(text) for text in ("ab", "仇恨", "e\u0301", "می\u200cشود")] == [2, 4, 1, 5]
+
+
+def test_a_line_is_broken_between_words_alone() -> None:
+    assert broken("  one 14,988 three", 12) == ["  one 14,988", "  three"]
+    assert broken("a/very/long/path.csv: 3", 10) == ["a/very/long/path.csv:", "3"]
