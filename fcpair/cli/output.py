@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from fcpair.cli.table import Cell, drawn, shown
-from fcpair.cli.terminal import has, screen_width, tell
+from fcpair.cli.terminal import footnote, has, headline, screen_width, tell
 from fcpair.errors import InputError
 from fcpair.records import RunRecord
 
@@ -72,12 +72,12 @@ def _print_csv(rows: Sequence[Mapping[str, Cell]]) -> None:
 def _print_table(table: Table) -> None:
     rows = table.rows[:LONGEST_TABLE]
     lines = drawn(table.columns, rows, screen_width())
-    tell(table.title, bold=True)
+    headline(table.title)
     click.echo("\n".join(["", *lines, ""]))
     left = len(table.rows) - len(rows)
     notes = [f"the first {len(rows):,} of {len(table.rows):,} rows; {table.all_rows}"] if left else []
     for note in [*notes, *table.notes]:
-        tell(f"  {note}")
+        footnote(note)
     if notes or table.notes:
         click.echo()
 

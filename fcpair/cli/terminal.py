@@ -10,7 +10,6 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import TextIO
 
 import click
 
@@ -87,21 +86,35 @@ def has(text: str) -> bool:
 
 def screen_width() -> int:
     """How wide what is printed may be: as COLUMNS says, else as the terminal is, else 80."""
-    return _line_width(sys.stdout) or USUAL_WIDTH
+    return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns if _has_width() else USUAL_WIDTH
 
 
-def _line_width(stream: TextIO) -> int | None:
-    """After how many characters lines are broken; None where nobody has set COLUMNS and there is no terminal."""
-    if (os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"])) or stream.isatty():
-        return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
-    return None
+def _has_width() -> bool:
+    return sys.stdout.isatty() or (os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) > 0)
 
 
-def tell(text: str = "", *, err: bool = False, bold: bool = False) -> None:
-    """Print text, its lines broken between words where the terminal would break them within one."""
-    width = _line_width(sys.stderr if err else sys.stdout)
-    lines = [text] if width is None else [part for line in plain(text).split("\n") for part in broken(line, width)]
-    click.echo("\n".join(click.style(line, bold=True) if bold else line for line in lines), err=err)
+def tell(text: str = "", *, err: bool = False) -> None:
+    """Print text, its lines broken between words where the terminal would break them within one.
+
+    They stay whole where nobody has said how wide a line is, and in messages that go to a file.
+    """
+    has_width = sys.stderr.isatty() if err else _has_width()
+    click.echo("\n".join(_fitting(text)) if has_width else text, err=err)
+
+
+def headline(text: str) -> None:
+    """Print what stands above a table, in bold."""
+    click.echo("\n".join(click.style(line, bold=True) for line in _fitting(text)))
+
+
+def footnote(text: str) -> None:
+    """Print what stands below a table."""
+    click.echo("\n".join(_fitting(f"  {text}")))
+
+
+def _fitting(text: str) -> list[str]:
+    width = screen_width()
+    return [part for line in plain(text).split("\n") for part in broken(line, width)]
 
 
 def broken(line: str, width: int) -> list[str]:
