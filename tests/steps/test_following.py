@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fcpair.adjudicate import Policy, Ties, labels_changed
 from fcpair.errors import ConflictError, InputError
-from fcpair.params import Adjudicate, Simulate, Validate
+from fcpair.params import Adjudicate, Assign, Simulate, Validate
 from fcpair.records import Role, Round, Tier
 from fcpair.steps.docket import Ruling
 from fcpair.study import Study
@@ -57,15 +57,11 @@ def at_the_desk(study: Study, folder: Path) -> None:
         give(desk, ana, "not_appropriate" if task.answer == "appropriate" else "skip", task.assignment_id)
 
 
-def by_simulation(study: Study, folder: Path) -> None:
-    study.add_people(["dora"], Role.ANNOTATOR)
-    desk, ben = at_desk(study, "ben")
-    for task in desk.answers(ben, n=3):
-        give(desk, ben, "skip", task.assignment_id)
-    study.simulate(Simulate(skips=0))
+def by_withdrawal(study: Study, folder: Path) -> None:
+    study.withdraw_labels(record(study, folder, [("ana", 1, "0"), ("ana", 2, "0")], supersede=True).id)
 
 
-@pytest.mark.parametrize("door", [by_file, at_the_desk, by_simulation])
+@pytest.mark.parametrize("door", [by_file, at_the_desk, by_withdrawal])
 @pytest.mark.parametrize("policy", [Adjudicate(), MAJORITY, Adjudicate("majority", "discard"), Adjudicate("median")])
 def test_whoever_changes_labels_the_decisions_by_rule_follow(
     at: At, tmp_path: Path, door: Callable[[Study, Path], None], policy: Adjudicate
@@ -76,6 +72,18 @@ def test_whoever_changes_labels_the_decisions_by_rule_follow(
     before = labels_of(study)
     door(study, tmp_path)
     assert labels_of(study) != before
+    assert owing(study) == 0
+
+
+@pytest.mark.parametrize("policy", [Adjudicate(), MAJORITY, Adjudicate("majority", "discard"), Adjudicate("median")])
+def test_decisions_by_rule_follow_simulated_labels(at: At, policy: Adjudicate) -> None:
+    study = at("dealt")
+    study.simulate(Simulate(accuracy=0.6))
+    study.adjudicate(policy)
+    before = standing(study)
+    study.assign(Assign(overlap={3: 1.0}), more=True)
+    study.simulate(Simulate(accuracy=0.6))
+    assert standing(study) != before
     assert owing(study) == 0
 
 
