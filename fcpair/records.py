@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -241,6 +242,20 @@ class RunRecord:
     at: str
     model: dict[str, str] | None = None
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OldSheet:
+    """A sheet that lay in a folder before: whose it is, whether it holds answers, how many pairs that person has open.
+
+    They `left` when they take no further part, or when all that they had open was given to others.
+    """
+
+    path: Path
+    person: str
+    answered: bool
+    open: int
+    left: bool
 
 
 @dataclass(frozen=True)

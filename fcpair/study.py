@@ -29,7 +29,7 @@ from fcpair.params import (
     as_params,
 )
 from fcpair.recipe import Recipe
-from fcpair.records import Agenda, Conflict, DryRun, Explanation, Person, Role, Round, RunRecord, Scheme, Tier
+from fcpair.records import Agenda, Conflict, DryRun, Explanation, OldSheet, Person, Role, Round, RunRecord, Scheme, Tier
 from fcpair.sheets import Form
 from fcpair.steps import (
     build,
@@ -45,6 +45,7 @@ from fcpair.steps import (
     published,
     record,
     report,
+    sheets,
     staff,
     walk,
     withdraw,
@@ -207,8 +208,15 @@ class Study:
         return deal_more(self._store, options) if more else deal.assign(self._store, options, redo=redo)
 
     def write_sheets(self, folder: str | Path, form: Form = "csv") -> dict[str, int]:
-        """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator."""
+        """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator.
+
+        A file that holds answers is never overwritten; `old_sheets` has what was kept.
+        """
         return deal.write_sheets(self._store, folder, form)
+
+    def old_sheets(self, folder: str | Path, round_: Round = Round.LABEL) -> list[OldSheet]:
+        """The sheets in a folder that hold answers, and are kept therefore, or are of somebody who left."""
+        return sheets.old_sheets(self._store, folder, round_)
 
     def import_labels(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
         """Record labels from a file; `supersede` lets a different label replace an earlier one as the current one."""
@@ -307,7 +315,7 @@ class Study:
         return check.assign_validation(self._store, options, redo=redo, more=more)
 
     def write_validation_sheets(self, folder: str | Path, form: Form = "csv") -> dict[str, int]:
-        """Write each validator's open pairs as a sheet to fill in; returns the rows by validator."""
+        """Write each validator's open pairs as a sheet, as `write_sheets` does; returns the rows by validator."""
         return deal.write_validation_sheets(self._store, folder, form)
 
     def import_verdicts(self, path: str | Path, *, supersede: bool = False) -> RunRecord:

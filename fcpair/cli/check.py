@@ -9,7 +9,9 @@ import click
 
 from fcpair.cli.options import params, redo_option, sheet_format_option, supersede_option, with_study
 from fcpair.cli.output import done, each, working
+from fcpair.cli.work import tell_of_old_sheets
 from fcpair.params import Validate
+from fcpair.records import Round
 
 if TYPE_CHECKING:
     from fcpair.sheets import Form
@@ -51,14 +53,17 @@ def sheets(study: Study, folder: Path, form: Form) -> None:
     """Write each validator's open pairs as a sheet to fill in.
 
     The column `verdict` takes `agree`, `disagree` or `skip`; in a blind round `own_label` takes a label instead.
+    A file with answers in it is never overwritten.
 
     \b
     Example:
       fcpair validate sheets verdicts/
       fcpair validate sheets verdicts/ --format xlsx
     """
-    for name, rows in study.write_validation_sheets(folder, form).items():
+    written = study.write_validation_sheets(folder, form)
+    for name, rows in written.items():
         click.echo(f"{folder / name}.{form}: {rows:,} pairs")
+    tell_of_old_sheets(study.old_sheets(folder, Round.VALIDATE), written, "validate")
 
 
 @validate.command("import")

@@ -13,7 +13,7 @@ from fcpair.errors import StageError
 from fcpair.params import Assign, Simulate
 
 if TYPE_CHECKING:
-    from fcpair.records import RunRecord
+    from fcpair.records import OldSheet, RunRecord
     from fcpair.sheets import Form
     from fcpair.study import Study
 
@@ -63,7 +63,8 @@ def labels() -> None:
 def sheets(study: Study, folder: Path, form: Form) -> None:
     """Write each annotator's open shard, in its order, as a sheet to fill in.
 
-    The column `label` takes a code or a name of the label scheme, or `skip`.
+    The column `label` takes a code or a name of the label scheme, or `skip`. A file with answers in it is never
+    overwritten.
 
     \b
     Example:
@@ -73,6 +74,7 @@ def sheets(study: Study, folder: Path, form: Form) -> None:
     written = study.write_sheets(folder, form)
     for name, rows in written.items():
         click.echo(f"{folder / name}.{form}: {rows:,} pairs")
+    tell_of_old_sheets(study.old_sheets(folder), written, "labels")
 
 
 @labels.command("import")
@@ -161,6 +163,19 @@ def simulate(study: Study, options: Simulate) -> None:
         run = study.simulate(options)
     done(run)
     warn_of_simulated(study)
+
+
+def tell_of_old_sheets(sheets: list[OldSheet], written: dict[str, int], command: str) -> None:
+    """Say on standard error which sheets were kept because they hold answers, and which are of somebody who left."""
+    for sheet in sheets:
+        if sheet.left:
+            say(f"{sheet.path}: {sheet.person} has left; what was open on this sheet has gone to others")
+        elif sheet.open:
+            missing = "" if sheet.person in written else f"; {sheet.open:,} open pairs would have stood in a new one"
+            say(
+                f"{sheet.path}: kept, because it holds answers{missing}. Take them in with "
+                f"`fcpair {command} import {sheet.path}`, then move it away, or write to another folder"
+            )
 
 
 def warn_of_simulated(study: Study) -> None:

@@ -13,6 +13,7 @@ from fcpair.records import Person, Role, Round, RunRecord, Status
 from fcpair.sheets import Blank, Form, write_sheet
 from fcpair.steps import access, staff
 from fcpair.steps.ground import begin_building, keep, note, note_run, scheme_of
+from fcpair.steps.sheets import holds_answers
 from fcpair.store import Store, grids, guidelines, work
 
 if TYPE_CHECKING:
@@ -77,7 +78,10 @@ def _groups(groups: tuple[tuple[str, ...], ...], annotators: list[Person]) -> li
 
 
 def write_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[str, int]:
-    """Write each annotator's open shard as a sheet to be filled in; returns the rows of each file."""
+    """Write each annotator's open shard as a sheet to be filled in; returns the rows of each file.
+
+    A file that holds answers is kept, and not in what is returned.
+    """
     access.Access(store).spare()
     with store.read() as tx:
         blank = Blank("label", answer_words(scheme_of(tx)), guidelines.current(tx)[1])
@@ -85,13 +89,14 @@ def write_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[s
         assigned = not work.counts(tx).empty
     if rows.empty:
         raise StageError("no label is open" if assigned else "no pairs have been dealt; run `fcpair assign`")
-    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], "annotator", folder, form, blank)
+    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], Round.LABEL, folder, form, blank)
 
 
 def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[str, int]:
     """Write each validator's open pairs as a sheet to be filled in; returns the rows of each file.
 
-    The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label.
+    The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. A file
+    that holds answers is kept, and not in what is returned.
     """
     from fcpair.steps.check import is_blind, label_names
 
@@ -110,14 +115,16 @@ def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv"
             rows["label"] = rows["pair"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
         blank = Blank(answer, answer_words(scheme), guidelines.current(tx)[1])
-    return _write_by_person(sheets, "validator", folder, form, blank)
+    return _write_by_person(sheets, Round.VALIDATE, folder, form, blank)
 
 
-def _write_by_person(rows: pd.DataFrame, person: str, folder: str | Path, form: Form, blank: Blank) -> dict[str, int]:
+def _write_by_person(rows: pd.DataFrame, round_: Round, folder: str | Path, form: Form, blank: Blank) -> dict[str, int]:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
-    for name, shard in rows.groupby(person, sort=False):
-        write_sheet(shard, folder / f"{name}.{form}", blank)
-        written[str(name)] = len(shard)
+    for name, shard in rows.groupby(staff.ROLE_IN[round_].value, sort=False):
+        path = folder / f"{name}.{form}"
+        if not (path.exists() and holds_answers(path, round_)):
+            write_sheet(shard, path, blank)
+            written[str(name)] = len(shard)
     return written
