@@ -171,8 +171,10 @@ class Adjudicate:
     """How a pair's labels become one."""
 
     stage: ClassVar[str] = "adjudicate"
-    policy: Policy = _param("manual", "who decides what is not unanimous: a person, or the majority")
-    ties: Ties = _param("wait", "with majority: whether ties and `not sure` alone wait for a person or are discarded")
+    policy: Policy = _param("manual", "who decides what is not unanimous: a person, the majority, or the median")
+    ties: Ties = _param(
+        "wait", "with majority or median: whether ties and `not sure` alone wait for a person or are discarded"
+    )
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ class Store:
             self._writing.release()
 
     def check_writable(self) -> None:
-        """Raise StudyError where nothing can be written: before long work, or files, that are to be noted at its end."""
+        """Raise StudyError where nothing can be written: before long work that is to be noted at its end."""
         with self.write() as tx:
             dialect.touch(tx)
             tx.rollback()

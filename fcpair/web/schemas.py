@@ -186,8 +186,8 @@ class LabelOut(BaseModel):
 
 
 class CaseOut(BaseModel):
-    """A conflict. `decision_id` and `outcome` say what stands, where something does: one's `own` decision, with its note
-    and flag, or one that was made before the labels changed and is to be made `again`.
+    """A conflict. `decision_id` and `outcome` say what stands, where something does: one's `own` decision, with its
+    note and flag, or one that was made before the labels changed and is to be made `again`.
     """
 
     pair_id: int
@@ -205,8 +205,8 @@ class CaseOut(BaseModel):
 
 
 class QueueOut(BaseModel):
-    """How many conflicts wait for oneself (`again`: for a second look), are not due yet, wait for others, and are decided
-    by oneself.
+    """How many conflicts wait for oneself (`again`: for a second look), are not due yet, wait for others, and are
+    decided by oneself.
     """
 
     waiting: int

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from steps.small import STAGES, dump
+from steps.small import STAGES, dump, labels_of, record
 
 from fcpair.params import Adjudicate, Simulate, Validate
 from fcpair.records import Role, Round, Tier
@@ -174,10 +174,65 @@ def test_a_form_without_its_token_does_nothing(site: Site) -> None:
 def test_the_policy_is_applied_as_chosen(serve: Serve) -> None:
     site = serve("labelled")
     browser = site.browser("lea")
-    assert "would be decided" in browser.get("/lead/steps").text
-    page = post(browser, "/lead/steps/adjudicate", policy="majority", ties="discard")
-    assert "Waiting: 0" in page
-    assert site.study.own(Adjudicate) == Adjudicate("majority", "discard")
+    assert "No policy holds yet" in browser.get("/lead/steps").text
+    page = post(browser, "/lead/steps/adjudicate", policy="majority", ties="wait")
+    assert "Waiting: 5" in page
+    assert site.study.policy == Adjudicate("majority")
+
+
+@pytest.mark.parametrize("ties", ["wait", "discard"])
+def test_what_is_selected_is_what_is_previewed(serve: Serve, ties: str) -> None:
+    site = serve("decided")
+    page = site.browser("lea").get(f"/lead/steps?policy=majority&ties={ties}").text
+    assert ("<strong>5 pairs of them discarded</strong>" in page) == (ties == "discard")
+    assert f"Then {'0' if ties == 'discard' else '5'} pairs wait for a person." in page
+    assert f'<input type="hidden" name="ties" value="{ties}">' in page
+    assert f'<option value="{ties}" selected>' in page
+
+
+def test_a_policy_that_discards_is_confirmed_with_the_number_and_can_be_taken_back(serve: Serve) -> None:
+    site = serve("decided")
+    browser, waiting = site.browser("lea"), site.study.waiting()
+    before = dump(site.study)
+    form = {"csrf": csrf_of(browser), "policy": "majority", "ties": "discard"}
+    asked = browser.post("/lead/steps/adjudicate", data=form)
+    assert asked.status_code == 200
+    assert "<h1>Discard 5 pairs?</h1>" in asked.text
+    assert '<button type="submit">Discard 5 pairs</button>' in asked.text
+    assert dump(site.study) == before
+    assert browser.post("/lead/steps/adjudicate", data=form | {"confirmed": "4 0"}).status_code == 200
+    assert dump(site.study) == before
+    page = post(browser, "/lead/steps/adjudicate", **hidden_of(asked.text))
+    assert site.study.waiting() == []
+    assert "Take it back</button> The policy before, “majority” (ties: wait), then holds again" in page
+    back = page[: page.index("Take it back")]
+    post(browser, "/lead/steps/adjudicate", **hidden_of(back[back.rindex("<form") :]))
+    assert site.study.waiting() == waiting
+    assert site.study.policy == Adjudicate("majority")
+
+
+def hidden_of(page: str) -> dict[str, str]:
+    """The hidden fields of a form, but for the one that guards it."""
+    fields = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page)
+    return {name: unescape(value) for name, value in fields if name != "csrf"}
+
+
+def test_what_was_applied_before_something_else_is_not_offered_to_be_taken_back(serve: Serve) -> None:
+    site = serve("decided")
+    run = site.study.adjudicate(Adjudicate("manual"))
+    site.study.adjudicate(Adjudicate("majority"))
+    assert "Take it back" not in site.browser("lea").get(f"/lead/steps?run={run.id}").text
+
+
+def test_the_lead_s_pages_say_what_waits_for_a_second_look(serve: Serve, tmp_path: Path) -> None:
+    site = serve("decided")
+    pair = site.study.waiting()[0]
+    site.study.decide(pair, 2, by="jack")
+    annotator, label = next((who, label) for (_, who), label in labels_of(site.study, pair).items())
+    record(site.study, tmp_path, [(annotator, pair, "0" if label != "not_appropriate" else "1")], supersede=True)
+    browser = site.browser("lea")
+    for page in ("/lead", "/lead/steps", f"/lead/pair/{pair}"):
+        assert "for a second look" in browser.get(page).text
 
 
 def test_pairs_are_dealt_to_validators_and_later_more(serve: Serve) -> None:
