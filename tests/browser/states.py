@@ -15,6 +15,7 @@ from fcpair.study import Study
 
 Act = Callable[[Page], None]
 NOBODY = ""
+DISCARDING = "/lead/steps?policy=majority&ties=discard"
 
 
 @dataclass(frozen=True)
@@ -234,6 +235,8 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("steps without data", "lea", "/lead/steps", "empty"),
         State("steps", "lea", "/lead/steps", "labelled"),
         State("policy applied", "lea", "/lead/steps", "labelled", act=click("Apply the policy")),
+        State("policy that discards", "lea", DISCARDING, "decided"),
+        State("policy to be confirmed", "lea", DISCARDING, "decided", act=click("Apply the policy")),
         State("steps while validating", "lea", "/lead/steps", "checking"),
         State("a wrong number", "lea", "/lead/steps", "decided", act=wrong_number),
     ),

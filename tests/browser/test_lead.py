@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import expect
 
@@ -37,6 +39,26 @@ def test_who_is_retired_is_shown_the_door_and_others_get_the_work(desk: Host, wi
     ben = windows.open(desk.url, desk.token("ben"))
     enter(ben)
     expect(ben.locator("#count")).to_have_text("0 answered, 30 open")
+
+
+def test_the_preview_follows_the_selection_and_discarding_is_confirmed_and_taken_back(
+    host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+) -> None:
+    served = host(stages["decided"])
+    page = windows.open(served.url, served.token("lea"))
+    page.goto("/lead/steps")
+    preview = page.locator("#preview")
+    expect(preview).to_contain_text("Then 5 pairs wait for a person")
+    page.get_by_label("Ties, with").select_option("discard")
+    expect(preview).to_contain_text("5 pairs of them discarded. Then 0 pairs wait")
+    page.get_by_role("button", name="Apply the policy").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Discard 5 pairs?")
+    assert len(served.study.waiting()) == 5
+    page.get_by_role("button", name="Discard 5 pairs").click()
+    expect(page.get_by_role("status")).to_contain_text("Done: adjudicate")
+    assert served.study.waiting() == []
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_role("status")).to_contain_text("Waiting: 5")
 
 
 def test_the_link_that_is_shown_lets_in(desk: Host, windows: Windows) -> None:
