@@ -1,7 +1,8 @@
 """How often 95 % intervals of agreement figures hold the true value, in simulated studies of known agreement.
 
-`python -m benchmarks.coverage` prints the tables of docs/07-agreement.md. The studies come from `benchmarks.latent`;
-what is shipped is measured by the package's own functions, the pigeonhole bootstrap by its lines here.
+`python -m benchmarks.coverage` prints the table of docs/07-agreement.md. The studies come from `benchmarks.latent`,
+the intervals that fcpair gives from `benchmarks.batch`, those of the pigeonhole bootstrap and of the large-sample
+formula for Cohen's kappa from lines here.
 """
 
 from __future__ import annotations
@@ -43,26 +44,17 @@ EFFECTS = {
     "annotators": Effects(leniency=0.4),
     "all": Effects(hs=0.2, cn=0.2, hs_hardness=0.15, cn_hardness=0.15, leniency=0.4),
 }
-SHORT_NAMES = {
-    "raw agreement": "raw",
-    "Fleiss' kappa, 2 labels": "Fleiss 2",
-    "Fleiss' kappa, 3 labels": "Fleiss 3",
-    "Krippendorff's alpha, nominal": "alpha nom.",
-    "Krippendorff's alpha, ordinal": "alpha ord.",
-    "Gwet's AC1": "AC1",
-    "mean kappa": "mean kappa",
-    "mean kappa weighted by n": "weighted",
-    "Cohen's kappa": "kappa of two",
+COLUMNS = {
+    "two-way": ("same", "texts"),
+    "pigeonhole": ("same", "pigeonhole"),
+    "three-way": ("same", "annotators"),
+    "two-way, new annotators": ("new", "texts"),
+    "pigeonhole, new annotators": ("new", "pigeonhole"),
+    "three-way, new annotators": ("new", "annotators"),
+    "kappas of two": ("same", "texts"),
+    "kappas of two, large sample": ("same", "large sample"),
 }
-METHODS = {
-    ("same", "texts"): "two-way",
-    ("same", "pigeonhole"): "pigeonhole",
-    ("same", "annotators"): "three-way",
-    ("same", "large sample"): "large sample",
-    ("new", "texts"): "two-way",
-    ("new", "pigeonhole"): "pigeonhole",
-    ("new", "annotators"): "three-way",
-}
+OF_TWO = "Cohen's kappa"
 
 
 @dataclass
@@ -84,9 +76,12 @@ class Count:
         self.widths.append(high - low)
 
     def __str__(self) -> str:
-        if not self.given:
-            return "-"
-        return f"{self.held / self.given:.3f} ({np.median(self.widths):.2f})"
+        return f"{self.share:.3f} ({np.median(self.widths):.2f})" if self.given else "-"
+
+    @property
+    def share(self) -> float:
+        """How many of the intervals given held the true value, from 0 to 1."""
+        return self.held / self.given
 
 
 Counts = dict[tuple[str, str, str], Count]
@@ -99,9 +94,8 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
     for name in ("12 x 30", "45 x 129"):
         counts = coverage(SHAPES[name], EFFECTS["all"], repetitions, pigeonhole=False)
         for (whose, method, figure), count in counts.items():
-            if (whose, method) == ("same", "texts") and figure != "Cohen's kappa":
-                held = count.held / count.given
-                found.append(Figure("coverage", f"{name}, {figure}", held, "at least", LEAST))
+            if (whose, method) == ("same", "texts") and figure != OF_TWO:
+                found.append(Figure("coverage", f"{name}, {figure}", count.share, "at least", LEAST))
     return found
 
 
@@ -123,7 +117,7 @@ def coverage(shape: Shape, effects: Effects, n_studies: int, *, pigeonhole: bool
                 for whose, truth in (("same", of_same), ("new", of_new)):
                     counts.setdefault((whose, method, name), Count()).add(low, high, truth[name])
             for method, low, high, kappa in _of_two(drawn[at], kappas) if at % EVERY == 0 else ():
-                counts.setdefault(("same", method, "Cohen's kappa"), Count()).add(low, high, kappa)
+                counts.setdefault(("same", method, OF_TWO), Count()).add(low, high, kappa)
     return counts
 
 
@@ -186,26 +180,41 @@ def _multiplicities(side: Ints, rng: np.random.Generator) -> Floats:
 
 
 def main() -> None:
-    """Print a table for each whose true value is asked for."""
+    """Print a line for each setting, or one for each figure in it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description=__doc__)
     parser.add_argument("--studies", type=int, default=1000, help="simulated studies of each setting")
     parser.add_argument("--shapes", nargs="*", default=list(SHAPES), choices=list(SHAPES))
+    parser.add_argument("--figures", action="store_true", help="each figure by itself, with the median width")
     given = parser.parse_args()
-    error = (LEVEL * (1 - LEVEL) / given.studies) ** 0.5
-    print(f"{given.studies:,} studies of each setting, seed {SEED}; Monte Carlo standard error {error:.4f} at {LEVEL}.")
-    print("Coverage, and in brackets the median width. The columns are figures; `missing` counts undefined intervals.")
-    print()
-    figures = list(SHORT_NAMES)
-    print("| grid | effects | true value | intervals | " + " | ".join(SHORT_NAMES.values()) + " | missing |")
-    print("|---" * (len(figures) + 5) + "|")
+    errors = [(LEVEL * (1 - LEVEL) / n) ** 0.5 for n in (given.studies, -(-given.studies // EVERY))]
+    print(f"{given.studies:,} studies of each setting, seed {SEED}.")
+    print(
+        f"Monte Carlo standard error of a coverage of {LEVEL}: {errors[0]:.4f}; of the pigeonhole's, which every fifth"
+    )
+    print(f"study has, {errors[1]:.4f}.\n")
+    head = ["grid", "effects", *(["figure"] if given.figures else []), *COLUMNS]
+    print(f"| {' | '.join(head)} |\n{'|---' * len(head)}|")
     for shape in given.shapes:
         for name, effects in EFFECTS.items():
-            counts = coverage(SHAPES[shape], effects, given.studies)
-            for (whose, method), title in METHODS.items():
-                row = [counts.get((whose, method, figure), Count()) for figure in figures]
-                cells = " | ".join(map(str, row))
-                missing = sum(one.missing for one in row)
-                print(f"| {shape} | {name} | {whose} | {title} | {cells} | {missing} |", flush=True)
+            for row in _rows(coverage(SHAPES[shape], effects, given.studies), each=given.figures):
+                print(f"| {' | '.join([shape, name, *row])} |", flush=True)
+
+
+def _rows(counts: Counts, *, each: bool) -> Iterator[list[str]]:
+    """The cells of a setting: the range of coverage over the figures; or a row for each, with its width."""
+    figures = list(dict.fromkeys(figure for _, _, figure in counts))
+    if each:
+        for figure in figures:
+            mine = [("kappas of two" in column) == (figure == OF_TWO) for column in COLUMNS]
+            found = [counts.get((*key, figure), Count()) for key in COLUMNS.values()]
+            yield [figure, *(str(count) if own else "-" for count, own in zip(found, mine, strict=True))]
+        return
+    cells = []
+    for column, key in COLUMNS.items():
+        chosen = [figure for figure in figures if (figure == OF_TWO) == ("kappas of two" in column)]
+        shares = [f"{counts[*key, figure].share:.2f}" for figure in chosen if (*key, figure) in counts]
+        cells.append("–".join(dict.fromkeys([min(shares), max(shares)])))
+    yield cells
 
 
 if __name__ == "__main__":
