@@ -34,10 +34,10 @@ class Allowance:
     def limit(self) -> str | None:
         """A sentence when a limit is reached."""
         if self.total_limit is not None and self.read >= self.total_limit:
-            return f"You have read {self.read:,} pairs, as many as one person may read in this study. Thank you."
+            return f"You have read {_pairs(self.read)}, as many as one person may read in this study. Thank you."
         if self.daily_limit is not None and self.today >= self.daily_limit:
             return (
-                f"You have read {self.today:,} pairs today, as many as one person may read in a day. "
+                f"You have read {_pairs(self.today)} today, as many as one person may read in a day. "
                 "Please come back tomorrow."
             )
         return None
@@ -64,6 +64,10 @@ def limited(annotate: Annotate) -> bool:
 def limit_reached(tx: Tx, person_id: int, annotate: Annotate) -> str | None:
     """A sentence when a person has reached a limit; nothing is counted where there is none."""
     return allowance(tx, person_id, annotate).limit if limited(annotate) else None
+
+
+def _pairs(n: int) -> str:
+    return "1 pair" if n == 1 else f"{n:,} pairs"
 
 
 def _midnight() -> str:

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from steps.small import ANNOTATORS, dump, open_work, record, standing
 
-from fcpair.params import Adjudicate
+from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
 from fcpair.study import Study
 from web.conftest import Site
@@ -279,3 +279,37 @@ def test_forms_that_make_no_sense_are_refused(study: Study, enter: Enter, wrong:
     before = dump(study)
     assert decide(browser, page, **{"outcome": "appropriate", **wrong}).status_code == 422
     assert dump(study) == before
+
+
+# Care
+
+
+def test_the_limit_holds_at_the_page_too(serve: Callable[..., Site]) -> None:
+    site = serve("labelled", Annotate(daily_limit=1))
+    browser = site.browser("judy")
+    page = browser.get("/adjudicate")
+    assert "0 of 1 today" in page.text
+    sent = form(page, "/adjudicate")
+    decide(browser, page, "appropriate")
+    assert "You have read 1 pair today" in browser.get("/adjudicate").text
+    waiting = str(site.study.waiting()[0])
+    before = dump(site.study)
+    more = {**sent, "request_id": site.new_request(), "pair_id": waiting, "outcome": "appropriate"}
+    assert browser.post("/adjudicate", data=more).status_code == 403
+    assert browser.get(f"/adjudicate/{waiting}").status_code == 403
+    assert dump(site.study) == before
+    assert 'id="pair"' not in browser.get("/adjudicate").text
+
+
+def test_a_hidden_hs_is_shown_before_a_decision_counts(site: Site) -> None:
+    browser = site.browser("judy")
+    site.study.access.set_blurred(next(one.id for one in site.study.people if one.name == "judy"), True)
+    page = browser.get("/adjudicate")
+    assert 'class="words veiled" aria-hidden="true"' in page.text
+    before = dump(site.study)
+    shown = decide(browser, page, "appropriate", note="tea", flagged="yes")
+    assert "veiled" not in shown.text
+    assert re.search(r"<textarea[^>]*>\ntea</textarea>", shown.text)
+    assert dump(site.study) == before
+    assert decide(browser, shown, "appropriate").status_code == 303
+    assert len(site.study.docket.decided()) == 1
