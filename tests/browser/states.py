@@ -196,6 +196,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("label to check", "vera", "/validate", "checking", act=await_pair),
         State("blind", "vera", "/validate", "checking", act=await_pair, before=blindly),
     ),
+    "/offline": (State("no connection", "ana", "/offline"),),
     "/thanks": (
         State("end of a day", "ana", "/thanks"),
         State("end of it all", "ana", "/thanks", "labelled"),
@@ -261,6 +262,8 @@ PAGES: dict[str, tuple[State, ...]] = {
 NO_PAGES = {
     "/",  # leads to another page
     "/lead/coverage.png",
+    "/worker.js",
+    "/manifest.webmanifest",
 }
 ELSEWHERE = (
     State("another's page", "ana", "/lead", status=403),
