@@ -87,8 +87,9 @@ def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
     simulated = [f"**{facts.simulated}.**\n"] if facts.simulated else []
     parts = [
         *("---", *_configs(tiers), "---\n", f"# {title}\n"),
-        f"Pairs of {_a(facts.hs_name)} (`hs`) and {_a(facts.cn_name)} (`cn`), each judged by people. Some judged pairs are",
-        f"labelled {_positive(facts.scheme)}, the others are not; a pair that is not here was not judged.",
+        f"Pairs of {_a(facts.hs_name)} (`hs`) and {_a(facts.cn_name)} (`cn`), each judged by people.",
+        f"Some judged pairs are labelled {_positive(facts.scheme)}, the others are not; a pair that is not here was",
+        "not judged.",
         f"{KNOWN if facts.keeps_known else NOVEL}\n",
         *simulated,
         *(WARNING if "hate" in facts.hs_name.lower() else ()),
