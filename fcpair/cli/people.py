@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import format_option, seed_option, with_study
-from fcpair.cli.output import Table, done, emit
+from fcpair.cli.output import Table, done, emit, say
 from fcpair.errors import InputError
 from fcpair.records import Role
 
@@ -57,6 +57,9 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
     added = study.add_people(list(names), Role(role))
     click.echo(f"added as {role}: {', '.join(one.name for one in added)}")
     _invite(study, [one.name for one in added], url)
+    idle = [row["name"] for row in study.status()["people"] if row["name"] in names and not row["open"]]
+    if idle and role == Role.ANNOTATOR and study.status()["stages"]["assign"]:
+        say(f"`fcpair assign --more` gives {', '.join(idle)} an even share of the pairs that are open")
 
 
 @people.command()

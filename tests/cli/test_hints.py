@@ -9,6 +9,7 @@ from pathlib import Path
 from steps.small import ANNOTATORS
 
 from cli.conftest import Fcpair
+from fcpair.study import Study
 
 
 def test_a_command_that_is_nearly_right_gets_a_hint(fcpair: Fcpair) -> None:
@@ -32,3 +33,16 @@ def test_several_sheets_are_read_in_one_call(at: Callable[[str], Path], fcpair: 
             writer.writerows(rows)
     lines = fcpair("labels", "import", *sheets).output.splitlines()
     assert [line.startswith("label import: answers ") for line in lines] == [True] * 3
+
+
+def test_a_pair_that_was_discarded_is_explained_as_such(at: Callable[[str], Path], fcpair: Fcpair) -> None:
+    study = Study.open(at("labelled"))
+    pair = study.waiting()[0]
+    study.decide(pair, None, by="petra")
+    said = fcpair("explain", pair).stdout
+    assert said.startswith(f"pair {pair}: discarded")
+    assert "adjudicated (person by petra): discarded" in said
+    assert "bronze   no, because it was discarded" in said
+    study.take_back(pair, by="petra")
+    assert fcpair("explain", pair).stdout.startswith(f"pair {pair}: in no tier")
+    assert "adjudicated (reopened by petra): taken back" in fcpair("explain", pair).stdout

@@ -1,4 +1,4 @@
-"""Inviting people on the command line: one, several, everybody; to the terminal, or to a file of one's own."""
+"""Joining on the command line: invite links for one, several, everybody; what is said to whoever comes late."""
 
 from __future__ import annotations
 
@@ -84,3 +84,12 @@ def test_the_hint_for_verdicts_without_a_taker_names_the_role_that_helps(at: At,
     fcpair("people", "retire", "vera")
     fcpair("people", "retire", "walt")
     assert "fcpair people add NAME --role validator" in fcpair("status").stdout
+
+
+@pytest.mark.parametrize(("stage", "role", "told"), [("dealt", "annotator", True), ("paired", "annotator", False)])
+def test_who_joins_late_is_told_of_the_share_that_is_theirs(
+    at: At, fcpair: Fcpair, stage: str, role: str, told: bool
+) -> None:
+    at(stage)
+    said = fcpair("people", "add", "dora", "--role", role).stderr
+    assert ("`fcpair assign --more` gives dora an even share" in said) == told
