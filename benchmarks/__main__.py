@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import coverage, evaluation, grid, retrieval, serving, startup, tiers, visible
+from benchmarks import coverage, evaluation, grid, long_tables, retrieval, serving, startup, tiers, visible
 from benchmarks.measure import Figure, machine
 
 BENCHMARKS: dict[str, ModuleType] = {
     "grid": grid,
     "retrieval": retrieval,
     "tiers": tiers,
+    "long_tables": long_tables,
     "evaluation": evaluation,
     "serving": serving,
     "startup": startup,

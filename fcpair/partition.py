@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
 
 from fcpair.adjudicate import Tally
+from fcpair.errors import InputError
 from fcpair.label import NO_CODE
 from fcpair.records import Scheme, Tier, Verdict
 
@@ -36,6 +38,19 @@ class TierRule:
         }
         labels = f"{self.min_labels} label{'s' * (self.min_labels > 1)} or more{agreement[self.agreement]}"
         return f"{labels}; {'valid' if self.valid else 'valid or not valid'}"
+
+
+def as_tier(tier: Tier | str) -> Tier:
+    """The tier of a name in any capitals; raises InputError with the nearest name for any other."""
+    if isinstance(tier, Tier):
+        return tier
+    names = {one.label: one for one in reversed(Tier)}
+    name = str(tier).strip().lower()
+    if name not in names:
+        near = get_close_matches(name, names, 1)
+        hint = f"did you mean `{near[0]}`?" if near else f"expected {', '.join(names)}"
+        raise InputError(f"there is no tier `{tier}`; {hint}")
+    return names[name]
 
 
 def tier_rules(diamond: DiamondRule = "unanimous") -> tuple[TierRule, ...]:

@@ -28,6 +28,7 @@ from fcpair.params import (
     Validate,
     as_params,
 )
+from fcpair.partition import as_tier
 from fcpair.recipe import Recipe
 from fcpair.records import Agenda, Conflict, DryRun, Explanation, OldSheet, Person, Role, Round, RunRecord, Scheme, Tier
 from fcpair.sheets import Form
@@ -330,15 +331,22 @@ class Study:
         """Derive Diamond, Gold, Silver and Bronze; by the study's own rules when no options are given."""
         return grade.partition(self._store, options or self.own(Partition))
 
-    def tier(self, tier: Tier, options: Partition | None = None, *, published: bool = False) -> pd.DataFrame:
-        """The pairs of a tier, as `release` writes them."""
-        return grade.tier_rows(self._store, tier, options or self.own(Partition), published=published)
+    def tier(self, tier: Tier | str, options: Partition | None = None, *, published: bool = False) -> pd.DataFrame:
+        """The pairs of a tier (`Tier.GOLD`, or its name, `"gold"`), as `release` writes them."""
+        return grade.tier_rows(self._store, as_tier(tier), options or self.own(Partition), published=published)
+
+    def tier_start(
+        self, tier: Tier | str, first: int | None, options: Partition | None = None, *, published: bool = False
+    ) -> tuple[pd.DataFrame, int]:
+        """The first pairs of a tier, all for None, as `tier` has them, and how many there are in all."""
+        rules = options or self.own(Partition)
+        return grade.tier_start(self._store, as_tier(tier), rules, first, published=published)
 
     def release(
-        self, tier: Tier, path: str | Path, options: Partition | None = None, *, published: bool = False
+        self, tier: Tier | str, path: str | Path, options: Partition | None = None, *, published: bool = False
     ) -> RunRecord:
         """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
-        return grade.release(self._store, tier, path, options or self.own(Partition), published=published)
+        return grade.release(self._store, as_tier(tier), path, options or self.own(Partition), published=published)
 
     def explain(self, pair_id: int, options: Partition | None = None) -> Explanation:
         """Say why a pair is where it is; raises UnknownIdError when there is none of that number."""
@@ -376,6 +384,16 @@ class Study:
         recipe take back limits that the study has.
         """
         return walk.walk(self._store, recipe, progress, loosen=loosen)
+
+    @property
+    def simulated(self) -> str | None:
+        """A sentence that says how much of the study is made up; None where nothing is."""
+        return overview.simulated(self._store)
+
+    @property
+    def look_again(self) -> list[str]:
+        """Sentences on decisions and verdicts whose labels have changed since; none where all is as it was."""
+        return overview.look_again(self._store)
 
     def status(self) -> dict[str, Any]:
         """The study at a glance; see `steps.overview.status` for the keys."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.forms import ROWS_AT_ONCE
 from fcpair.cli.options import format_option, own_params, with_study
-from fcpair.cli.output import Table, done, emit, say, working
+from fcpair.cli.output import LONGEST_TABLE, Table, done, emit, say, working
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import tell
 from fcpair.cli.work import warn_of_simulated
@@ -16,6 +18,8 @@ from fcpair.params import Partition
 from fcpair.records import Explanation, Origin, Tier
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fcpair.study import Study
 
 CAPTIONS = (
@@ -61,12 +65,11 @@ def partition(study: Study, options: Partition, tier: str | None, out: Path | No
             run = study.release(Tier[tier.upper()], out, options, published=published)
         done(run)
         warn_of_simulated(study)
-        _say_what_to_look_at(study.status())
+        _say_what_to_look_at(study)
 
 
 def _print_tables(study: Study, options: Partition, form: str) -> None:
-    tiers, state = study.partition(options), study.status()
-    simulated = state["simulated"]
+    tiers, simulated = study.partition(options), study.simulated
     columns = [[str(name) for name in table.columns] for table in tiers.tables]
     tables = [table.astype(object).where(table.notna(), None).to_dict("records") for table in tiers.tables]
     merged: list[dict[str, Any]] = [
@@ -79,28 +82,37 @@ def _print_tables(study: Study, options: Partition, form: str) -> None:
     ]
     data = {"tiers": merged, "rules": rules, "second_look": tiers.n_second_look, "simulated": simulated}
     emit(form, data=data, tables=shown, rows=merged, simulated=simulated)
-    _say_what_to_look_at(state)
+    _say_what_to_look_at(study)
 
 
-def _say_what_to_look_at(state: dict[str, Any]) -> None:
+def _say_what_to_look_at(study: Study) -> None:
     """Say on standard error which of the pairs wait for a second look."""
-    for note in state["notes"]:
+    for note in study.look_again:
         say(f"Note: {note}.")
 
 
 def _print_tier(study: Study, tier: Tier, options: Partition, *, published: bool, form: str) -> None:
-    frame = study.tier(tier, options, published=published)
+    first = LONGEST_TABLE if form == "table" else None
+    frame, n = study.tier_start(tier, first, options, published=published)
     names = [str(name) for name in frame.columns]
-    cells = frame.astype(object).where(frame.notna(), None)
-    rows: list[dict[str, Any]] = [
-        dict(zip(names, row, strict=True)) for row in cells.itertuples(index=False, name=None)
-    ]
+    rows = (dict(zip(names, row, strict=True)) for row in _plain_rows(frame))
+    if form != "table":
+        emit(form, data=rows, tables=(), rows=rows, simulated=study.simulated)
+        _say_what_to_look_at(study)
+        return
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
     brief = [[_brief(row[name]) for name in shown] for row in rows]
-    table = Table(f"{tier.label}: {len(rows):,} pairs", [_brief(name, 14) for name in shown], brief)
-    state = study.status()
-    emit(form, data=rows, tables=[table], rows=rows, simulated=state["simulated"])
-    _say_what_to_look_at(state)
+    all_rows = "`--format csv` prints all, `--out FILE` writes them"
+    table = Table(f"{tier.label}: {n:,} pairs", [_brief(name, 14) for name in shown], brief, n=n, all_rows=all_rows)
+    emit(form, data=(), tables=[table], rows=(), simulated=study.simulated)
+    _say_what_to_look_at(study)
+
+
+def _plain_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """The rows with None for what is missing, a part of the frame at a time."""
+    for start in range(0, len(frame), ROWS_AT_ONCE):
+        part = frame.iloc[start : start + ROWS_AT_ONCE]
+        yield from part.astype(object).where(part.notna(), None).itertuples(index=False, name=None)
 
 
 def _brief(cell: Any, width: int = 32) -> Any:

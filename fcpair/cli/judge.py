@@ -45,7 +45,7 @@ def agreement(study: Study, options: AgreementOptions, form: str) -> None:
     """
     with working("measuring agreement"):
         measured = study.agreement(options)
-    simulated = study.status()["simulated"]
+    simulated = study.simulated
     figures = (*measured.pooled, *measured.summary)
     rows = [_figure_row(figure) for figure in figures] + [_subset_as_figure(subset) for subset in measured.subsets]
     subsets = [_subset_row(one) for one in measured.subsets]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 
 import click
 
+from fcpair.cli.forms import print_csv, print_json
 from fcpair.cli.table import Cell, drawn, shown
-from fcpair.cli.terminal import footnote, has, headline, screen_width, tell
+from fcpair.cli.terminal import footnote, headline, screen_width, tell
 from fcpair.errors import InputError
 from fcpair.records import RunRecord
 
@@ -23,29 +23,30 @@ LONGEST_TABLE = 1000  # rows that are printed for people
 class Table:
     """A titled table: every row has a cell for each column. `notes` stand below it, each once.
 
-    `all_rows` says how to get all rows of a table that is too long to be printed whole.
+    `n` says how many rows there are, where not all are given, and `all_rows` how to get them all.
     """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     notes: Sequence[str] = ()
+    n: int | None = None
     all_rows: str = "`--format csv` prints all"
 
 
 def emit(
-    form: str, *, data: Any, tables: Sequence[Table], rows: Sequence[Mapping[str, Cell]], simulated: str | None = None
+    form: str, *, data: Any, tables: Sequence[Table], rows: Iterable[Mapping[str, Cell]], simulated: str | None = None
 ) -> None:
     """Print a result: `tables` for people, `rows` as one CSV, `data` as JSON.
 
-    `simulated` says that the result rests on simulated people: `data` must hold it itself; it stands below tables,
-    and beside a CSV on standard error, where it cannot break the file.
+    `data` and `rows` may be iterators, whose rows all have the same keys: they are printed as they come. `simulated`
+    says that the result rests on simulated people: `data` must hold it itself; it stands below tables, and beside a
+    CSV on standard error, where it cannot break the file.
     """
     if form == "json":
-        text = json.dumps(data, ensure_ascii=False, indent=2)
-        click.echo(text if has(text) else json.dumps(data, indent=2))
+        print_json(data)
     elif form == "csv":
-        _print_csv(rows)
+        print_csv(rows)
     else:
         for table in tables:
             _print_table(table)
@@ -53,29 +54,13 @@ def emit(
         tell(f"Note: {simulated}.", err=form == "csv")
 
 
-def _print_csv(rows: Sequence[Mapping[str, Cell]]) -> None:
-    import csv
-    import io
-
-    from fcpair.tabular import guard
-
-    out = io.StringIO()
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: guard(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows)
-    click.echo(out.getvalue(), nl=False)
-    if not has(out.getvalue()):
-        say("Note: this encoding lacks some signs, which are escaped here; with PYTHONIOENCODING=utf-8 they stay.")
-
-
 def _print_table(table: Table) -> None:
     rows = table.rows[:LONGEST_TABLE]
     lines = drawn(table.columns, rows, screen_width())
     headline(table.title)
     click.echo("\n".join(["", *lines, ""]))
-    left = len(table.rows) - len(rows)
-    notes = [f"the first {len(rows):,} of {len(table.rows):,} rows; {table.all_rows}"] if left else []
+    n = len(table.rows) if table.n is None else table.n
+    notes = [f"the first {len(rows):,} of {n:,} rows; {table.all_rows}"] if n > len(rows) else []
     for note in [*notes, *table.notes]:
         footnote(note)
     if notes or table.notes:

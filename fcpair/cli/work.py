@@ -180,5 +180,5 @@ def tell_of_old_sheets(sheets: list[OldSheet], written: dict[str, int], command:
 
 def warn_of_simulated(study: Study) -> None:
     """Say on standard error that answers were made up, when any were."""
-    if note := study.status()["simulated"]:
+    if note := study.simulated:
         say(f"Note: {note}.")

@@ -17,7 +17,7 @@ from fcpair.export.qrels import grades, qrels_text
 from fcpair.export.training import Kind, training_sets
 from fcpair.folders import check_new_folder, new_folder
 from fcpair.params import Pair, Partition
-from fcpair.partition import tier_rules
+from fcpair.partition import as_tier, tier_rules
 from fcpair.records import RunRecord, Tier
 from fcpair.steps.grade import Tiers, empty, tier_rows, tiers_of
 from fcpair.steps.ground import need_labels, note_run, own, scheme_of
@@ -42,9 +42,10 @@ NO_CORPUS = """this study has no corpus: its texts came with the labels. This ma
 class Exports:
     """Writes what a study holds for the tools that people have: every file and folder whole, or not at all.
 
-    Each method leaves a run that says what was written, and returns it. The rules of the tiers are the study's own
-    when no options are given. All raise StageError when the study has no labels, and InputError when the tier or the
-    pool is empty or the place cannot be written to: a file may be replaced, a folder that holds something may not.
+    Each method leaves a run that says what was written, and returns it. A tier is one of `Tier`, or its name, such as
+    "gold". The rules of the tiers are the study's own when no options are given. All raise StageError when the study
+    has no labels, and InputError when there is no such tier, it or the pool is empty, or the place cannot be written
+    to: a file may be replaced, a folder that holds something may not.
     """
 
     def __init__(self, store: Store) -> None:
@@ -53,13 +54,14 @@ class Exports:
     def qrels(
         self,
         path: str | Path,
-        tier: Tier,
+        tier: Tier | str,
         options: Partition | None = None,
         *,
         pool: str = "judged",
         binary: bool = False,
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `export.qrels.grades`."""
+        tier = as_tier(tier)
         with self._store.read() as tx:
             options = _own(tx, options)
             graded, _ = _graded(tx, tier, options, pool, binary=binary)
@@ -69,13 +71,14 @@ class Exports:
     def beir(
         self,
         folder: str | Path,
-        tier: Tier,
+        tier: Tier | str,
         options: Partition | None = None,
         *,
         pool: str = "judged",
         binary: bool = False,
     ) -> RunRecord:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `export.beir.beir_files`."""
+        tier = as_tier(tier)
         check_new_folder(folder)
         with self._store.read() as tx:
             options = _own(tx, options)
@@ -101,7 +104,7 @@ class Exports:
         self,
         kind: Kind,
         folder: str | Path,
-        tier: Tier,
+        tier: Tier | str,
         options: Partition | None = None,
         *,
         negatives: int = 5,
@@ -109,6 +112,7 @@ class Exports:
         seed: int = 0,
     ) -> RunRecord:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `export.training`."""
+        tier = as_tier(tier)
         check_new_folder(folder)
         with self._store.read() as tx:
             options = _own(tx, options)
@@ -123,13 +127,14 @@ class Exports:
         return _write_folder(self._store, folder, files, params, sets.counts)
 
     def corpus(
-        self, path: str | Path, without: Tier, options: Partition | None = None, *, pool: str = "judged"
+        self, path: str | Path, without: Tier | str, options: Partition | None = None, *, pool: str = "judged"
     ) -> RunRecord:
         """Write the corpus less every HS of a tier and every CN of the pool; see `export.corpus.remaining`.
 
         Raises StageError also when the study has no corpus.
         """
         check_suffix(path)
+        without = as_tier(without)
         with self._store.read() as tx:
             options = _own(tx, options)
             tiers = _tiers(tx, options)

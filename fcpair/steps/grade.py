@@ -108,20 +108,28 @@ def tier_rows(store: Store, tier: Tier, options: Partition, *, published: bool =
     `published` gives FC-CONAN's column names instead, and raises InputError where the labels are not its three; a last
     column `simulated` is added there only when something does rest on simulated people.
     """
+    return tier_start(store, tier, options, None, published=published)[0]
+
+
+def tier_start(
+    store: Store, tier: Tier, options: Partition, first: int | None, *, published: bool = False
+) -> tuple[pd.DataFrame, int]:
+    """The first pairs of a tier, all where None is given, as `tier_rows` has them, and how many there are in all."""
     with store.read() as tx:
         need_labels(tx, "partition")
         if published:
             need_published_scheme(scheme_of(tx))
         tiers = tiers_of(tx, options)
-        labels = decisions.current_labels(tx, "pair_id", "annotator", "code", "origin")
+        inside = tiers.pairs[tiers.pairs["tier"] >= tier].reset_index(drop=True)
+        pairs = inside if first is None else inside.head(first)
+        asked_for = pairs["pair_id"].tolist()
+        labels = decisions.current_labels(tx, "pair_id", "annotator", "code", "origin", pair_ids=asked_for)
         texts = grids.pair_texts(tx)
-        made_up = _simulated_pairs(tx, labels)
-    pairs = tiers.pairs[tiers.pairs["tier"] >= tier].reset_index(drop=True)
-    labels = labels[labels["pair_id"].isin(pairs["pair_id"])]
+        made_up = _simulated_pairs(tx, labels) if tiers.n_simulated else set()
     simulated = pairs["pair_id"].isin(made_up)
     if not published:
-        return tier_table(pairs, labels, texts, tiers.scheme).assign(simulated=simulated)
-    return _in_published_columns(pairs, labels, texts, tiers.scheme, simulated)
+        return tier_table(pairs, labels, texts, tiers.scheme).assign(simulated=simulated), len(inside)
+    return _in_published_columns(pairs, labels, texts, tiers.scheme, simulated), len(inside)
 
 
 def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:

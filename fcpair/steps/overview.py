@@ -46,9 +46,15 @@ def status(store: Store) -> dict[str, Any]:
             "lost_verdicts": len(lost),
             "judgements": origins,
             "simulated": simulated_note(origins),
-            "notes": look_again_notes(adjudications["second_look"], len(lost)),
+            "notes": _look_again(adjudications["second_look"], len(lost)),
             "next": _next(built, rounds, adjudications, len(dealable)),
         }
+
+
+def simulated(store: Store) -> str | None:
+    """A sentence that says how many judgements are simulated people's; None where none is."""
+    with store.read() as tx:
+        return simulated_note(decisions.origins(tx))
 
 
 def simulated_note(origins: dict[str, int]) -> str | None:
@@ -61,8 +67,13 @@ def simulated_note(origins: dict[str, int]) -> str | None:
     return f"{made_up:,} of {n:,} judgements are SIMULATED; {what}"
 
 
-def look_again_notes(second_look: int, lost: int) -> list[str]:
+def look_again(store: Store) -> list[str]:
     """What a reader must know when labels changed after people had decided or validated."""
+    with store.read() as tx:
+        return _look_again(len(settle.overtaken(tx)), len(check.lost(tx)[0]))
+
+
+def _look_again(second_look: int, lost: int) -> list[str]:
     notes = []
     if second_look:
         which = "1 pair was decided before its labels changed and waits"

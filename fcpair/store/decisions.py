@@ -65,12 +65,15 @@ def _answers(round_: Round, *columns: str) -> Select[tuple[int, ...]]:
     return query
 
 
-def current_labels(tx: Tx, *columns: str) -> pd.DataFrame:
-    """Each annotator's current label of each pair, skips left out, by pair and annotator.
+def current_labels(tx: Tx, *columns: str, pair_ids: Iterable[int] | None = None) -> pd.DataFrame:
+    """Each annotator's current label of each pair, or of some pairs, skips left out, by pair and annotator.
 
     Columns as named: `pair_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `note`, `seconds`, `origin`, `at`.
     """
-    return frame(tx, _answers(Round.LABEL, *columns).where(~judgement.c.skipped))
+    query = _answers(Round.LABEL, *columns).where(~judgement.c.skipped)
+    if pair_ids is not None:
+        query = query.where(assignment.c.pair_id.in_(dialect.listed(list(pair_ids))))
+    return frame(tx, query)
 
 
 def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
