@@ -181,8 +181,7 @@ def explain(store: Store, pair_id: int, options: Partition) -> Explanation:
     with store.read() as tx:
         hs, cn = texts_of(tx, pair_id)
         scheme = scheme_of(tx)
-        labels = decisions.current_labels(tx, "pair_id", "code")
-        labels = labels[labels["pair_id"] == pair_id]
+        labels = decisions.current_labels(tx, "pair_id", "code", pair_ids=[pair_id])
         history = decisions.decision_history(tx, pair_id)
         newest = history.iloc[-1] if len(history) else None
         discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
