@@ -250,7 +250,7 @@ def test_intervals_say_for_whom_they_speak(printed: dict[str, str]) -> None:
 
 
 def test_the_pairs_of_fc_conan_are_not_independent(printed: dict[str, str]) -> None:
-    """Fleiss, Cohen and Everitt's formula, which takes them to be, gives the kappa of columns 1 and 2 an error of 0.035."""
+    """For columns 1 and 2 the formula of Fleiss, Cohen and Everitt, which takes them to be, has an error of 0.035."""
     measured = json.loads(fcpair("agreement", "--format", "json", study="published.db"))
     assert measured["subsets"][0]["kappa_se"] > 0.1
     assert all(figure["low"] is not None for figure in (*measured["pooled"], measured["summary"][0]))
