@@ -30,7 +30,7 @@ def test_a_task_shows_the_two_texts_and_nothing_of_anybody_else(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
     (task,) = desk.tasks(ana)
-    texts = study.conflict(task.pair_id)
+    texts = study.explain(task.pair_id)
     assert (task.hs.body, task.cn.body, task.hs.language) == (texts.hs, texts.cn, "en")
     assert (task.label, task.decision_id, task.answer, task.note) == (None, None, None, "")
 
@@ -244,7 +244,7 @@ def test_a_pair_without_a_label_waits_for_its_validator(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     first, second = desk.tasks(vera, 2)
-    study.take_back(first.pair_id, by="judy")
+    study.decide(first.pair_id, None, by="judy")
     assert desk.tasks(vera) == [second]
 
 
