@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 METHOD = "Bayesian bootstrap over HS"
-LEAST_HS = 5  # with fewer, intervals span half of the scale and still cover less than they say
+LEAST_HS = 5  # with three an interval spans 0.58 of the scale on average, and covers 0.84 at worst
 END = 0.5  # of an HS, at each end of the scale
 TAIL = (1 - LEVEL) / 2
 
