@@ -39,10 +39,10 @@ def test_a_pair_that_was_discarded_is_explained_as_such(at: Callable[[str], Path
     study = Study.open(at("labelled"))
     pair = study.waiting()[0]
     study.decide(pair, None, by="petra")
-    said = fcpair("explain", pair).stdout
+    said = fcpair("explain", str(pair)).stdout
     assert said.startswith(f"pair {pair}: discarded")
     assert "adjudicated (person by petra): discarded" in said
     assert "bronze   no, because it was discarded" in said
     study.take_back(pair, by="petra")
-    assert fcpair("explain", pair).stdout.startswith(f"pair {pair}: in no tier")
-    assert "adjudicated (reopened by petra): taken back" in fcpair("explain", pair).stdout
+    assert fcpair("explain", str(pair)).stdout.startswith(f"pair {pair}: in no tier")
+    assert "adjudicated (reopened by petra): taken back" in fcpair("explain", str(pair)).stdout
