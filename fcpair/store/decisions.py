@@ -94,9 +94,10 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
 def lost_verdicts(tx: Tx) -> list[int]:
     """The pairs all of whose verdicts are about a label that is not theirs any more, by number."""
-    given = _answers(Round.VALIDATE, "pair_id").where(~judgement.c.skipped)
-    about_now = set(current_verdicts(tx, "pair_id")["pair_id"].tolist())
-    return sorted(set(frame(tx, given)["pair_id"].tolist()) - about_now)
+    given: set[int] = set(
+        frame(tx, _answers(Round.VALIDATE, "pair_id").where(~judgement.c.skipped))["pair_id"].tolist()
+    )
+    return sorted(given - set(current_verdicts(tx, "pair_id")["pair_id"].tolist()))
 
 
 def all_answers(tx: Tx, round_: Round, pair_id: int | None = None) -> pd.DataFrame:
