@@ -62,6 +62,8 @@ HEAVY = (
     "itsdangerous",
     "matplotlib",
     "numpy",
+    "odf",
+    "openpyxl",
     "pandas",
     "pyarrow",
     "scipy",
