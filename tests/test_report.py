@@ -311,6 +311,7 @@ def test_the_map_tells_corpus_pairs_from_holes(tmp_path: Path) -> None:
 
 def test_a_decision_that_was_taken_back_waits_again(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
+    study.add_people(["eva"], Role.LEAD)
     study.decide(0, None, by="eva")
     study.take_back(1, by="eva")
     grid = report.gather(study._store, MAJORITY, OPTIONS).grid
@@ -399,6 +400,7 @@ def test_one_system_on_one_tier_has_nothing_to_compare(tmp_path: Path) -> None:
 
 def test_an_evaluation_says_that_later_runs_changed_what_it_rests_on(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
+    study.add_people(["eva"], Role.LEAD)
     evaluated(study, outcome())
     study.release(Tier.BRONZE, tmp_path / "bronze.csv")
     assert "later run" not in check(page_of(study), EVALUATED).text

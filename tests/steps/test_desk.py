@@ -410,7 +410,7 @@ def test_open_verdicts_without_a_label_are_not_counted_as_open(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     n = desk.progress(vera).open
-    study.take_back(desk.tasks(vera)[0].pair_id, by="judy")
+    study.decide(desk.tasks(vera)[0].pair_id, None, by="judy")
     assert desk.progress(vera).open == n - 1
 
 
