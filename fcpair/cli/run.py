@@ -8,7 +8,7 @@ import click
 
 from fcpair.cli.options import study_option
 from fcpair.cli.output import done, progress, say
-from fcpair.cli.terminal import tell
+from fcpair.cli.terminal import STOPPED, tell
 from fcpair.cli.work import warn_of_simulated
 
 
@@ -39,10 +39,13 @@ def run(study: Path, recipe: Path, loosen: bool) -> None:
                 done(step)
     except BrokenPipeError:
         raise  # nobody reads on, but what was done stands
-    except BaseException:
-        if first:
-            opened.remove()
-            say(f"{study} was not kept, because its first run did not end well")
+    except BaseException as error:
+        if not first:
+            raise
+        opened.remove()
+        say(f"{study} was not kept, because its first run did not end well")
+        if isinstance(error, KeyboardInterrupt):
+            raise SystemExit(STOPPED) from None
         raise
     tell(f"next: {opened.status()['next']}")
     warn_of_simulated(opened)

@@ -22,8 +22,10 @@ def sheet(study: Study, folder: Path, name: str, label: str = "2") -> Path:
 def test_each_result_names_its_file(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study.open(at("dealt"))
     paths = [sheet(study, tmp_path, name) for name in ("ana", "ben")]
+    first = study.log()[-1].id + 1
     assert fcpair("labels", "import", *paths).stdout.splitlines() == [
-        f"label import: answers 14 · skips 0 · already there 0 ({path})" for path in paths
+        f"label import: answers 14 · skips 0 · already there 0 · run {first + at} ({path})"
+        for at, path in enumerate(paths)
     ]
 
 

@@ -49,8 +49,9 @@ def test_a_first_run_that_is_stopped_leaves_no_study_behind(
 
     write_corpus(tmp_path / "corpus.csv")
     monkeypatch.setattr(Study, "walk", stop)
-    fcpair("run", written(tmp_path, CORPUS), code=1)
+    result = fcpair("run", written(tmp_path, CORPUS), code=130)
     assert not study.exists()
+    assert result.stderr == f"{study} was not kept, because its first run did not end well\n"
 
 
 def test_a_study_that_was_there_outlives_a_run_that_fails(fcpair: Fcpair, at: At, tmp_path: Path) -> None:

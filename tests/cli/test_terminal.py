@@ -45,6 +45,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("people", "handover"): ("dealt", "ana"),
     ("labels", "sheets"): ("dealt", "{folder}/…"),
     ("labels", "import"): ("dealt", "{label}"),
+    ("labels", "withdraw"): ("labelled", "{label_run}"),
     ("labels", "export"): ("labelled", "--out {folder}/é.csv"),
     ("simulate",): ("dealt", ""),
     ("status",): ("checked", ""),
@@ -53,6 +54,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("validate", "assign"): ("decided", "--validators 2"),
     ("validate", "sheets"): ("checking", "{folder}/v"),
     ("validate", "import"): ("checking", "{validate}"),
+    ("validate", "withdraw"): ("checked", "{validate_run}"),
     ("partition",): ("checked", "--tier bronze"),
     ("explain",): ("checked", "6"),
     ("evaluate",): ("checked", "--system tfidf --system random --tier bronze --tier silver"),
@@ -83,6 +85,8 @@ def files_for(folder: Path, study: Path) -> dict[str, str]:
     for round_, (person, column, answer) in answers.items():
         rows = [{"pair": pair, person: who, column: answer, "note": "é…"} for who, pair in open_work(opened, round_)]
         named[round_.value] = str(write_csv(folder / f"{round_}.csv", rows or [{"pair": 1}]))
+        imports = [run.id for run in opened.log() if run.stage == f"{round_} import"]
+        named[f"{round_}_run"] = str(imports[-1]) if imports else ""
     recipe = folder / "r.toml"
     recipe.write_text(f'[study]\ntitle = "…"\n[import]\npath = "{folder / "k.csv"}"\n', "utf-8")
     return {**named, "recipe": str(recipe)}
@@ -100,6 +104,7 @@ def test_every_command_prints_what_the_encoding_can(
     stage, words = CALLS[path]
     study = at(stage)
     monkeypatch.setenv("FCPAIR_STUDY", str(study))
+    monkeypatch.setattr("fcpair.cli.judge.check_terminal", lambda: None)  # keys come from the test
     if path == ("people", "revoke"):
         Study.open(study).access.invite("ana")
     arguments = [*path, *(word.format(**files_for(tmp_path, study)) for word in words.split())]
@@ -293,6 +298,7 @@ def test_no_number_is_split_and_no_line_too_long(
 @pytest.mark.parametrize("width", [40, 80])
 def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("fcpair.cli.judge.check_terminal", lambda: None)  # keys come from the test
     study = Study.open(at("decided"))
     shown = study.conflict(study.waiting()[0])
     printed = CliRunner().invoke(main, ["adjudicate", "--study", study.place, "--by", "ada"], input="q").stdout

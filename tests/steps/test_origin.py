@@ -61,7 +61,7 @@ def test_tiers_rest_on_real_labels_once_they_are_in(at: At, tmp_path: Path) -> N
 def test_a_simulated_answer_equal_to_a_real_one_is_refused_and_with_supersede_recorded(at: At, tmp_path: Path) -> None:
     study = at("labelled")
     same = repeated(study, tmp_path, origin="simulated")
-    match = "has answered pair 1 already, and what the file says is simulated; --supersede"
+    match = "these pairs have been answered already, and what the file says is simulated; --supersede"
     assert_refused(study, lambda: study.import_labels(same), InputError, match)
     assert study.import_labels(same, supersede=True).counts["answers"] == 42
     assert study.status()["judgements"] == {"simulated": 42}

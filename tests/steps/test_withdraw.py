@@ -118,7 +118,6 @@ def test_withdrawn_is_neither_a_skip_nor_unseen(at: At, tmp_path: Path) -> None:
     assert (who, "not_sure", False) in told
     assert (who, "withdrawn", True) in told
     assert "skip" not in {answer for _, answer, _ in told}
-    assert study.conflict(pair).answers == ()
 
 
 def test_each_answer_says_which_run_brought_it(at: At, tmp_path: Path) -> None:
