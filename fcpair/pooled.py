@@ -138,11 +138,15 @@ class Coefficient:
         return None
 
 
-CONSTANT = "pairs with exactly {} labels: Fleiss' kappa requires a constant number"
+def _fleiss(n_labels: int) -> Coefficient:
+    note = f"pairs with exactly {n_labels} labels: Fleiss' kappa requires a constant number"
+    return Coefficient(f"Fleiss' kappa, {n_labels} labels", fleiss_kappa, n_labels=n_labels, note=note)
+
+
 COEFFICIENTS = (
     Coefficient("raw agreement", observed_agreement, corrects_chance=False, needs_two_used_classes=False),
-    Coefficient("Fleiss' kappa, 2 labels", fleiss_kappa, n_labels=2, note=CONSTANT.format(2)),
-    Coefficient("Fleiss' kappa, 3 labels", fleiss_kappa, n_labels=3, note=CONSTANT.format(3)),
+    _fleiss(2),
+    _fleiss(3),
     Coefficient("Krippendorff's alpha, nominal", partial(krippendorff_alpha, ordinal=False)),
     Coefficient(
         "Krippendorff's alpha, ordinal",
@@ -181,13 +185,26 @@ class Overlap:
 
 
 def pooled_figures(overlap: Overlap, reach: Reach, level: float) -> tuple[Figure, ...]:
-    """Every coefficient of COEFFICIENTS with its interval, or with the reason why it has none."""
+    """Every coefficient of COEFFICIENTS with its interval, or with the reason why it has none.
+
+    Fleiss' kappa is there for four and more labels, too, where pairs have so many.
+    """
+    wanted = _wanted(overlap)
     found: dict[str, Figure] = {}
-    for n_labels in dict.fromkeys(one.n_labels for one in COEFFICIENTS):
+    for n_labels in dict.fromkeys(one.n_labels for one in wanted):
         part = LeftOut(overlap if n_labels is None else overlap.only(n_labels), constant=n_labels is not None)
-        for figure in _figures([one for one in COEFFICIENTS if one.n_labels == n_labels], part, reach, level):
+        for figure in _figures([one for one in wanted if one.n_labels == n_labels], part, reach, level):
             found[figure.name] = figure
-    return tuple(found[one.name] for one in COEFFICIENTS)
+    return tuple(found[one.name] for one in wanted)
+
+
+def _wanted(overlap: Overlap) -> list[Coefficient]:
+    """COEFFICIENTS, and Fleiss' kappa for each higher number of labels that pairs have, after those for fewer."""
+    listed = [one.n_labels for one in COEFFICIENTS]
+    last = max(at for at, n_labels in enumerate(listed, 1) if n_labels)
+    there = np.unique(np.bincount(overlap.pair)).tolist()
+    more = [_fleiss(n) for n in there if n >= 2 and n not in listed]
+    return [*COEFFICIENTS[:last], *more, *COEFFICIENTS[last:]]
 
 
 def _figures(coefficients: list[Coefficient], part: LeftOut, reach: Reach, level: float) -> Iterator[Figure]:
