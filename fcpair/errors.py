@@ -116,6 +116,10 @@ class RefusedError(FcpairError, PermissionError):
         return str(self.args[0])
 
 
+class LimitError(RefusedError):
+    """This person has read as many pairs as one may read today, or in all."""
+
+
 class ConflictError(FcpairError, RuntimeError):
     """The study has moved on since the person saw it: the work was taken back, the label has changed, ..."""
 

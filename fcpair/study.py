@@ -281,8 +281,8 @@ class Study:
     def conflict(self, pair_id: int, *, by: str | None = None) -> Conflict:
         """What an adjudicator sees of a pair that waits, or that `by` has decided.
 
-        Raises UnknownIdError when there is none of that number, RefusedError when `by` labelled or validates it, and
-        ConflictError when it is not yet, or not any more, a case to decide.
+        Raises UnknownIdError when there is none of that number, RefusedError when `by` labelled or validates it or has
+        reached a limit (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
         """
         return judge.conflict(self._store, pair_id, by)
 
@@ -292,7 +292,8 @@ class Study:
         """Record a person's decision on a pair; None discards it as irreconcilable.
 
         With the conflict that was `seen`, ConflictError is raised if its labels or its decision have changed since.
-        Raises RefusedError when `by` labelled or validates the pair, ConflictError while it is still being labelled.
+        Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
+        while it is still being labelled.
         """
         return judge.decide_by_person(self._store, pair_id, code, by, note, seen)
 

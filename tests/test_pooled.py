@@ -253,7 +253,9 @@ def test_no_interval_for_new_annotators_where_there_are_only_two() -> None:
 def test_fleiss_kappa_is_given_for_each_higher_number_of_labels_that_pairs_have() -> None:
     """By hand, for four labels: P = (6 / 12 + 1) / 2, P_e = (3 / 8)² + (5 / 8)², kappa = 7 / 15."""
     pairs = [[0, 2], [2, 2], [0, 0, 0, 2], [2, 2, 2, 2], [0, 0, 2, 2, 0]]
-    found = {one.name: one for one in pooled_figures(overlap_of(pairs, [0, 1, 0, 1, 0], [0, 0, 1, 1, 2]), "texts", 0.95)}
+    found = {
+        one.name: one for one in pooled_figures(overlap_of(pairs, [0, 1, 0, 1, 0], [0, 0, 1, 1, 2]), "texts", 0.95)
+    }
     fleiss = [name for name in found if name.startswith("Fleiss")]
     assert fleiss == [f"Fleiss' kappa, {n} labels" for n in (2, 3, 4, 5)]
     four = found["Fleiss' kappa, 4 labels"]

@@ -10,7 +10,7 @@ import click
 
 from fcpair.cli.table import fitted
 from fcpair.cli.terminal import plain, screen_width, tell, width_of
-from fcpair.errors import ConflictError, InputError
+from fcpair.errors import ConflictError, InputError, LimitError, RefusedError
 from fcpair.label import IRRECONCILABLE
 from fcpair.records import Choice, Conflict
 
@@ -79,14 +79,17 @@ class Dialogue:
         """
         try:
             conflict = self._study.conflict(pair_id, by=self._by)
-        except ConflictError as overtaken:
+        except LimitError as limit:
+            tell(f"\n{limit}")
+            return False
+        except (ConflictError, RefusedError) as overtaken:
             tell(f"\n{overtaken}")
             self._at += 1
             return True
         self._show(conflict)
         try:
             return self._answer(conflict)
-        except ConflictError as overtaken:
+        except (ConflictError, RefusedError) as overtaken:
             tell(f"→ nothing was changed: {overtaken}")
             return True
 

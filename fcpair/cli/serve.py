@@ -38,7 +38,8 @@ class _RefusedError(click.ClickException):
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
 )
-def serve(study: Study, options: Annotate, host: str, port: int) -> None:
+@click.option("--loosen", is_flag=True, help="Loosen, while it serves, limits and opt-outs that the study has.")
+def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -> None:
     """Let people answer, decide and watch in the browser.
 
     Everybody comes in by a link of their own: `fcpair people invite NAME` prints it. Ctrl-C ends the server; every
@@ -51,8 +52,7 @@ def serve(study: Study, options: Annotate, host: str, port: int) -> None:
     """
     if missing := [name for name in PARTS if find_spec(name) is None]:
         raise _RefusedError(f"`serve` needs {', '.join(missing)}; `pip install 'fcpair[web]'` brings that")
-    if options.opt_out is not None:
-        study.access.check_column(options.opt_out)
+    study.access.check_terms(options, loosen=loosen)
     study.share()  # said now if it cannot be had
     listener = _listen(host, port)
     _greet(study, host, listener.getsockname()[1])

@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fcpair.errors import InputError, StageError
+from fcpair.params import Annotate
 from fcpair.records import TOPIC_SPLIT, RunRecord, Topic, Visitor
 from fcpair.steps import staff
+from fcpair.steps.allowance import loosened
 from fcpair.steps.ground import note_run
 from fcpair.store import Store, Tx, people, progress, runs, topics
 from fcpair.store.optouts import OptOut, topic_key
@@ -145,8 +147,21 @@ class Access:
                 for topic in topics.topics(tx, column, split)
             ]
 
-    def check_column(self, column: str) -> None:
-        """Raise InputError unless a text of the grid has metadata of this name; there may be no grid yet."""
+    def check_terms(self, annotate: Annotate, *, loosen: bool = False) -> None:
+        """Raise InputError where terms to serve on have an opt-out that no text of the grid has metadata for (there
+        may be no grid yet), or would loosen what holds in the study, unless that is meant (`loosen`).
+        """
+        with self._store.read() as tx:
+            looser = [] if loosen else list(loosened(tx, annotate))
+        if looser:
+            said = ", ".join(f"`{key}` is {there} (given: {wanted or 'none'})" for key, wanted, there in looser)
+            raise InputError(
+                f"these terms would loosen what holds in the study, where {said}; `--loosen` if you mean it"
+            )
+        if annotate.opt_out is not None:
+            self._check_column(annotate.opt_out)
+
+    def _check_column(self, column: str) -> None:
         with self._store.read() as tx:
             if progress.built(tx)["pair"] and not topics.topics(tx, column, ""):
                 raise InputError(f"no text of the study has metadata called `{column}`, so nobody can opt out by it")

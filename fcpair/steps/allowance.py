@@ -1,14 +1,18 @@
-"""How many pairs one person may read, online: the same rule for those who label, check and decide."""
+"""How many pairs one person may read, on a page, by the API or in a dialogue: one rule for all who answer or decide."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from fcpair.errors import LimitError
 from fcpair.params import Annotate
+from fcpair.steps.ground import has_own, own
 from fcpair.store import Tx, desk, docket
 
 EVER = ""  # before every time
+LIMITS = ("daily_limit", "total_limit")
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,26 @@ def limited(annotate: Annotate) -> bool:
 def limit_reached(tx: Tx, person_id: int, annotate: Annotate) -> str | None:
     """A sentence when a person has reached a limit; nothing is counted where there is none."""
     return allowance(tx, person_id, annotate).limit if limited(annotate) else None
+
+
+def check_room(tx: Tx, person_id: int, annotate: Annotate, pair_id: int) -> None:
+    """Raise LimitError where somebody who decides has reached a limit; what they have decided once, they have read."""
+    limit = limit_reached(tx, person_id, annotate)
+    if limit and not docket.has_decided(tx, pair_id, person_id):
+        raise LimitError(limit)
+
+
+def loosened(tx: Tx, annotate: Annotate) -> Iterator[tuple[str, int | str | None, int | str]]:
+    """The limits that these terms would loosen, and the opt-out that they would end: key, new value, the study's own."""
+    if not has_own(tx, Annotate):
+        return
+    there = own(tx, Annotate, {})
+    for key in LIMITS:
+        wanted, limit = getattr(annotate, key), getattr(there, key)
+        if limit is not None and (wanted is None or wanted > limit):
+            yield key, wanted, limit
+    if there.opt_out is not None and annotate.opt_out != there.opt_out:
+        yield "opt_out", annotate.opt_out, there.opt_out
 
 
 def _pairs(n: int) -> str:

@@ -12,13 +12,13 @@ from fcpair.errors import RecipeError
 from fcpair.params import Adjudicate, Annotate, Setup, Simulate, as_params
 from fcpair.recipe import Recipe
 from fcpair.records import Scheme
-from fcpair.steps.ground import has_own, own, scheme_of
+from fcpair.steps.allowance import LIMITS, loosened
+from fcpair.steps.ground import scheme_of
 from fcpair.steps.pretend import by_people
 from fcpair.store import Store, Tx, decisions, guidelines, progress, runs, settings
 
 HEAD = ("stage", "key", "recipe", "study")
 PEOPLE = ("annotators", "validators")  # where the recipe names no number, whoever is there takes part
-LIMITS = ("daily_limit", "total_limit")
 NOTHING = "-"
 
 
@@ -121,15 +121,9 @@ def _files(path: Path, kept: Mapping[str, str]) -> tuple[str, str]:
 
 def _limits(tx: Tx, options: Annotate | None) -> Iterator[Difference]:
     """The limits that the recipe would loosen, and the opt-out that it would end."""
-    if options is None or not has_own(tx, Annotate):
-        return
-    there = own(tx, Annotate, {})
-    for key in LIMITS:
-        wanted, limit = getattr(options, key), getattr(there, key)
-        if limit is not None and (wanted is None or wanted > limit):
-            yield Difference("annotate", key, "no limit" if wanted is None else _shown(wanted), _shown(limit))
-    if there.opt_out is not None and options.opt_out != there.opt_out:
-        yield Difference("annotate", "opt_out", _shown(options.opt_out), there.opt_out)
+    for key, wanted, there in loosened(tx, options) if options else ():
+        none = "no limit" if key in LIMITS else NOTHING
+        yield Difference(Annotate.stage, key, none if wanted is None else _shown(wanted), _shown(there))
 
 
 def _simulate(tx: Tx, options: Simulate | None) -> Iterator[Difference]:

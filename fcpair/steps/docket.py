@@ -11,7 +11,7 @@ from fcpair.errors import InputError, RefusedError
 from fcpair.params import Annotate
 from fcpair.records import Person, Role, Rule, ShownText
 from fcpair.steps import eligible, judge, settle
-from fcpair.steps.allowance import Allowance, allowance, limit_reached
+from fcpair.steps.allowance import Allowance, allowance, check_room, limit_reached
 from fcpair.steps.ground import scheme_of, texts_of
 from fcpair.steps.receipt import once
 from fcpair.store import Store, Tx, docket, people
@@ -139,7 +139,7 @@ class Docket:
         """
         with self._read(person_id) as (tx, person):
             case = _case(tx, person, pair_id)
-            self._check_room(tx, person_id, pair_id)
+            check_room(tx, person_id, self._annotate, pair_id)
             return case
 
     def decide(self, person_id: int, ruling: Ruling) -> dict[str, Any]:
@@ -162,14 +162,8 @@ class Docket:
             return once(tx, person_id, ruling.request_id, content, lambda: self._decide(tx, person, ruling))
 
     def _decide(self, tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
-        self._check_room(tx, person.id, ruling.pair_id)
+        check_room(tx, person.id, self._annotate, ruling.pair_id)
         return _decide(tx, person, ruling)
-
-    def _check_room(self, tx: Tx, person_id: int, pair_id: int) -> None:
-        """Raise RefusedError where a limit of pairs is reached; what somebody has decided once, they have read."""
-        limit = limit_reached(tx, person_id, self._annotate)
-        if limit and not docket.has_decided(tx, pair_id, person_id):
-            raise RefusedError(limit)
 
     def undo(self, person_id: int, pair_id: int, request_id: str) -> dict[str, Any]:
         """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `pair_id`.

@@ -12,10 +12,11 @@ from fcpair.agree import Agreement, AgreementOptions, agreement
 from fcpair.answers import Incoming, read_answers
 from fcpair.errors import InputError
 from fcpair.label import IRRECONCILABLE, NO_CODE, SKIP, outcome_words
-from fcpair.params import Adjudicate
+from fcpair.params import Adjudicate, Annotate
 from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord, Scheme
 from fcpair.steps import eligible, settle
-from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
+from fcpair.steps.allowance import check_room
+from fcpair.steps.ground import need_labels, note, note_run, own, scheme_of, texts_of
 from fcpair.steps.record import SUPERSEDE, locate
 from fcpair.store import Store, Tx, decisions, docket, people, runs
 
@@ -99,7 +100,10 @@ def agenda(store: Store, by: str) -> Agenda:
 def conflict(store: Store, pair_id: int, by: str | None) -> Conflict:
     """What an adjudicator sees of a pair: its texts, the labels and notes without names, in a shuffled order."""
     with store.read() as tx:
-        opened = eligible.open_case(tx, eligible.who_decides(tx, by) if by else None, pair_id)
+        person = eligible.who_decides(tx, by) if by else None
+        opened = eligible.open_case(tx, person, pair_id)
+        if person is not None:
+            check_room(tx, person.id, own(tx, Annotate, {}), pair_id)
         hs, cn = texts_of(tx, pair_id)
         shown = Conflict(pair_id, hs["body"], cn["body"], shown_answers(tx, pair_id), answer_id=opened.answer_id)
         if opened.standing is None:
@@ -127,6 +131,7 @@ def decide_by_person(
     """Record a person's decision on one pair; None discards it as irreconcilable."""
     with store.write() as tx:
         person = _adjudicator(tx, by)
+        check_room(tx, person.id, own(tx, Annotate, {}), pair_id)
         if seen is not None:
             opened = eligible.open_case(tx, person, pair_id)
             eligible.check_seen(opened, pair_id, seen.decision_id, seen.answer_id)

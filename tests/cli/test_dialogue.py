@@ -18,8 +18,10 @@ import pytest
 from steps.small import ANNOTATORS, dump, labels_of, open_work, record, standing, who_had
 
 from cli.conftest import Fcpair
-from fcpair.params import Adjudicate
+from fcpair.errors import LimitError
+from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
+from fcpair.steps import deal
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -51,6 +53,18 @@ def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Stu
     assert shown.cn in printed
     assert all(label in printed for label, _ in shown.answers)
     assert not any(name in printed for name in ANNOTATORS)
+
+
+def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(waiting: Study, fcpair: Fcpair) -> None:
+    deal.note_annotate(waiting._store, Annotate(daily_limit=2))
+    first, second, third, *_ = waiting.waiting()
+    result = fcpair("adjudicate", "--by", "ada", keys="2u002")
+    assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}
+    assert "You have read 2 pairs today, as many as one person may read in a day." in result.stdout
+    assert "2 decided now, 3 wait" in result.stdout
+    with pytest.raises(LimitError, match="2 pairs today"):
+        waiting.decide(third, 2, by="ada")
+    waiting.decide(first, 2, by="ada")  # read already
 
 
 def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair) -> None:

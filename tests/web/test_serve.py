@@ -19,6 +19,8 @@ from click.testing import CliRunner, Result
 from steps.online import admit
 
 from fcpair.cli import main
+from fcpair.params import Annotate
+from fcpair.steps import deal
 from fcpair.study import Study
 from web.served import PATIENCE_S, Served, serving
 
@@ -153,6 +155,35 @@ def test_without_the_extra_it_says_how_to_get_it(path: Path, monkeypatch: pytest
 def test_the_command_loads_no_web_framework_for_its_help() -> None:
     code = "import sys; from fcpair.cli.serve import serve; print(*{'fastapi', 'uvicorn', 'jinja2'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--daily-limit", "400", "`daily_limit` is 40 (given: 400)"),
+        ("--opt-out", "cn_type", "`opt_out` is hs_topic (given: cn_type)"),
+    ],
+)
+def test_terms_that_loosen_what_holds_are_refused_unless_that_is_meant(
+    path: Path, monkeypatch: pytest.MonkeyPatch, option: str, value: str, said: str
+) -> None:
+    study = Study.open(path)
+    deal.note_annotate(study._store, Annotate(daily_limit=40, opt_out="hs_topic"))
+    study.close()
+    monkeypatch.setattr("fcpair.cli.serve._run", lambda listener: listener.close())
+    arguments = ["serve", "--study", str(path), "--port", "0", option, value]
+    result = CliRunner().invoke(main, arguments)
+    assert (result.exit_code, said in result.stderr) == (2, True), result.output
+    assert CliRunner().invoke(main, [*arguments, "--loosen"]).exit_code == 0
+
+
+def test_a_tighter_limit_needs_no_word(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = Study.open(path)
+    deal.note_annotate(study._store, Annotate(daily_limit=40))
+    study.close()
+    monkeypatch.setattr("fcpair.cli.serve._run", lambda listener: listener.close())
+    arguments = ["serve", "--study", str(path), "--port", "0", "--daily-limit", "20", "--total-limit", "100"]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
 
 
 def test_a_column_that_no_text_has_is_refused(path: Path) -> None:
