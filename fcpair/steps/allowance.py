@@ -78,7 +78,7 @@ def check_room(tx: Tx, person_id: int, annotate: Annotate, pair_id: int) -> None
 
 
 def loosened(tx: Tx, annotate: Annotate) -> Iterator[tuple[str, int | str | None, int | str]]:
-    """The limits that these terms would loosen, and the opt-out that they would end: key, new value, the study's own."""
+    """The limits that these terms would loosen, and the opt-out that they would end: key, new and own value."""
     if not has_own(tx, Annotate):
         return
     there = own(tx, Annotate, {})

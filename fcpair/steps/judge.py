@@ -214,12 +214,12 @@ def _add_deciders(tx: Tx, given: Incoming) -> None:
     in_grid = rows["pair_id"] >= 0
     person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
     messages = np.full(len(rows), "", object)
-    for name, own in rows.groupby("person"):
+    for name, theirs in rows.groupby("person"):
         person = _adjudicator(tx, str(name), or_left=True) if name else None
         if person is not None:
-            person_id[own.index] = person.id
-        barred = eligible.bars(tx, person, own["pair_id"][in_grid].tolist())
-        messages[own.index] = [str(barred.get(pair, "")) for pair in own["pair_id"].tolist()]
+            person_id[theirs.index] = person.id
+        barred = eligible.bars(tx, person, theirs["pair_id"][in_grid].tolist())
+        messages[theirs.index] = [str(barred.get(pair, "")) for pair in theirs["pair_id"].tolist()]
     causes = np.array([re.sub(r"pair \d+", "a pair", message) for message in messages], object)
     for cause in dict.fromkeys(causes[messages != ""]):
         given.complain(causes == cause, messages.tolist(), cause=cause)
