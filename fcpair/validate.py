@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def draw_pairs(pair_id: NDArray[np.int64], n: int | None, seed: int) -> NDArray[np.int64]:
-    """The pairs to validate: `n` of them drawn by seed, or all, ascending.
+def draw_pairs(
+    pair_id: NDArray[np.int64], n: int | None, seed: int, *, first: Collection[int] = ()
+) -> NDArray[np.int64]:
+    """The pairs to validate: `n` of them drawn by seed, or all, ascending. Those in `first` are drawn before others.
 
     Raises:
         InputError: more than there are adjudicated pairs, or fewer than one.
@@ -25,7 +28,9 @@ def draw_pairs(pair_id: NDArray[np.int64], n: int | None, seed: int) -> NDArray[
         return np.sort(pair_id)
     if not 1 <= n <= len(pair_id):
         raise InputError(f"{n} pairs cannot be validated; {len(pair_id)} have an adjudicated label")
-    return np.sort(np.random.default_rng(seed).permutation(np.sort(pair_id))[:n])
+    drawn = np.random.default_rng(seed).permutation(np.sort(pair_id))
+    before = np.isin(drawn, list(first))
+    return np.sort(np.concatenate([drawn[before], drawn[~before]])[:n])
 
 
 def combine(pair_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

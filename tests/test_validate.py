@@ -65,3 +65,11 @@ def test_verdicts_come_together_by_pair(rows: list[tuple[int, int]]) -> None:
 def test_a_blind_validator_agrees_with_the_same_label_and_a_skip_stays_one() -> None:
     own, final = np.array([0, 2, 1, -1, -1]), np.array([0, 0, 2, 0, -1])
     assert blind_verdict(own, final).tolist() == [1, 0, 0, -1, -1]
+
+
+def test_pairs_that_come_first_are_drawn_before_others() -> None:
+    pairs = np.arange(1, 21)
+    for seed in range(10):
+        assert {3, 17} <= set(draw_pairs(pairs, 4, seed, first=[3, 17]).tolist())
+        assert set(draw_pairs(pairs, 1, seed, first=[3, 17]).tolist()) <= {3, 17}
+        assert draw_pairs(pairs, 4, seed, first=[99]).tolist() == draw_pairs(pairs, 4, seed).tolist()

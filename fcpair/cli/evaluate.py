@@ -12,6 +12,7 @@ import click
 from fcpair.cli.options import format_option, own_params, with_study
 from fcpair.cli.output import Table, emit, progress, say
 from fcpair.cli.table import Cell, shown
+from fcpair.cli.work import warn_of_changes
 from fcpair.evaluate.outcome import ALPHA, by_system
 from fcpair.evaluate.summary import AVERAGE
 from fcpair.evaluate.wording import cautions
@@ -63,6 +64,7 @@ def evaluate(
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*cautions(outcome)]}
     rows = [asdict(score) for score in outcome.scores]
     emit(form, data=data, tables=list(_tables(outcome)), rows=rows, simulated=outcome.simulated)
+    warn_of_changes(study)
     for system in outcome.systems:
         for note in system.notes:
             say(f"{system.short}: {note}")

@@ -9,7 +9,7 @@ import click
 
 from fcpair.cli.options import Command, own_params, with_study
 from fcpair.cli.output import done, working
-from fcpair.cli.work import warn_of_simulated
+from fcpair.cli.work import warn_of_changes, warn_of_simulated
 from fcpair.params import Partition
 from fcpair.records import RunRecord, Tier
 
@@ -55,6 +55,7 @@ def split_options(command: Command) -> Command:
 def _finish(study: Study, run: RunRecord) -> None:
     done(run)
     warn_of_simulated(study)
+    warn_of_changes(study)
 
 
 @click.group()

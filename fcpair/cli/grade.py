@@ -10,10 +10,10 @@ import click
 
 from fcpair.cli.forms import ROWS_AT_ONCE
 from fcpair.cli.options import format_option, own_params, with_study
-from fcpair.cli.output import LONGEST_TABLE, Table, done, emit, say, working
+from fcpair.cli.output import LONGEST_TABLE, Table, done, emit, working
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import tell
-from fcpair.cli.work import warn_of_simulated
+from fcpair.cli.work import warn_of_changes, warn_of_simulated
 from fcpair.params import Partition
 from fcpair.records import Explanation, Origin, Tier
 
@@ -65,7 +65,7 @@ def partition(study: Study, options: Partition, tier: str | None, out: Path | No
             run = study.release(Tier[tier.upper()], out, options, published=published)
         done(run)
         warn_of_simulated(study)
-        _say_what_to_look_at(study)
+        warn_of_changes(study)
 
 
 def _print_tables(study: Study, options: Partition, form: str) -> None:
@@ -82,13 +82,7 @@ def _print_tables(study: Study, options: Partition, form: str) -> None:
     ]
     data = {"tiers": merged, "rules": rules, "second_look": tiers.n_second_look, "simulated": simulated}
     emit(form, data=data, tables=shown, rows=merged, simulated=simulated)
-    _say_what_to_look_at(study)
-
-
-def _say_what_to_look_at(study: Study) -> None:
-    """Say on standard error which of the pairs wait for a second look."""
-    for note in study.look_again:
-        say(f"Note: {note}.")
+    warn_of_changes(study)
 
 
 def _print_tier(study: Study, tier: Tier, options: Partition, *, published: bool, form: str) -> None:
@@ -98,14 +92,14 @@ def _print_tier(study: Study, tier: Tier, options: Partition, *, published: bool
     rows = (dict(zip(names, row, strict=True)) for row in _plain_rows(frame))
     if form != "table":
         emit(form, data=rows, tables=(), rows=rows, simulated=study.simulated)
-        _say_what_to_look_at(study)
+        warn_of_changes(study)
         return
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
     brief = [[_brief(row[name]) for name in shown] for row in rows]
     all_rows = "`--format csv` prints all, `--out FILE` writes them"
     table = Table(f"{tier.label}: {n:,} pairs", [_brief(name, 14) for name in shown], brief, n=n, all_rows=all_rows)
     emit(form, data=(), tables=[table], rows=(), simulated=study.simulated)
-    _say_what_to_look_at(study)
+    warn_of_changes(study)
 
 
 def _plain_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:

@@ -9,7 +9,7 @@ import click
 from fcpair.cli.options import study_option
 from fcpair.cli.output import done, progress, say
 from fcpair.cli.terminal import STOPPED, tell
-from fcpair.cli.work import warn_of_simulated
+from fcpair.cli.work import warn_of_changes, warn_of_simulated
 
 
 @click.command()
@@ -49,3 +49,4 @@ def run(study: Path, recipe: Path, loosen: bool) -> None:
         raise
     tell(f"next: {opened.status()['next']}")
     warn_of_simulated(opened)
+    warn_of_changes(opened)

@@ -12,7 +12,7 @@ from fcpair.cli.options import format_option, with_study
 from fcpair.cli.output import Table, emit, working
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import tell
-from fcpair.cli.work import warn_of_simulated
+from fcpair.cli.work import warn_of_changes, warn_of_simulated
 
 if TYPE_CHECKING:
     from fcpair.records import RunRecord
@@ -89,6 +89,7 @@ def report(study: Study, out: Path) -> None:
     with working("writing the report"):
         study.report(out)
     warn_of_simulated(study)
+    warn_of_changes(study)
     click.echo(f"{out}: written")
 
 

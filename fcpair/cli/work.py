@@ -178,6 +178,12 @@ def tell_of_old_sheets(sheets: list[OldSheet], written: dict[str, int], command:
             )
 
 
+def warn_of_changes(study: Study) -> None:
+    """Say on standard error which decisions and verdicts are older than the labels that they are about."""
+    for note in study.look_again:
+        say(f"Note: {note}.")
+
+
 def warn_of_simulated(study: Study) -> None:
     """Say on standard error that answers were made up, when any were."""
     if note := study.simulated:

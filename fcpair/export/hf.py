@@ -44,7 +44,8 @@ PREFIXES = {
 class Facts:
     """What a card says about the study: its title, the names of its sides, its labels and what made the folder.
 
-    `simulated` is None unless answers were made up; `keeps_known` says that pairs of the corpus were judged, too.
+    `simulated` is None unless answers were made up; `keeps_known` says that pairs of the corpus were judged, too;
+    `look_again` what is to be known of labels that changed after a decision or a verdict.
     """
 
     title: str
@@ -55,6 +56,7 @@ class Facts:
     simulated: str | None
     version: str
     keeps_known: bool = False
+    look_again: Sequence[str] = ()
 
 
 def hf_files(bronze: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame | str]:
@@ -92,6 +94,7 @@ def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
         "not judged.",
         f"{KNOWN if facts.keeps_known else NOVEL}\n",
         *simulated,
+        *(f"**{note}.**\n" for note in facts.look_again),
         *(WARNING if "hate" in facts.hs_name.lower() else ()),
         "An annotator's pseudonym is no invitation to find out who it is.\n",
         *("## Tiers\n", *_tier_lines(tiers, facts), ""),

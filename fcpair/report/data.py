@@ -100,6 +100,7 @@ class ReportData:
     scheme: Scheme
     version: str
     simulated: str | None
+    look_again: tuple[str, ...]
     stages: tuple[Stage, ...]
     runs: tuple[RunRecord, ...]
     grid: GridMap | None

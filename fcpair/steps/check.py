@@ -25,7 +25,8 @@ VERDICT_WORDS = label_words(VERDICTS) | {"valid": 1, "not valid": 0}
 def assign_validation(store: Store, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:
     """Deal adjudicated pairs to validators, as evenly as the pairs in which they took part allow.
 
-    `more` adds pairs to a round that is under way: those without a verdict on the label that they have now.
+    `more` adds pairs to a round that is under way: those without a verdict on the label that they have now; of a part
+    of them, first those that had a verdict on another label.
     """
     import numpy as np
     import pandas as pd
@@ -40,7 +41,7 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
             raise StageError(f"verdicts are open in a round that is {under_way}; none can be added that is {asked}")
         labelled = _to_be_validated(tx)
         validators = staff.active(tx, Role.VALIDATOR, options.validators)
-        pairs = draw_pairs(labelled, options.pairs, options.seed)
+        pairs = draw_pairs(labelled, options.pairs, options.seed, first=decisions.lost_verdicts(tx))
         who = share_out(staff.barred(tx, pairs, validators), staff.loads(tx, validators, Round.VALIDATE), options.seed)
         asked_again = _ask_again(tx, pairs[who < 0], validators) if more else np.array([], np.int64)
         if n := int(((who < 0) & ~np.isin(pairs, asked_again)).sum()):
@@ -117,6 +118,13 @@ def lost(tx: Tx) -> tuple[list[int], list[int]]:
     open_ = dealt["pair_id"][dealt["status"] == Status.OPEN.value]
     ready = set(standing["pair_id"].tolist()) - set(open_.tolist())
     return pairs, [pair for pair in pairs if pair in ready]
+
+
+def proposal(tx: Tx, n: int) -> str:
+    """How many pairs are to be dealt again, and the command that deals them in the way of the round."""
+    dealt = own(tx, Validate, {})
+    options = f"{f' --pairs {n}' if dealt.pairs else ''}{' --blind' if dealt.blind else ''}"
+    return f"{n:,}; `fcpair validate assign --more{options}`"
 
 
 def _make_way(tx: Tx, *, redo: bool) -> None:

@@ -21,7 +21,7 @@ from fcpair.partition import as_tier, tier_rules
 from fcpair.records import RunRecord, Tier
 from fcpair.steps.grade import Tiers, empty, tier_rows, tiers_of
 from fcpair.steps.ground import need_labels, note_run, own, scheme_of
-from fcpair.steps.overview import simulated_note
+from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.pool import pool_ids
 from fcpair.store import Store, Tx, decisions, runs, texts
 from fcpair.tabular import check_suffix, replacing, write_table
@@ -159,7 +159,8 @@ def _facts(tx: Tx, options: Partition) -> Facts:
     said, simulated = runs.study_facts(tx), simulated_note(decisions.origins(tx))
     names = (said["title"], said["hs_name"], said["cn_name"])
     keeps_known = own(tx, Pair, {}).keep_known
-    return Facts(*names, scheme_of(tx), tier_rules(options.diamond), simulated, version("fcpair"), keeps_known)
+    rules, notes = tier_rules(options.diamond), look_again_notes(tx)
+    return Facts(*names, scheme_of(tx), rules, simulated, version("fcpair"), keeps_known, notes)
 
 
 def _graded(tx: Tx, tier: Tier, options: Partition, pool: str, *, binary: bool) -> tuple[pd.DataFrame, list[int]]:

@@ -47,7 +47,7 @@ def status(store: Store) -> dict[str, Any]:
             "judgements": origins,
             "simulated": simulated_note(origins),
             "notes": _look_again(adjudications["second_look"], len(lost)),
-            "next": _next(built, rounds, adjudications, len(dealable)),
+            "next": _next(built, rounds, adjudications, check.proposal(tx, len(dealable)) if dealable else None),
         }
 
 
@@ -70,7 +70,12 @@ def simulated_note(origins: dict[str, int]) -> str | None:
 def look_again(store: Store) -> list[str]:
     """What a reader must know when labels changed after people had decided or validated."""
     with store.read() as tx:
-        return _look_again(len(settle.overtaken(tx)), len(check.lost(tx)[0]))
+        return look_again_notes(tx)
+
+
+def look_again_notes(tx: Tx) -> list[str]:
+    """The same, as it is in a transaction that is under way."""
+    return _look_again(len(settle.overtaken(tx)), len(check.lost(tx)[0]))
 
 
 def _look_again(second_look: int, lost: int) -> list[str]:
@@ -106,7 +111,9 @@ def _adjudications(tx: Tx) -> dict[str, int]:
     return {**counts, "waiting": waiting, "second_look": again}
 
 
-def _next(built: dict[str, int], rounds: dict[str, dict[str, int]], adjudications: dict[str, int], lost: int) -> str:
+def _next(
+    built: dict[str, int], rounds: dict[str, dict[str, int]], adjudications: dict[str, int], again: str | None
+) -> str:
     labels, verdicts = rounds[Round.LABEL.value], rounds[Round.VALIDATE.value]
     waiting = adjudications["waiting"]
     missing = [stage for stage in ("import", "select", "retrieve", "pair") if not built[stage]]
@@ -128,7 +135,7 @@ def _next(built: dict[str, int], rounds: dict[str, dict[str, int]], adjudication
             "`fcpair serve`",
         ),
         (not sum(verdicts.values()), "run `fcpair validate assign`"),
-        (lost, f"pairs whose label has changed since its verdict: {lost:,}; `fcpair validate assign --more`"),
+        (again, f"pairs whose label has changed since its verdict: {again}"),
         (
             verdicts["vacant"],
             f"verdicts that nobody is left to give: {verdicts['vacant']:,}; `fcpair people add NAME --role validator`",

@@ -18,7 +18,7 @@ from fcpair.report.words import counted
 from fcpair.steps import judge, tally
 from fcpair.steps.grade import tiers_of
 from fcpair.steps.ground import scheme_of
-from fcpair.steps.overview import simulated_note
+from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, work
 from fcpair.tabular import replacing
 
@@ -73,6 +73,7 @@ def gather(store: Store, partition: Partition, options: AgreementOptions) -> Rep
             scheme=scheme,
             version=version("fcpair"),
             simulated=simulated_note(origins),
+            look_again=tuple(look_again_notes(tx)),
             stages=_stages(tx, labels, standing, given),
             runs=tuple(runs.runs(tx)),
             grid=_grid(tx, labels, standing, scheme),

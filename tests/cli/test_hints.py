@@ -6,7 +6,7 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-from steps.small import ANNOTATORS
+from steps.small import ANNOTATORS, record
 
 from cli.conftest import Fcpair
 from fcpair.study import Study
@@ -46,3 +46,23 @@ def test_a_pair_that_was_discarded_is_explained_as_such(at: Callable[[str], Path
     study.take_back(pair, by="petra")
     assert fcpair("explain", str(pair)).stdout.startswith(f"pair {pair}: in no tier")
     assert "adjudicated (reopened by petra): taken back" in fcpair("explain", str(pair)).stdout
+
+
+def test_whatever_rests_on_decisions_says_which_are_older_than_their_labels(
+    at: Callable[[str], Path], fcpair: Fcpair, tmp_path: Path
+) -> None:
+    study = Study.open(at("checked"))
+    pair = study.waiting()[0]
+    study.decide(pair, 2, by="petra")
+    rows = study.labels()
+    one = rows[rows["pair"] == pair].iloc[0]
+    other = "not_appropriate" if one["label"] == "appropriate" else "appropriate"
+    record(study, tmp_path, [(str(one["annotator"]), pair, other)], supersede=True)
+    note = "1 pair was decided before its labels changed and waits for a second look"
+    for command in (
+        ("evaluate", "--system", "random"),
+        ("export", "qrels", "--tier", "bronze", "--out", tmp_path / "q.txt"),
+        ("partition", "--tier", "bronze", "--out", tmp_path / "b.csv"),
+        ("report", "--out", tmp_path / "r.html"),
+    ):
+        assert note in fcpair(*command).stderr, command

@@ -315,6 +315,35 @@ def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At
     assert study.status()["lost_verdicts"] == 0
 
 
+def test_of_a_round_of_a_part_only_the_lost_verdicts_are_proposed_and_they_are_dealt_first(
+    at: At, tmp_path: Path
+) -> None:
+    study = given_labels(at, tmp_path, {pair: votes("2", "2") for pair in range(1, 9)})
+    study.adjudicate(MAJORITY)
+    study.add_people(["vera", "walt"], Role.VALIDATOR)
+    study.assign_validation(Validate(pairs=3, blind=True))
+    open_ = open_work(study, Round.VALIDATE)
+    rows = [{"pair": pair, "validator": who, "own_label": "2"} for who, pair in open_]
+    study.import_verdicts(write_csv(tmp_path / "own.csv", rows))
+    pair = open_[1][1]
+    record(study, tmp_path, [("ana", pair, "0"), ("ben", pair, "0")], supersede=True)
+    assert "1; `fcpair validate assign --more --pairs 1 --blind`" in study.status()["next"]
+    study.assign_validation(Validate(pairs=1, blind=True), more=True)
+    assert [one for _, one in open_work(study, Round.VALIDATE)] == [pair]
+
+
+def test_reports_and_cards_say_what_is_to_be_looked_at_again(at: At, tmp_path: Path) -> None:
+    study = doubted(at, tmp_path)
+    note = "1 pair was decided before its labels changed and waits for a second look; until then the decision stands"
+    assert study.look_again == [note]
+    assert f'<p class="banner" role="note">{note}.</p>' in study.report(tmp_path / "r.html").read_text("utf-8")
+    study.add_people(["vera"], Role.VALIDATOR)
+    study.assign_validation(Validate())
+    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
+    study.export.hf(tmp_path / "hf")
+    assert f"**{note}.**" in (tmp_path / "hf" / "README.md").read_text("utf-8")
+
+
 def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")})
     study.adjudicate(MAJORITY)
