@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 from collections.abc import Iterator
@@ -57,6 +58,14 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the lead sees follows every change, however long it took to make: a busy machine changes no test."""
+    from fcpair.steps import monitor
+
+    monkeypatch.setattr(monitor, "SLOW_S", math.inf)
 
 
 @pytest.fixture(scope="session", autouse=True)
