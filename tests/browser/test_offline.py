@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -243,6 +242,46 @@ def test_what_was_kept_goes_when_the_lead_has_switched_it_off(
     assert held(page) == {}
 
 
+def test_the_desk_keeps_nothing_more_once_the_lead_has_switched_it_off_while_it_was_open(
+    path: Path, start: Callable[..., Served], windows: Windows
+) -> None:
+    """Nobody loads the page again, and no answer meets the server while it is down."""
+    invited = token(path)
+    served = start()
+    page = windows.open(served.url, invited, forgive=CUT)
+    enter(page)
+    await_kept(page)
+    stop(served)
+    start("--port", str(urlsplit(served.url).port), "--offline", "false")
+    for _ in range(3):
+        answer(page, "appropriate")
+        await_sent(page)
+    until(page, f"async () => !(await caches.keys()).length && !(await ({WORKERS})())")
+    assert held(page) == {}
+
+
+def test_answers_beyond_a_limit_lowered_meanwhile_are_refused_and_said_before_the_end(
+    path: Path, start: Callable[..., Served], windows: Windows
+) -> None:
+    invited = token(path)
+    served = start()
+    page = windows.open(served.url, invited, forgive=REFUSED)
+    enter(page)
+    await_kept(page)
+    stop(served)
+    given = give(page, *["appropriate"] * 6)
+    start("--port", str(urlsplit(served.url).port), "--daily-limit", "4")
+    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    expect(page.locator("#waiting")).to_have_text("There is no further pair for you now.")
+    expect(page.locator("#banner-text")).to_have_text(
+        "2 answers were not taken. The last: You have read 4 pairs today, as many as one person may read in a day. "
+        "Please come back tomorrow."
+    )
+    assert stored(path) == given[:4]
+    page.get_by_role("link", name="To the end").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for today")
+
+
 @pytest.mark.parametrize("act", ["revoke", "role"])
 def test_what_is_kept_goes_when_somebody_may_not_read_it_any_more(desk: Host, windows: Windows, act: str) -> None:
     page = windows.open(desk.url, desk.token("ana"), forgive=REFUSED)
@@ -339,7 +378,8 @@ def test_an_answer_on_what_somebody_else_has_by_now_is_refused_and_said(desk: Ho
     give(page, "appropriate", "not_sure")
     desk.study.hand_over("ana", "ben")
     page.context.set_offline(False)
-    expect(page).to_have_url(re.compile("/thanks$"))  # to the end: ana has no pair left
+    expect(page.locator("#banner-text")).to_contain_text("2 answers were not taken. The last: This pair has been given")
+    expect(page.get_by_role("link", name="To the end")).to_be_visible()  # ana has no pair left
     assert stored(desk.study.place) == []
 
 

@@ -33,7 +33,6 @@ let progress = null;
 let exhausted = false; // the server has no more open pairs, or gives no more because of a limit
 let fetchedAt = 0; // when the server gave what is at hand
 let nAnswered = 0; // since then
-let isPageKept = false; // as the server has it
 let nRefused = 0; // of the answers sent since the last one was given
 let shownAt = 0;
 let troubled = false; // something could not be sent, and nobody has said yet that it has been since
@@ -180,8 +179,7 @@ async function fetchNext() {
   if (outcome !== "done") return outcome === "refused" ? "stop" : outcome;
   if (far.status !== 200) return "later";
   take(reply.body.tasks, far.body);
-  if (!isPageKept) kept.keepPage();
-  isPageKept = true;
+  kept.keepPage(); // as the server has it now: the study may want nothing kept any more
   return "done";
 }
 
@@ -211,11 +209,12 @@ async function restore() {
   settle();
 }
 
-// The first pair after there was none, or the end.
+// The first pair after there was none, or the end; what was refused stays to be read.
 function settle() {
   if (queue.length) show();
-  else if (exhausted && !outbox.items.length) location.assign("/thanks");
-  else view.waiting(whyNone());
+  else if (!exhausted || outbox.items.length) view.waiting(whyNone());
+  else if (nRefused) view.end();
+  else location.assign("/thanks");
 }
 
 // One step back through one's own answers.

@@ -36,6 +36,7 @@ export class View {
       else button.removeAttribute("aria-pressed");
     }
     shown("waiting", false);
+    shown("end", false);
     shown("pair", true);
     window.scrollTo(0, 0);
     element("hs-name").focus({ preventScroll: true });
@@ -53,7 +54,14 @@ export class View {
   waiting(sentence) {
     element("waiting").textContent = sentence;
     shown("waiting", true);
+    shown("end", false);
     shown("pair", false);
+  }
+
+  // Instead of a pair: there is none left, and the way on.
+  end() {
+    this.waiting("There is no further pair for you now.");
+    shown("end", true);
   }
 
   // Hides the HS, or shows it.
