@@ -123,7 +123,7 @@ def why_none(spreads: Spreads) -> str | None:
         if np.isnan(found.variance):
             return f"without one {cluster} the figure is undefined"
     if standard_error(spreads) < NO_WIDTH:
-        return "leaving out any one HS or CN changes nothing, which tells no error"
+        return "leaving out any one HS or CN changes nothing, so the error cannot be estimated"
     return None
 
 

@@ -158,7 +158,7 @@ def test_a_kappa_that_no_pair_moves_has_no_interval(table: list[list[int]], kapp
     subset = only(agreement(spread_out(from_table("a", "b", table)), SCHEME, options))
     assert subset.kappa.value == pytest.approx(kappa)
     assert (subset.kappa.low, subset.kappa.high, subset.kappa_se) == (None, None, None)
-    assert "changes nothing, which tells no error" in subset.kappa.note
+    assert "changes nothing, so the error cannot be estimated" in subset.kappa.note
 
 
 def spread_out(given: Given) -> pd.DataFrame:

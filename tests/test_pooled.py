@@ -231,7 +231,7 @@ def test_no_interval_where_agreement_is_complete() -> None:
     pairs = overlap_of([[0, 0], [2, 2], [0, 0], [2, 2]], [0, 0, 1, 1], [0, 1, 0, 1])
     raw = pooled_figures(pairs, "texts", 0.95)[0]
     assert (raw.value, raw.low, raw.high) == (1, None, None)
-    assert raw.note == "no interval: leaving out any one HS or CN changes nothing, which tells no error"
+    assert raw.note == "no interval: leaving out any one HS or CN changes nothing, so the error cannot be estimated"
 
 
 def test_no_interval_where_the_figure_is_undefined_without_one_cn() -> None:
