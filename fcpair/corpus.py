@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,17 +16,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HS, CN = "hs", "cn"
+MAY_BE_UNPAIRED = "; `--unpaired` takes such a row for a text without a pair"
 OWN_COLUMNS = ("hs_id", "cn_id")  # a table with both was written by fcpair, and its guarded cells are read back
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The source pairs, one per row of the file, in its order.
+    """The source pairs, one per row of the file, in its order, and texts without a pair where they are taken.
 
-    `pairs` has the columns `hs` and `cn` (verbatim), `hs_digest` and `cn_digest` (what makes two texts the same),
-    `language` (empty where not known) and one column per item of `metadata`, all strings. `hs_metadata` and
-    `cn_metadata` name the metadata that describes the text of that side; a text takes them from its first row.
-    `assumed_language` says that a language was asked for and the file has none, so that every row was taken for it.
+    `pairs` has the columns `hs` and `cn` (verbatim; one of them empty where a text has no pair), `hs_digest` and
+    `cn_digest` (what makes two texts the same), `language` (empty where not known) and one column per item of
+    `metadata`, all strings. `hs_metadata` and `cn_metadata` name the metadata that describes the text of that side; a
+    text takes them from its first row. `assumed_language` says that a language was asked for and the file has none, so
+    that every row was taken for it.
     """
 
     pairs: pd.DataFrame
@@ -52,6 +55,9 @@ def read_corpus(
     language: str | None = None,
     hs_column: str = HS,
     cn_column: str = CN,
+    hs_id_column: str | None = None,
+    cn_id_column: str | None = None,
+    unpaired: bool = False,
 ) -> Corpus:
     """Read a corpus.
 
@@ -63,6 +69,9 @@ def read_corpus(
             files in a column `language`. A file without such a column is taken to be all in this language.
         hs_column: the column of the HS (named-column formats).
         cn_column: the column of the CN (named-column formats).
+        hs_id_column: the column of the HS's own ids (named-column formats), which becomes the metadata `hs_id`.
+        cn_id_column: the same of the CN, `cn_id`.
+        unpaired: take a row in which one of the two texts is empty for the other without a pair.
 
     Returns:
         A Corpus. In the named-column formats a metadata column whose name starts with `hs` describes the HS, one
@@ -72,19 +81,33 @@ def read_corpus(
         InputError: no such file or format, a missing column, a broken encoding, an empty text (all of them, with
             line numbers), no row of the language.
     """
-    frame = _read(path, format, hs_column, cn_column)
+    frame = _read(path, format, {HS: hs_column, CN: cn_column}, {HS: hs_id_column, CN: cn_id_column})
     assumed = bool(language) and "language" not in frame.columns
     if "language" not in frame.columns:
         frame["language"] = language or ""
     if language:
         frame = _only(path, frame, language)
-    reject(path, _empty_texts(frame))
+    reject(path, _empty_texts(frame, unpaired=unpaired))
     frame["hs_digest"] = [digest(text) for text in frame[HS]]
     frame["cn_digest"] = [digest(text) for text in frame[CN]]
     known = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
     metadata = tuple(name for name in frame.columns if name not in known)
     hs_side, cn_side = _sides(format, metadata)
     return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, assumed)
+
+
+def side_rows(pairs: pd.DataFrame, side: str, *, all_ids: bool) -> pd.DataFrame:
+    """The rows of `Corpus.pairs` in which a text of this side stands.
+
+    With `all_ids` each has all ids that the file gives its text, in a space-separated list: a collection may hold a
+    text several times. No id that a TREC run can name has a space in it.
+    """
+    rows, name, key = pairs[pairs[side].str.strip() != ""], f"{side}_id", f"{side}_digest"
+    again = rows[key].duplicated(keep=False)
+    if not all_ids or name not in rows.columns or not again.any():
+        return rows
+    together = rows[again].groupby(key)[name].agg(lambda ids: " ".join(dict.fromkeys(" ".join(ids).split())))
+    return rows.assign(**{name: rows[name].mask(again, rows[key].map(together))})
 
 
 def read_side(path: str | Path, side: str) -> pd.DataFrame:
@@ -108,13 +131,13 @@ def read_side(path: str | Path, side: str) -> pd.DataFrame:
     return frame
 
 
-def _read(path: str | Path, format: str, hs_column: str, cn_column: str) -> pd.DataFrame:
+def _read(path: str | Path, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]) -> pd.DataFrame:
     if format not in FORMATS:
         raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
     try:
         if format in _PUBLISHED:
             return _read_published(path, format)
-        return _read_named(path, format, hs_column, cn_column)
+        return _read_named(path, format, columns, ids)
     except InputError as error:
         suffix = Path(path).suffix.lower()
         if suffix not in READERS or suffix == _kind(format):
@@ -128,12 +151,14 @@ def _kind(format: str) -> str:
     return ".csv" if format in _PUBLISHED else f".{format}"
 
 
-def _empty_texts(frame: pd.DataFrame) -> list[Finding]:
+def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
+    empty = {side: frame[side].str.strip() == "" for side in (HS, CN)}
+    both = empty[HS] & empty[CN]
     return [
-        Finding(place_of(frame), int(line), f"the {side} text is empty")
+        Finding(place_of(frame), int(line), f"the {side} text is empty{'' if unpaired or nothing else MAY_BE_UNPAIRED}")
         for side in (HS, CN)
-        for line, text in zip(frame[LINE], frame[side], strict=True)
-        if not text.strip()
+        for line, is_empty, nothing in zip(frame[LINE], empty[side], both, strict=True)
+        if is_empty and (nothing or not unpaired)
     ]
 
 
@@ -184,21 +209,27 @@ def _read_published(path: str | Path, format: str) -> pd.DataFrame:
     frame = read_table(path, needed, kind=".csv", verbatim=True)
     if columns.language_in:
         frame["language"] = frame[columns.language_in].str[:2].str.lower()
-    return _sided(path, frame, columns.hs, columns.cn)
+    return _sided(path, frame, {columns.hs: HS, columns.cn: CN})
 
 
-def _read_named(path: str | Path, format: str, hs_column: str, cn_column: str) -> pd.DataFrame:
-    if hs_column == cn_column:
-        raise InputError(f"column `{hs_column}` is named for both sides; the HS and the CN stand in two columns")
-    columns, known = [hs_column, cn_column], ["language"]
-    frame = read_table(path, columns, known=known, kind=f".{format}", verbatim=True)
+def _read_named(
+    path: str | Path, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]
+) -> pd.DataFrame:
+    if columns[HS] == columns[CN]:
+        raise InputError(f"column `{columns[HS]}` is named for both sides; the HS and the CN stand in two columns")
+    named = {column: side for side, column in columns.items()}
+    named |= {column: f"{side}_id" for side, column in ids.items() if column is not None}
+    if len(named) < len(columns) + sum(column is not None for column in ids.values()):
+        raise InputError("one column is named for two things; texts and ids stand in columns of their own")
+    frame = read_table(path, list(named), known=["language"], kind=f".{format}", verbatim=True)
     if set(OWN_COLUMNS) <= set(frame.columns):
-        frame = read_table(path, columns, known=known, kind=f".{format}")
-    return _sided(path, frame, hs_column, cn_column)
+        frame = read_table(path, list(named), known=["language"], kind=f".{format}")
+    return _sided(path, frame, named)
 
 
-def _sided(path: str | Path, frame: pd.DataFrame, hs_column: str, cn_column: str) -> pd.DataFrame:
-    clash = ({HS, CN} - {hs_column, cn_column}) & set(frame.columns)
+def _sided(path: str | Path, frame: pd.DataFrame, named: Mapping[str, str]) -> pd.DataFrame:
+    """The frame with its columns named as they are here; `named` says which column of the file is what."""
+    clash = sorted((set(named.values()) - set(named)) & set(frame.columns))
     if clash:
-        raise InputError(f"{path}: column `{clash.pop()}` is not the one named; rename or drop it")
-    return frame.rename(columns={hs_column: HS, cn_column: CN})
+        raise InputError(f"{path}: column `{clash[0]}` is not the one named; rename or drop it")
+    return frame.rename(columns=dict(named))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
@@ -23,8 +23,9 @@ from fcpair.partition import DiamondRule
 from fcpair.records import TOPIC_SPLIT, Scheme, Tier
 
 
-def _param(default: Any, help: str) -> Any:
-    return field(default=default, metadata={"help": help})
+def _param(default: Any, help: str, otherwise: str = "none") -> Any:
+    """A parameter; `otherwise` says what happens where none is given and the default is empty."""
+    return field(default=default, metadata={"help": help, "otherwise": otherwise})
 
 
 def _table(help: str) -> Any:
@@ -65,6 +66,9 @@ class Import:
     language: str | None = _param(None, "keep this language only, such as en")
     hs_column: str = _param("hs", "the column of the HS")
     cn_column: str = _param("cn", "the column of the CN")
+    hs_id_column: str | None = _param(None, "the column of the HS's own ids; `hs_id` if there is one")
+    cn_id_column: str | None = _param(None, "the column of the CN's own ids; `cn_id` if there is one")
+    unpaired: bool = _param(False, "take a row whose HS or CN is empty for a text without a pair")
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,10 @@ class Retrieve:
     model: str = _param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
     count_duplicates: bool = _param(False, "count neighbours over corpus rows, as FC-CONAN did")
     list: Path | None = _param(None, "a file with the candidates to take, in a column `cn`; nothing is encoded then")
+    runs: tuple[Path, ...] = _param(
+        (), "a TREC run whose top candidates to take; several times; nothing is encoded then"
+    )
+    depth: int = _param(10, "how many CNs of each HS to take from the top of a run")
 
 
 @dataclass(frozen=True)
@@ -115,24 +123,26 @@ class Assign(_Seeded):
         apart(name for group in self.groups for name in group)
 
 
+def is_about_hate(hs_name: str) -> bool:
+    """Whether a study whose query side has this name is about hate, as pages and cards of others do not say."""
+    return "hate" in hs_name.lower()
+
+
+OF_FCPAIR = "fcpair's own words, which speak of hate where the HS are called so"
+MAY_STOP = "You may pause, skip a pair or stop altogether at any time, and you never have to give a reason."
+
+
 @dataclass(frozen=True)
 class Annotate:
     """What the people who answer in the browser are told and asked, and when they are to rest. Texts are Markdown."""
 
     stage: ClassVar[str] = "annotate"
     about: str = _param("", "what the study is about, for those who take part")
-    warning: str = _param(
-        "The texts that you will read can be hateful, insulting or upsetting. You may pause, skip a pair or stop "
-        "altogether at any time, and you never have to give a reason.",
-        "the content warning at the first visit",
-    )
+    warning: str | None = _param(None, "the content warning at the first visit", otherwise=OF_FCPAIR)
     consent: str = _param(
         "I have read this, I am an adult, and I take part of my own free will.", "the sentence that people agree to"
     )
-    thanks: str = _param(
-        "Thank you. Every answer helps others to answer hate. Reading it leaves traces: do something pleasant now.",
-        "the words at the end, with a debriefing if there is one",
-    )
+    thanks: str | None = _param(None, "the words at the end, with a debriefing if there is one", otherwise=OF_FCPAIR)
     contact: str = _param("", "whom to turn to for support, such as a name with a telephone number")
     demographics: tuple[str, ...] = _param((), "a question that may be left open, as `Age: 18-29 | 30 or more`")
     opt_out: str | None = _param(None, "a metadata column of whose topics people may spare themselves any")
@@ -142,6 +152,21 @@ class Annotate:
     daily_limit: int | None = _param(None, "how many pairs one person may read in a day; no limit if not given")
     total_limit: int | None = _param(None, "how many pairs one person may read in all; no limit if not given")
     offline: bool = _param(True, "whether browsers keep 50 pairs ahead, to go on without a connection")
+
+    def worded(self, hs_name: str) -> Annotate:
+        """The same with fcpair's own words in place of a warning or thanks that are not given."""
+        hate = is_about_hate(hs_name)
+        texts = "can be hateful, insulting or upsetting" if hate else "were written by others; some may upset you"
+        thanks = (
+            "Every answer helps others to answer hate. Reading it leaves traces: do something pleasant now."
+            if hate
+            else "Every answer counts. If something that you have read stays with you, do something pleasant now."
+        )
+        return replace(
+            self,
+            warning=f"The texts that you will read {texts}. {MAY_STOP}" if self.warning is None else self.warning,
+            thanks=f"Thank you. {thanks}" if self.thanks is None else self.thanks,
+        )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "demographics", tuple(self.demographics))  # a run keeps them as a list

@@ -152,6 +152,8 @@ def _value(place: str, value: Any, hint: Any, folder: Path) -> Any:
         return float(value)
     if kind == tuple[str, ...]:
         return _names(place, value)
+    if kind == tuple[Path, ...]:
+        return tuple(folder / name for name in _names(place, value))
     if convert := _CONVERT.get(get_origin(kind) or kind):
         return convert(place, value, kind)
     if type(value) is not kind:

@@ -26,18 +26,23 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # a workb
 
 @dataclass(frozen=True)
 class Blank:
-    """What is to be filled in: the column, the words that may stand in it, and the guidelines to go by (Markdown)."""
+    """What is to be filled in: the column, the words that may stand in it, and the guidelines to go by (Markdown).
+
+    `sides` are what the study calls the texts in the columns `hs` and `cn`.
+    """
 
     column: str
     words: Sequence[str]
     guidelines: str
+    sides: tuple[str, str]
 
 
 def write_sheet(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
     """Write a sheet to be filled in, by the suffix of `path`: whole, or not at all.
 
     A workbook (.xlsx) has the rows on its first sheet, with the column names always in sight, texts wrapped and the
-    words to choose from in each cell of the column; the words and the guidelines are on the second. In both forms a
+    words to choose from in each cell of the column; the words, what the two texts are and the guidelines are on the
+    second. In both forms a
     cell that would be run as a formula stands behind an apostrophe.
 
     Raises:
@@ -60,7 +65,8 @@ def _write_workbook(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
     _fill(sheet, [list(rows.columns), *rows.itertuples(index=False, name=None)], path)
     _lay_out(sheet, list(rows.columns))
     explained = book.create_sheet(GUIDELINES)
-    lines = ["Allowed answers", *blank.words, "", "Guidelines", *blank.guidelines.splitlines()]
+    columns = [f"{column}: {name}" for column, name in zip(("hs", "cn"), blank.sides, strict=True)]
+    lines = ["Allowed answers", *blank.words, "", "Columns", *columns, "", "Guidelines", *blank.guidelines.splitlines()]
     _fill(explained, [[line] for line in lines], path)
     _lay_out(explained, [GUIDELINES])
     first, last = 2, 1 + len(blank.words)

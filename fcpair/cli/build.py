@@ -62,6 +62,7 @@ def import_(study: Study, path: Path, options: dict[str, Any], redo: bool) -> No
     Example:
       fcpair import CONAN.csv --format conan --language en
       fcpair import corpus.jsonl --format jsonl --hs-column claim --cn-column reply
+      fcpair import texts.csv --unpaired --hs-id-column qid --cn-id-column docid
     """
     with working("reading the corpus"):
         run = study.import_corpus(Import(path, **options), redo=redo)
@@ -90,12 +91,14 @@ def select(study: Study, options: Select, redo: bool) -> None:
 def retrieve(study: Study, options: Retrieve, redo: bool) -> None:
     """Bring candidate CNs in.
 
-    They are the CNs nearest to those that the corpus pairs with the selected HS, or those of a list.
+    They are the CNs nearest to those that the corpus pairs with the selected HS, those of a list, or those at the top
+    of TREC runs.
 
     \b
     Example:
       fcpair retrieve --k 2 --count-duplicates
       fcpair retrieve --list candidates.csv
+      fcpair retrieve --run bm25.trec --run dense.trec --depth 20
     """
     with progress("encoding") as report:
         run = study.retrieve(options, redo=redo, progress=report)

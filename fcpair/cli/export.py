@@ -219,19 +219,21 @@ def _train(
 @export.command()
 @with_study
 @own_params(Partition)
-@click.option("--without", required=True, type=TIERS, help="Leave out every row with an HS of this tier.")
+@click.option("--without", type=TIERS, help="Leave out every row with an HS of this tier; without it none is left out.")
 @pool_option
 @file_option
-def corpus(study: Study, options: Partition, without: str, pool: str, out: Path) -> None:
-    """Write the corpus less what a tier holds.
+def corpus(study: Study, options: Partition, without: str | None, pool: str, out: Path) -> None:
+    """Write the corpus with its ids, less what a tier holds.
 
-    Every row with an HS of the tier or a CN of the pool is left out. The rest is what may be trained on when the tier
-    is the test. The suffix says what is written: .csv, .jsonl or .parquet.
+    The ids are those by which `fcpair retrieve --run` knows the texts. With `--without`, every row with an HS of the
+    tier or a CN of the pool is left out: the rest is what may be trained on when the tier is the test. The suffix says
+    what is written: .csv, .jsonl or .parquet.
 
     \b
     Example:
+      fcpair export corpus --out corpus.jsonl
       fcpair export corpus --without bronze --pool positive --out train.csv
     """
     with working("writing"):
-        run = study.export.corpus(out, Tier[without.upper()], options, pool=pool)
+        run = study.export.corpus(out, without, options, pool=pool)
     _finish(study, run)

@@ -147,8 +147,7 @@ def _tell(told: Explanation, facts: dict[str, str]) -> None:
     tell(f"pair {told.pair_id}: {told.tier or ('discarded' if told.discarded else 'in no tier')}\n")
     tell(f"{facts['hs_name']}: {told.hs}\n{facts['cn_name']}: {told.cn}\n")
     for source in told.brought_in_by:
-        near = f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:.4f}"
-        tell(f"brought in: {near}")
+        tell(f"brought in: {_source(source)}")
     for row in sorted((*told.answers, *told.decisions), key=lambda row: str(row["at"])):
         note = f" ({row['note']})" if row["note"] else ""
         tell(f"{row['at'][:19].replace('T', ' ')}  {_event(row)}{note}")
@@ -158,6 +157,13 @@ def _tell(told: Explanation, facts: dict[str, str]) -> None:
     for check in reversed(told.checks):
         why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"
         tell(f"{check.tier.label:8} {why}\n{'':8} asks for {check.rule}")
+
+
+def _source(source: dict[str, Any]) -> str:
+    if source["run"]:
+        where = f"for HS {source['source_id']} in the run {source['run']}"
+        return f"rank {source['rank']} {where}, score {source['score']:.4f}"
+    return f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:.4f}"
 
 
 def _event(row: dict[str, Any]) -> str:

@@ -96,7 +96,11 @@ def _own_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
     default: Any = item.default
     if several:
         default = ", ".join(default)
-    plain = "none" if default in (None, "") else textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
+    plain = (
+        item.metadata["otherwise"]
+        if default in (None, "")
+        else textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
+    )
     text = f"{_sentence(item)}  [default: the recipe's, else {plain}]"
     if several:
         return click.option(_flag(item).removesuffix("s"), item.name, multiple=True, metavar="NAME", help=text)
@@ -130,6 +134,9 @@ def _option(item: Field[Any], hint: Any) -> Callable[[Command], Command]:
     kind = plain_type(hint)
     if kind is bool:
         return click.option(flag, is_flag=True, default=item.default, help=text)
+    if kind == tuple[Path, ...]:
+        one = flag.removesuffix("s")
+        return click.option(one, item.name, multiple=True, type=_click_type(Path), metavar="FILE", help=text)
     if get_origin(kind) is Mapping or get_origin(kind) is tuple:
         name = flag.removesuffix("s")
         return click.option(name, item.name, multiple=True, metavar=_METAVARS[get_origin(kind)], help=text)

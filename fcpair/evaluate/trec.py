@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.evaluate.ranking import NOTHING, Ranking, System, Task
@@ -46,29 +46,50 @@ class Run(System):
         return _ranking(lines, task)
 
 
+def read_run(path: Path) -> pd.DataFrame:
+    """Read a run whose ids may be any words, best rank first within each HS.
+
+    Returns:
+        `line`, `hs_id`, `cn_id` (text; empty at a rank for which a system named nothing), `rank` (from 1, however
+        the file counts) and `score`.
+
+    Raises:
+        InputError: no such file, and all findings at once: a line that is no run line, a CN or a rank that stands
+            twice for an HS, ranks against the scores.
+    """
+    lines = _framed([(line, cells[0], cells[2], int(cells[3]), float(cells[4])) for line, cells in _cells(path, (3,))])
+    reject(path, [*_repeated(path, lines), *_against(path, lines)])
+    ordered = lines.sort_values(["hs_id", "rank"], kind="stable").reset_index(drop=True)
+    nothing = ordered["cn_id"].str.fullmatch(_NOTHING)
+    return ordered.assign(rank=ordered.groupby("hs_id").cumcount() + 1, cn_id=ordered["cn_id"].mask(nothing, ""))
+
+
 def _read(path: Path) -> pd.DataFrame:
-    """The lines of a run: `line`, `hs_id`, `cn_id`, `rank`, `score`."""
+    """The lines of a run with the ids of the study: `line`, `hs_id`, `cn_id`, `rank`, `score`."""
+    cells = enumerate(_cells(path, (0, 2, 3)))
+    return _framed([(line, int(one[0]), _cn(one[2], at), int(one[3]), float(one[4])) for at, (line, one) in cells])
+
+
+def _framed(rows: list[tuple[int, Any, Any, int, float]]) -> pd.DataFrame:
     import pandas as pd
 
+    return pd.DataFrame(rows, columns=["line", "hs_id", "cn_id", "rank", "score"])
+
+
+def _cells(path: Path, numbers: tuple[int, ...]) -> list[tuple[int, list[str]]]:
+    """The lines of a run as cells, each with its number; in the columns `numbers` stand whole numbers."""
     check_file(path)
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8; expected a TREC run") from None
-    rows: list[tuple[int, int, int, int, float]] = []
-    findings: list[Finding] = []
-    for line, content in enumerate(text.split("\n"), 1):
-        cells = content.split()
-        if not cells:
-            continue
-        if wrong := _wrong(cells):
-            findings.append(Finding(str(path), line, wrong))
-        else:
-            rows.append((line, int(cells[0]), _cn(cells[2], len(rows)), int(cells[3]), float(cells[4])))
-    reject(path, findings)
+    split = ((line, content.split()) for line, content in enumerate(text.split("\n"), 1))
+    rows = [(line, cells) for line, cells in split if cells]
+    told = ((line, _wrong(cells, numbers)) for line, cells in rows)
+    reject(path, [Finding(str(path), line, wrong) for line, wrong in told if wrong])
     if not rows:
         raise InputError(f"{path}: the run is empty; expected lines of `{' '.join(COLUMNS)}`")
-    return pd.DataFrame(rows, columns=["line", "hs_id", "cn_id", "rank", "score"])
+    return rows
 
 
 def _cn(cell: str, row: int) -> int:
@@ -76,11 +97,11 @@ def _cn(cell: str, row: int) -> int:
     return -1 - row if _NOTHING.fullmatch(cell) else int(cell)
 
 
-def _wrong(cells: list[str]) -> str | None:
+def _wrong(cells: list[str], numbers: tuple[int, ...]) -> str | None:
     """What is wrong with the cells of a line; None when nothing is."""
     if len(cells) != len(COLUMNS):
         return f"{len(cells)} columns; expected {len(COLUMNS)}: {' '.join(COLUMNS)}"
-    for at in (0, 2, 3):
+    for at in numbers:
         if at == 2 and _NOTHING.fullmatch(cells[at]):
             continue
         if not (cells[at].isascii() and cells[at].isdigit() and len(cells[at]) <= 18):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fcpair.params import is_about_hate
 from fcpair.partition import TierRule
 from fcpair.records import Scheme, Tier
 
@@ -31,7 +32,7 @@ WARNING = (
     "> **Content warning.** The texts may be hateful and distressing. They are here for research on how to answer",
     "> such texts, and do not say what the people think who made this data.\n",
 )
-"""What stands on the card of a study whose queries are called hate speech, or something with `hate` in it."""
+"""What stands on the card of a study that is about hate."""
 
 PREFIXES = {
     "label.": "what each annotator answered, under a pseudonym; empty where there is none",
@@ -95,7 +96,7 @@ def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
         f"{KNOWN if facts.keeps_known else NOVEL}\n",
         *simulated,
         *(f"**{note}.**\n" for note in facts.look_again),
-        *(WARNING if "hate" in facts.hs_name.lower() else ()),
+        *(WARNING if is_about_hate(facts.hs_name) else ()),
         "An annotator's pseudonym is no invitation to find out who it is.\n",
         *("## Tiers\n", *_tier_lines(tiers, facts), ""),
         "Every tier holds those above it in this table. Each is one configuration with one split, `train`:\n",

@@ -16,6 +16,7 @@ from fcpair.params import Import, Pair, Retrieve, Select
 from fcpair.records import RunRecord
 from fcpair.steps.ground import begin_building, check_building, note
 from fcpair.steps.listed import listed
+from fcpair.steps.runs import pooled
 from fcpair.store import Store, Tx, grids, texts
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+SHOWN = 10  # HS that a note names
 _log = logging.getLogger(__name__)
 
 
@@ -35,16 +37,23 @@ def import_corpus(store: Store, options: Import, *, redo: bool = False) -> RunRe
         language=options.language,
         hs_column=options.hs_column,
         cn_column=options.cn_column,
+        hs_id_column=options.hs_id_column,
+        cn_id_column=options.cn_id_column,
+        unpaired=options.unpaired,
     )
     with store.write() as tx:
         begin_building(tx, "import", redo=redo)
         pairs = read.pairs
-        hs_ids = add_side(tx, corpora.HS, pairs, read.hs_metadata)
-        cn_ids = add_side(tx, corpora.CN, pairs, read.cn_metadata)
-        hs, cn = pairs["hs_digest"].map(hs_ids), pairs["cn_digest"].map(cn_ids)
-        texts.add_source_pairs(tx, zip(hs.tolist(), cn.tolist(), _metadata(pairs, read.metadata), strict=True))
+        hs_rows = corpora.side_rows(pairs, corpora.HS, all_ids=options.unpaired)
+        cn_rows = corpora.side_rows(pairs, corpora.CN, all_ids=options.unpaired)
+        hs_ids = add_side(tx, corpora.HS, hs_rows, read.hs_metadata)
+        cn_ids = add_side(tx, corpora.CN, cn_rows, read.cn_metadata)
+        paired = pairs.loc[hs_rows.index.intersection(cn_rows.index)]
+        hs, cn = paired["hs_digest"].map(hs_ids), paired["cn_digest"].map(cn_ids)
+        texts.add_source_pairs(tx, zip(hs.tolist(), cn.tolist(), _metadata(paired, read.metadata), strict=True))
         counts = {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)}
-        run = note(tx, options, counts)
+        unpaired = {"without_pair": len(pairs) - len(paired)} if options.unpaired else {}
+        run = note(tx, options, counts | unpaired)
     return replace(run, notes=(_assumed(options, len(pairs)),)) if read.assumed_language else run
 
 
@@ -100,15 +109,21 @@ def _positions(there: pd.DataFrame, options: Select) -> NDArray[np.int64]:
 
 
 def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: Progress | None) -> RunRecord:
-    """Bring candidates in: the nearest neighbours of the source CNs, less all source CNs; or those of a list."""
+    """Bring candidates in: the nearest neighbours of the source CNs, less all source CNs; or those listed, or of runs."""
     import numpy as np
 
+    if options.list is not None and options.runs:
+        raise InputError("say either which candidates to take (--list FILE) or from which runs (--run FILE)")
     if options.list is not None:
         return _take_listed(store, options, options.list, redo=redo)
+    if options.runs:
+        return _take_pooled(store, options, redo=redo)
     retrieve.check_k(options.k)
     with store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
         there = texts.source_copies(tx)
+        if not grids.source_cns(tx):
+            raise InputError("no selected HS has a CN in the corpus to look from; take candidates by --list or --run")
         _warn_of_language(tx, options.model)
     model = models.resolve(options.model)
     vectors = encode.encode(there["body"].tolist(), model, progress)
@@ -121,10 +136,11 @@ def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: P
         candidates = ids[retrieve.candidates(found, sources)].tolist()
         if not candidates:
             raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
-        grids.set_neighbours(tx, found.assign(source_id=ids[found.pop("source")], cn_id=ids[found.pop("cn")]))
+        grids.set_neighbours(tx, found.assign(source_id=ids[found.pop("source")], cn_id=ids[found.pop("cn")], run=""))
         grids.set_candidates(tx, candidates)
         counts = {"source_cns": len(sources), "neighbours": len(found), "candidates": len(candidates)}
-        return note(tx, options, counts, model.record())
+        run = note(tx, options, counts, model.record())
+        return _noting(tx, run, grids.selected_without_cn(tx), "have no CN in the corpus to look from")
 
 
 def _take_listed(store: Store, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:
@@ -134,6 +150,31 @@ def _take_listed(store: Store, options: Retrieve, path: Path, *, redo: bool) -> 
         candidates = listed(tx, corpora.CN, path)
         grids.set_candidates(tx, candidates)
         return note(tx, options, {"candidates": len(candidates)})
+
+
+def _take_pooled(store: Store, options: Retrieve, *, redo: bool) -> RunRecord:
+    """Take what stands at the top of runs for the selected HS, source CNs among them, in the order of the corpus."""
+    with store.write() as tx:
+        begin_building(tx, "retrieve", redo=redo)
+        found = pooled(tx, options.runs, options.depth)
+        if found.empty:
+            raise InputError("the runs name no CN for any of the selected HS, so there are no candidates")
+        candidates = sorted(set(found["cn_id"].tolist()))
+        grids.set_neighbours(tx, found)
+        grids.set_candidates(tx, candidates)
+        by_run = found.groupby("run", sort=False)["cn_id"].nunique().to_dict()
+        run = note(tx, options, {"runs": by_run, "candidates": len(candidates)})
+        there = set(found["source_id"].tolist())
+        return _noting(tx, run, [hs for hs in grids.selected(tx) if hs not in there], "have no line in any run")
+
+
+def _noting(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
+    """The run with a note on the selected HS that bring in no candidates of their own."""
+    if not hs_ids:
+        return run
+    shown = ", ".join(map(str, hs_ids[:SHOWN])) + ", ..." * (len(hs_ids) > SHOWN)
+    n = f"{len(hs_ids):,} of {len(grids.selected(tx)):,} selected HS"
+    return replace(run, notes=(f"{n} {why} and bring in no candidates of their own: hs_id {shown}",))
 
 
 def _warn_of_language(tx: Tx, model: str) -> None:

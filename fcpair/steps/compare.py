@@ -13,7 +13,7 @@ from fcpair.params import Adjudicate, Annotate, Setup, Simulate, as_params
 from fcpair.recipe import Recipe
 from fcpair.records import Scheme
 from fcpair.steps.allowance import LIMITS, loosened
-from fcpair.steps.ground import scheme_of
+from fcpair.steps.ground import has_own, is_file, own, scheme_of
 from fcpair.steps.pretend import by_people
 from fcpair.store import Store, Tx, decisions, guidelines, progress, runs, settings
 
@@ -89,12 +89,12 @@ def _stage(tx: Tx, options: Any) -> Iterator[Difference]:
     said, defaults = as_params(options), _defaults(options)
     for key, wanted in said.items():
         there = kept.get(key, defaults[key])
-        path = getattr(options, key)
+        given = getattr(options, key)
         if key in PEOPLE and wanted is None:
             continue
-        if isinstance(path, Path) and isinstance(there, dict):
-            if not _is_same_file(path, there):
-                yield Difference(options.stage, key, *_files(path, there))
+        if is_file(given) and there:
+            if differing := _other_files(given, there):
+                yield Difference(options.stage, key, *differing)
         elif wanted != there:
             yield Difference(options.stage, key, _shown(wanted), _shown(there))
 
@@ -103,6 +103,15 @@ def _defaults(options: Any) -> dict[str, Any]:
     """What the parameters of a stage are where nothing is said of them."""
     needed = [item.name for item in fields(options) if item.default is item.default_factory is MISSING]
     return as_params(type(options)(**{name: getattr(options, name) for name in needed}))
+
+
+def _other_files(given: Path | tuple[Path, ...], there: Any) -> tuple[str, str] | None:
+    """The files of a parameter, and those that the study was made with, where they are not the same; else None."""
+    files, kept = ([given], [there]) if isinstance(given, Path) else (list(given), there)
+    if len(files) != len(kept):
+        return _shown(list(map(str, files))), _shown(kept)
+    other = [(path, one) for path, one in zip(files, kept, strict=True) if not _is_same_file(path, one)]
+    return _files(*other[0]) if other else None
 
 
 def _is_same_file(path: Path, kept: Mapping[str, str]) -> bool:

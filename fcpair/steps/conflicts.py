@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError, StageError
 from fcpair.label import decision_words
-from fcpair.sheets import FORMS, Blank, write_sheet
+from fcpair.sheets import FORMS, write_sheet
 from fcpair.steps import eligible
 from fcpair.steps.ground import scheme_of, texts_of
 from fcpair.steps.judge import shown_answers
-from fcpair.store import Store, Tx, guidelines
+from fcpair.steps.sheets import to_fill_in
+from fcpair.store import Store, Tx
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,7 @@ def write_conflicts(store: Store, path: str | Path, by: str) -> int:
         if not waiting:
             raise StageError(f"no pair waits that {by} may decide; `fcpair status` shows what is open")
         rows = _rows(tx, waiting, by)
-        blank = Blank("label", decision_words(scheme_of(tx)), guidelines.current(tx)[1])
+        blank = to_fill_in(tx, "label", decision_words(scheme_of(tx)))
     write_sheet(rows, path, blank)
     return len(rows)
 

@@ -13,8 +13,8 @@ from fcpair.records import Person, Role, Round, RunRecord, Status
 from fcpair.sheets import Blank, Form, write_sheet
 from fcpair.steps import access, staff
 from fcpair.steps.ground import begin_building, keep, note, note_run, scheme_of
-from fcpair.steps.sheets import holds_answers
-from fcpair.store import Store, grids, guidelines, work
+from fcpair.steps.sheets import holds_answers, to_fill_in
+from fcpair.store import Store, grids, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ def write_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[s
     """
     access.Access(store).spare()
     with store.read() as tx:
-        blank = Blank("label", answer_words(scheme_of(tx)), guidelines.current(tx)[1])
+        blank = to_fill_in(tx, "label", answer_words(scheme_of(tx)))
         rows = work.open_work(tx, Round.LABEL).rename(columns={"pair_id": "pair"})
         assigned = not work.counts(tx).empty
     if rows.empty:
@@ -114,7 +114,7 @@ def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv"
             scheme, answer = VERDICTS, "verdict"
             rows["label"] = rows["pair"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
-        blank = Blank(answer, answer_words(scheme), guidelines.current(tx)[1])
+        blank = to_fill_in(tx, answer, answer_words(scheme))
     return _write_by_person(sheets, Round.VALIDATE, folder, form, blank)
 
 

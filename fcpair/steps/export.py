@@ -127,20 +127,25 @@ class Exports:
         return _write_folder(self._store, folder, files, params, sets.counts)
 
     def corpus(
-        self, path: str | Path, without: Tier | str, options: Partition | None = None, *, pool: str = "judged"
+        self,
+        path: str | Path,
+        without: Tier | str | None = None,
+        options: Partition | None = None,
+        *,
+        pool: str = "judged",
     ) -> RunRecord:
-        """Write the corpus less every HS of a tier and every CN of the pool; see `export.corpus.remaining`.
+        """Write the corpus, less every HS of a tier and every CN of the pool, with ids; see `export.corpus.remaining`.
 
-        Raises StageError also when the study has no corpus.
+        Without a tier all of it is written, which needs no labels. Raises StageError also when the study has no corpus.
         """
         check_suffix(path)
+        if without is None:
+            return self._whole_corpus(path, pool)
         without = as_tier(without)
         with self._store.read() as tx:
             options = _own(tx, options)
             tiers = _tiers(tx, options)
-            rows = texts.source_rows(tx)
-            if rows.empty:
-                raise StageError(NO_CORPUS)
+            rows = _corpus_rows(tx)
             hs_ids = set(_pairs_of(tiers, without)["hs_id"].tolist())
             cn_ids = set(pool_ids(tx, tiers, pool))
         left = remaining(rows, hs_ids, cn_ids)
@@ -149,6 +154,21 @@ class Exports:
         counts = {"rows": len(left), "of": len(rows), "without_hs": len(hs_ids), "without_cn": len(cn_ids)}
         params = _params("corpus", path, options, without=without.label, pool=pool)
         return _write_file(self._store, path, left, params, counts)
+
+    def _whole_corpus(self, path: str | Path, pool: str) -> RunRecord:
+        if pool != "judged":
+            raise InputError("a pool says which CNs are left out beside the HS of a tier; name the tier (--without)")
+        with self._store.read() as tx:
+            rows = _corpus_rows(tx)
+        params = {"kind": "corpus", "out": str(path)}
+        return _write_file(self._store, path, remaining(rows, (), ()), params, {"rows": len(rows)})
+
+
+def _corpus_rows(tx: Tx) -> pd.DataFrame:
+    rows = texts.source_rows(tx)
+    if rows.empty:
+        raise StageError(NO_CORPUS if decisions.is_answered(tx) else "there is no corpus yet; run `fcpair import`")
+    return rows
 
 
 def _own(tx: Tx, options: Partition | None) -> Partition:

@@ -19,7 +19,7 @@ Options = TypeVar("Options")
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
 MORE = ", `fcpair assign --more` deals further labels in this one"
 MADE = {
-    "import": "source pairs",
+    "import": "corpus rows",
     "select": "selected HS",
     "retrieve": "candidates",
     "pair": "pairs",
@@ -62,8 +62,18 @@ def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | N
 def keep(tx: Tx, options: Any, run: RunRecord, *, only: Collection[str] | None = None) -> None:
     """Let these options hold as the study's settings, set by `run`; or `only` some of them."""
     values = {name: value for name, value in as_params(options).items() if only is None or name in only}
-    files = {name: file_setting(path) for name in values if isinstance(path := getattr(options, name), Path)}
+    given = {name: getattr(options, name) for name in values}
+    files = {name: _file_settings(value) for name, value in given.items() if is_file(value)}
     settings.put(tx, options.stage, values | files, run.id)
+
+
+def is_file(value: Any) -> bool:
+    """Whether a parameter names a file, or several."""
+    return isinstance(value, Path) or (isinstance(value, tuple) and any(isinstance(one, Path) for one in value))
+
+
+def _file_settings(value: Any) -> Any:
+    return file_setting(value) if isinstance(value, Path) else [file_setting(path) for path in value]
 
 
 def file_setting(path: Path) -> dict[str, str]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BUILDING = {
-    "import": ("source pair", "source pairs"),
+    "import": ("corpus row", "corpus rows"),
     "select": ("selected HS", "selected HS"),
     "retrieve": ("candidate", "candidates"),
     "pair": ("pair", "pairs"),

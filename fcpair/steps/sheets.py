@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fcpair.errors import InputError
 from fcpair.records import OldSheet, Round, Status
-from fcpair.store import Store, people, work
+from fcpair.sheets import Blank
+from fcpair.store import Store, Tx, people, runs, work
 from fcpair.tabular import read_table
 
 FILLED_IN = {Round.LABEL: ("label",), Round.VALIDATE: ("verdict", "own_label")}
 NOTE = "note"
+
+
+def to_fill_in(tx: Tx, column: str, words: Sequence[str]) -> Blank:
+    """What a sheet of this study says about itself: the column to fill in by these words, its texts, the guidelines."""
+    facts = runs.study_facts(tx)
+    return Blank(column, words, facts["guidelines"], (facts["hs_name"], facts["cn_name"]))
 
 
 def holds_answers(path: Path, round_: Round) -> bool:

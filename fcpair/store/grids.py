@@ -53,8 +53,14 @@ def set_candidates(tx: Tx, candidate_ids: list[int]) -> None:
     insert_rows(tx, candidate, rows)
 
 
+def selected_without_cn(tx: Tx) -> list[int]:
+    """The ids of the selected HS that the corpus pairs with no CN, in order."""
+    query = select(selected_hs.c.text_id).where(selected_hs.c.text_id.not_in(select(source_pair.c.hs_id)))
+    return list(tx.execute(query.order_by(selected_hs.c.position)).scalars())
+
+
 def set_neighbours(tx: Tx, neighbours: pd.DataFrame) -> None:
-    """Put these neighbours (`source_id`, `cn_id`, `rank`, `score`) in place of those before."""
+    """Put what brings candidates in (`source_id`, `run`, `rank`, `cn_id`, `score`) in place of what did before."""
     tx.execute(delete(neighbour))
     insert_rows(tx, neighbour, records(neighbours))
 
@@ -65,9 +71,13 @@ def candidates(tx: Tx) -> list[int]:
 
 
 def neighbours_of(tx: Tx, cn_id: int) -> pd.DataFrame:
-    """What brought a candidate in: `source_id`, `rank`, `score`, nearest first."""
-    query = select(neighbour.c.source_id, neighbour.c.rank, neighbour.c.score).where(neighbour.c.cn_id == cn_id)
-    return frame(tx, query.order_by(neighbour.c.score.desc(), neighbour.c.source_id))
+    """What brought a candidate in: `source_id`, `run`, `rank`, `score`, highest score first, one run after the other.
+
+    The source is a CN and `run` None where it is a neighbour; it is an HS where a run has it.
+    """
+    run = func.nullif(neighbour.c.run, "").label("run")
+    query = select(neighbour.c.source_id, run, neighbour.c.rank, neighbour.c.score).where(neighbour.c.cn_id == cn_id)
+    return frame(tx, query.order_by(neighbour.c.run, neighbour.c.score.desc(), neighbour.c.source_id))
 
 
 def set_drawn(tx: Tx, candidate_ids: list[int]) -> None:

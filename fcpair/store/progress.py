@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import delete, func, select
 
 from fcpair.records import Round
-from fcpair.store import dialect
+from fcpair.store import dialect, texts
 from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, candidate, neighbour, pair, selected_hs, source_pair, text
 
@@ -14,7 +14,7 @@ _LABELLING = assignment.c.round == Round.LABEL.value
 
 
 def built(tx: Tx) -> dict[str, int]:
-    """How much each building stage has made: source pairs, selected HS, candidates, pairs, assignments."""
+    """How much each building stage has made: corpus rows, selected HS, candidates, pairs, assignments."""
     made = {
         "import": select(func.count()).select_from(source_pair),
         "select": select(func.count()).select_from(selected_hs),
@@ -22,7 +22,8 @@ def built(tx: Tx) -> dict[str, int]:
         "pair": select(func.count()).select_from(pair),
         "assign": select(func.count()).select_from(assignment).where(_LABELLING),
     }
-    return {stage: int(tx.execute(query).scalar_one()) for stage, query in made.items()}
+    counts = {stage: int(tx.execute(query).scalar_one()) for stage, query in made.items()}
+    return {**counts, "import": counts["import"] + texts.n_unpaired(tx)}
 
 
 def clear_from(tx: Tx, stage: str) -> None:

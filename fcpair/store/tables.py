@@ -91,10 +91,12 @@ selected_hs = Table(
     Column("text_id", ForeignKey("text.id"), nullable=False, unique=True),
 )
 
+# What brought candidates in: a source CN whose neighbours they are (`run` is empty), or an HS for which a run has them.
 neighbour = Table(
     "neighbour",
     metadata,
     Column("source_id", ForeignKey("text.id"), primary_key=True),
+    Column("run", Text, primary_key=True),
     Column("rank", Integer, primary_key=True),
     Column("cn_id", ForeignKey("text.id"), nullable=False),
     Column("score", Float, nullable=False),

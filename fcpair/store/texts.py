@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
+from fcpair.store import settings
 from fcpair.store.rows import frame, insert_rows
 from fcpair.store.store import Tx
 from fcpair.store.tables import source_pair, text
@@ -45,11 +46,12 @@ def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
 
 
 def source_copies(tx: Tx) -> pd.DataFrame:
-    """The CNs of the corpus in order: `cn_id`, `body`, `n_rows` (how many rows hold it)."""
+    """The CNs of the corpus in order: `cn_id`, `body`, `n_rows` (how many rows hold it; 1 for one without a pair)."""
     n_rows = func.count().label("n_rows")
     query = (
         select(text.c.id.label("cn_id"), text.c.body, n_rows)
-        .join(source_pair, source_pair.c.cn_id == text.c.id)
+        .outerjoin(source_pair, source_pair.c.cn_id == text.c.id)
+        .where(text.c.kind == "cn")
         .group_by(text.c.id, text.c.body)
         .order_by(text.c.id)
     )
@@ -59,7 +61,8 @@ def source_copies(tx: Tx) -> pd.DataFrame:
 def source_rows(tx: Tx) -> pd.DataFrame:
     """The rows of the corpus in order: `hs_id`, `cn_id`, `hs`, `cn`, `language` (the CN's), `meta` (the row's).
 
-    A text that stands in several rows is spelled everywhere as in the first of them.
+    A text that stands in several rows is spelled everywhere as in the first of them. Texts without a pair follow, one
+    a row, with no id and an empty text on the other side.
     """
     hs, cn = text.alias("hs_text"), text.alias("cn_text")
     query = (
@@ -75,4 +78,42 @@ def source_rows(tx: Tx) -> pd.DataFrame:
         .join(cn, cn.c.id == source_pair.c.cn_id)
         .order_by(source_pair.c.row)
     )
-    return frame(tx, query)
+    rows = frame(tx, query)
+    return _with_unpaired(rows, frame(tx, _unpaired())) if has_unpaired(tx) else rows
+
+
+def _with_unpaired(rows: pd.DataFrame, alone: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    for side in ("hs", "cn"):
+        own = alone["kind"] == side
+        alone[side], alone[f"{side}_id"] = alone["body"].where(own, ""), alone["id"].where(own).astype("Int64")
+        rows[f"{side}_id"] = rows[f"{side}_id"].astype("Int64")
+    return pd.concat([rows, alone[rows.columns]], ignore_index=True) if len(rows) else alone[rows.columns]
+
+
+def row_metadata(tx: Tx, kind: str) -> list[tuple[int, dict[str, str]]]:
+    """The text of one kind in each source pair, and the metadata of that row."""
+    side = source_pair.c.hs_id if kind == "hs" else source_pair.c.cn_id
+    return [(row[0], row[1]) for row in tx.execute(select(side, source_pair.c.meta).order_by(source_pair.c.row))]
+
+
+def has_unpaired(tx: Tx) -> bool:
+    """Whether the corpus was imported with texts that have no pair; texts that came with labels are none of it."""
+    return bool(settings.of_stage(tx, "import").get("unpaired"))
+
+
+def n_unpaired(tx: Tx) -> int:
+    """How many texts of the corpus have no pair."""
+    return (
+        int(tx.execute(select(func.count()).select_from(_unpaired().subquery())).scalar_one())
+        if has_unpaired(tx)
+        else 0
+    )
+
+
+def _unpaired() -> Select[Any]:
+    """The texts that stand in no source pair."""
+    columns = (text.c.id, text.c.kind, text.c.body, text.c.language, text.c.meta)
+    paired = select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id))
+    return select(*columns).where(text.c.id.not_in(paired)).order_by(text.c.id)

@@ -51,6 +51,7 @@ class _App(FastAPI):
 
 def create_app(study: Study, annotate: Annotate) -> FastAPI:
     """The app that serves a study on these terms; it lets go of the study's file when it ends."""
+    annotate = annotate.worded(study.facts["hs_name"])
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -95,7 +95,7 @@ def _terms(routes: APIRouter, context: Context) -> None:
     door, study, annotate = context.door, context.study, context.annotate
 
     def show(request: Request, visitor: Visitor, asked: list[Question], problem: str = "") -> Response:
-        texts = {"about": render(annotate.about), "warning": render(annotate.warning)}
+        texts = {"about": render(annotate.about), "warning": render(annotate.warning or "")}
         values = texts | {"guidelines": render(study.guidelines[1]), "questions": asked, "longest": LONGEST_WORDS}
         return context.page(
             request, visitor, "welcome.html.j2", **values, **_reading(context, visitor), problem=problem
@@ -170,7 +170,7 @@ def _work(routes: APIRouter, context: Context) -> None:
         if not visitor.consented:
             return RedirectResponse("/welcome", SEE_OTHER)
         done = _decided(context, visitor) if visitor.role is Role.ADJUDICATOR else _answered(context, visitor)
-        values = {"thanks": render(annotate.thanks), "desk": HOME[visitor.role], **done}
+        values = {"thanks": render(annotate.thanks or ""), "desk": HOME[visitor.role], **done}
         return context.page(request, visitor, "thanks.html.j2", **values)
 
 

@@ -32,6 +32,27 @@ def upgrade() -> None:
     _give_settings_a_place()
     _note_what_decisions_saw()
     _tie_judgements_to_runs()
+    _let_runs_bring_candidates_in()
+
+
+def _let_runs_bring_candidates_in() -> None:
+    columns = ("source_id", "run", "rank", "cn_id", "score")
+    op.create_table(
+        "neighbour_or_run",
+        sa.Column("source_id", sa.Integer(), nullable=False),
+        sa.Column("run", sa.Text(), nullable=False),
+        sa.Column("rank", sa.Integer(), nullable=False),
+        sa.Column("cn_id", sa.Integer(), nullable=False),
+        sa.Column("score", sa.Float(), nullable=False),
+        sa.ForeignKeyConstraint(["cn_id"], ["text.id"], name=op.f("fk_neighbour_cn_id_text")),
+        sa.ForeignKeyConstraint(["source_id"], ["text.id"], name=op.f("fk_neighbour_source_id_text")),
+        sa.PrimaryKeyConstraint("source_id", "run", "rank", name=op.f("pk_neighbour")),
+    )
+    op.execute(
+        f"INSERT INTO neighbour_or_run ({', '.join(columns)}) SELECT source_id, '', rank, cn_id, score FROM neighbour"
+    )
+    op.drop_table("neighbour")
+    op.rename_table("neighbour_or_run", "neighbour")
 
 
 def _tie_judgements_to_runs() -> None:

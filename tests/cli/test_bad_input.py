@@ -315,4 +315,4 @@ def test_two_imports_at_once_do_not_mix(tmp_path: Path, at: At) -> None:
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
     outcomes = sorted((process.wait(), process.communicate()[1]) for process in both)
     assert [code for code, _ in outcomes] == [0, 2]
-    assert b"`--redo` would discard 21 source pairs" in outcomes[1][1]
+    assert b"`--redo` would discard 21 corpus rows" in outcomes[1][1]

@@ -385,7 +385,7 @@ def test_overlap_and_groups_are_read_from_the_options(at: At, fcpair: Fcpair) ->
 def test_redo_is_asked_for_by_name(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study.open(at("dealt"))
     corpus = write_corpus(tmp_path / "c.csv")
-    said = "`--redo` would discard 21 source pairs, 4 selected HS, 6 candidates, 24 pairs, 42 assignments"
+    said = "`--redo` would discard 21 corpus rows, 4 selected HS, 6 candidates, 24 pairs, 42 assignments"
     assert said in fcpair("import", corpus, code=2).stderr
     fcpair("import", corpus, "--redo")
     assert study.status()["stages"] == {"import": 21, "select": 0, "retrieve": 0, "pair": 0, "assign": 0}

@@ -59,7 +59,7 @@ BUILDING: dict[str, Callable[[Study, Path, bool], object]] = {
 DONE = dict(zip(BUILDING, ("imported", "selected", "retrieved", "paired", "dealt"), strict=True))
 MADE = {"import": 21, "select": 4, "retrieve": 6, "pair": 24, "assign": 42}
 WORDS = {
-    "import": "21 source pairs",
+    "import": "21 corpus rows",
     "select": "4 selected HS",
     "retrieve": "6 candidates",
     "pair": "24 pairs",
