@@ -88,26 +88,14 @@ def read_corpus(
     if language:
         frame = _only(path, frame, language)
     reject(path, _empty_texts(frame, unpaired=unpaired))
-    frame["hs_digest"] = [digest(text) for text in frame[HS]]
-    frame["cn_digest"] = [digest(text) for text in frame[CN]]
+    for side in (HS, CN):
+        frame[f"{side}_digest"] = [digest(text) for text in frame[side]]
+        if unpaired and f"{side}_id" in frame.columns:
+            frame[f"{side}_id"] = _all_ids(frame, side)
     known = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
     metadata = tuple(name for name in frame.columns if name not in known)
     hs_side, cn_side = _sides(format, metadata)
     return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, assumed)
-
-
-def side_rows(pairs: pd.DataFrame, side: str, *, all_ids: bool) -> pd.DataFrame:
-    """The rows of `Corpus.pairs` in which a text of this side stands.
-
-    With `all_ids` each has all ids that the file gives its text, in a space-separated list: a collection may hold a
-    text several times. No id that a TREC run can name has a space in it.
-    """
-    rows, name, key = pairs[pairs[side].str.strip() != ""], f"{side}_id", f"{side}_digest"
-    again = rows[key].duplicated(keep=False)
-    if not all_ids or name not in rows.columns or not again.any():
-        return rows
-    together = rows[again].groupby(key)[name].agg(lambda ids: " ".join(dict.fromkeys(" ".join(ids).split())))
-    return rows.assign(**{name: rows[name].mask(again, rows[key].map(together))})
 
 
 def read_side(path: str | Path, side: str) -> pd.DataFrame:
@@ -160,6 +148,17 @@ def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
         for line, is_empty, nothing in zip(frame[LINE], empty[side], both, strict=True)
         if is_empty and (nothing or not unpaired)
     ]
+
+
+def _all_ids(frame: pd.DataFrame, side: str) -> pd.Series[str]:
+    """All ids that the rows give the text of each row, in a list with spaces: a collection may have a text twice.
+
+    No id that a TREC run can name has a space in it.
+    """
+    given, key = frame[f"{side}_id"], frame[f"{side}_digest"]
+    again = key.duplicated(keep=False) & (frame[side].str.strip() != "")
+    together = given[again].groupby(key[again]).agg(lambda ids: " ".join(dict.fromkeys(" ".join(ids).split())))
+    return given.mask(again, key.map(together))
 
 
 def _only(path: str | Path, frame: pd.DataFrame, language: str) -> pd.DataFrame:

@@ -216,11 +216,36 @@ def test_every_empty_text_is_named_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_corpus(path, "csv")
     assert [(f.line, f.message) for f in caught.value.findings] == [
-        (4, "the hs text is empty"),
-        (5, "the cn text is empty"),
+        (4, "the hs text is empty; `--unpaired` takes such a row for a text without a pair"),
+        (5, "the cn text is empty; `--unpaired` takes such a row for a text without a pair"),
         (6, "the hs text is empty"),
         (6, "the cn text is empty"),
     ]
+
+
+def test_a_row_with_one_text_is_taken_when_asked_for_and_one_with_none_is_not(tmp_path: Path) -> None:
+    assert read_corpus(written(tmp_path, "hs,cn\na,\n,b\n"), "csv", unpaired=True).pairs["cn"].tolist() == ["", "b"]
+    with pytest.raises(InputError) as caught:
+        read_corpus(written(tmp_path, "hs,cn\na,\n ,\n"), "csv", unpaired=True)
+    assert [(f.line, f.message) for f in caught.value.findings] == [
+        (3, "the hs text is empty"),
+        (3, "the cn text is empty"),
+    ]
+
+
+def test_columns_of_ids_are_named_and_describe_their_side(tmp_path: Path) -> None:
+    path = written(tmp_path, "query,qid,document,docid\na,q1,b,d7\n")
+    read = read_corpus(path, "csv", hs_column="query", cn_column="document", hs_id_column="qid", cn_id_column="docid")
+    assert (read.hs_metadata, read.cn_metadata) == (("hs_id",), ("cn_id",))
+    assert read.pairs[["hs_id", "cn_id"]].to_numpy().tolist() == [["q1", "d7"]]
+
+
+def test_a_column_of_ids_that_is_not_there_or_is_named_for_a_text_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "hs,cn\na,b\n")
+    with pytest.raises(InputError, match="missing column `qid`"):
+        read_corpus(path, "csv", hs_id_column="qid")
+    with pytest.raises(InputError, match="one column is named for two things"):
+        read_corpus(path, "csv", cn_id_column="hs")
 
 
 def test_the_body_is_verbatim_and_its_digest_is_of_its_identity(tmp_path: Path) -> None:

@@ -234,6 +234,7 @@ def test_a_run_keeps_plain_values(tmp_path: Path) -> None:
     assert kept == {
         **{"path": str(tmp_path / "c.csv"), "format": "csv", "language": None},
         **{"hs_column": "hs", "cn_column": "cn"},
+        **{"hs_id_column": None, "cn_id_column": None, "unpaired": False},
     }
     assert as_params(Assign(overlap={2: 0.1}))["overlap"] == {"2": 0.1}
     assert as_params(Setup())["scheme"][2] == {"code": 2, "name": "appropriate", "definite": True, "positive": True}

@@ -96,11 +96,8 @@ def _own_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
     default: Any = item.default
     if several:
         default = ", ".join(default)
-    plain = (
-        item.metadata["otherwise"]
-        if default in (None, "")
-        else textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
-    )
+    given = textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
+    plain = item.metadata["otherwise"] if default in (None, "") else given
     text = f"{_sentence(item)}  [default: the recipe's, else {plain}]"
     if several:
         return click.option(_flag(item).removesuffix("s"), item.name, multiple=True, metavar="NAME", help=text)

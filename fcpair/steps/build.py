@@ -44,11 +44,10 @@ def import_corpus(store: Store, options: Import, *, redo: bool = False) -> RunRe
     with store.write() as tx:
         begin_building(tx, "import", redo=redo)
         pairs = read.pairs
-        hs_rows = corpora.side_rows(pairs, corpora.HS, all_ids=options.unpaired)
-        cn_rows = corpora.side_rows(pairs, corpora.CN, all_ids=options.unpaired)
-        hs_ids = add_side(tx, corpora.HS, hs_rows, read.hs_metadata)
-        cn_ids = add_side(tx, corpora.CN, cn_rows, read.cn_metadata)
-        paired = pairs.loc[hs_rows.index.intersection(cn_rows.index)]
+        has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))
+        hs_ids = add_side(tx, corpora.HS, pairs[has_hs], read.hs_metadata)
+        cn_ids = add_side(tx, corpora.CN, pairs[has_cn], read.cn_metadata)
+        paired = pairs[has_hs & has_cn]
         hs, cn = paired["hs_digest"].map(hs_ids), paired["cn_digest"].map(cn_ids)
         texts.add_source_pairs(tx, zip(hs.tolist(), cn.tolist(), _metadata(paired, read.metadata), strict=True))
         counts = {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)}
@@ -109,7 +108,7 @@ def _positions(there: pd.DataFrame, options: Select) -> NDArray[np.int64]:
 
 
 def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: Progress | None) -> RunRecord:
-    """Bring candidates in: the nearest neighbours of the source CNs, less all source CNs; or those listed, or of runs."""
+    """Bring candidates in: neighbours of the source CNs, less all source CNs; or those of a list; or those of runs."""
     import numpy as np
 
     if options.list is not None and options.runs:

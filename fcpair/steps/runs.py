@@ -79,4 +79,4 @@ def _unknown(path: Path, lines: pd.DataFrame, side: str, ids: Ids) -> list[Findi
         if n != 1:
             wrong = f"names {n} different texts of the corpus" if n else "is not in the corpus"
             found.append(Finding(str(path), line, f"{side}_id `{given}` {wrong}", f"{side}_id {wrong}"))
-    return sorted(found, key=lambda finding: finding.line or 0)
+    return found

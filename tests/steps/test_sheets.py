@@ -203,7 +203,8 @@ def test_a_workbook_offers_the_answers_and_holds_the_guidelines(guided: Study, t
     assert str(choice.sqref) == "H2:H15"
     assert pairs["H1"].value == "label"
     column = [cell.value for cell in guidelines["A"]]
-    assert column[6:] == ["Guidelines", "# How to answer", None, "'- Read both.", "'=1+1"]
+    assert column[6:10] == ["Columns", "hs: hate speech", "cn: counter-narrative", None]
+    assert column[10:] == ["Guidelines", "# How to answer", None, "'- Read both.", "'=1+1"]
 
 
 def test_no_cell_of_a_workbook_is_a_formula(tmp_path: Path) -> None:
