@@ -13,7 +13,7 @@ from fcpair.params import Adjudicate, Annotate, Setup, Simulate, as_params
 from fcpair.recipe import Recipe
 from fcpair.records import Scheme
 from fcpair.steps.allowance import LIMITS, loosened
-from fcpair.steps.ground import has_own, is_file, own, scheme_of
+from fcpair.steps.ground import is_file, scheme_of
 from fcpair.steps.pretend import by_people
 from fcpair.store import Store, Tx, decisions, guidelines, progress, runs, settings
 
