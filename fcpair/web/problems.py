@@ -44,6 +44,7 @@ SENTENCES = {
         "the study cannot be read or written just now; try again, and if that does not help, tell those who run it"
     ),
 }
+NOT_YET = "The study is not at this stage"
 NOT_READ = "the form cannot be read: {}"
 _log = logging.getLogger("fcpair.web")
 
@@ -72,7 +73,8 @@ class Problems:
             headers["Retry-After"] = str(error.wait_s)
         if isinstance(error, StudyError):  # names the place of the file, which is for those who run the server
             _log.error("%s %s: %s", request.method, request.url.path, error)
-        return self._answer(request, status, SENTENCES.get(status, str(error)), headers)
+        heading = NOT_YET if isinstance(error, StageError) else ""
+        return self._answer(request, status, SENTENCES.get(status, str(error)), headers, heading)
 
     def invalid(self, request: Request, error: Exception) -> Response:
         """A body, form or address that does not have its declared shape; strangers learn nothing about that.
@@ -100,11 +102,14 @@ class Problems:
         """Any other error; the guard logs where it arose."""
         return self._answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, FAILED, {})
 
-    def _answer(self, request: Request, status: HTTPStatus, sentence: str, headers: Mapping[str, str]) -> Response:
+    def _answer(
+        self, request: Request, status: HTTPStatus, sentence: str, headers: Mapping[str, str], heading: str = ""
+    ) -> Response:
+        """JSON or a page, whose `heading` is the usual one of the status where none is given."""
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)
         visitor = self._context.door.seen(request)  # who is not known yet is not looked up: that may be what failed
-        values = {"status": status.value, "title": "Something is wrong", "sentence": sentence}
+        values = {"status": status.value, "title": "Something is wrong", "sentence": sentence, "heading": heading}
         page = self._context.page(request, visitor, "error.html.j2", **values)
         page.status_code = status
         page.headers.update(headers)

@@ -11,6 +11,7 @@ from steps.small import STAGES
 
 from fcpair.params import Adjudicate
 from fcpair.study import Study
+from fcpair.web.lead_files import DOWNLOADS
 from web.conftest import Site, csrf_of
 
 Serve = Callable[..., Site]
@@ -127,4 +128,15 @@ def test_a_download_of_an_empty_tier_says_so_and_names_no_place_of_the_server(se
     assert answer.status_code == 422
     tier = "bronze" if name == "hf" else "gold"
     assert f"{tier} is empty: no pair is in it yet, so nothing was written" in unescape(answer.text).lower()
+    assert "<h1>What the form asks for cannot be done</h1>" in answer.text
+    assert "/tmp" not in answer.text
+
+
+@pytest.mark.parametrize("name", [name for name in DOWNLOADS if name not in {"report", "log"}])
+@pytest.mark.parametrize("stage", ["empty", "paired"])
+def test_a_download_that_comes_too_early_says_so(serve: Serve, stage: str, name: str) -> None:
+    browser = serve(stage).browser("lea")
+    answer = browser.post(f"/lead/download/{name}", data={"csrf": csrf_of(browser)})
+    assert answer.status_code == 409
+    assert "<h1>The study is not at this stage</h1>" in answer.text
     assert "/tmp" not in answer.text
