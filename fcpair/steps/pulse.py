@@ -40,7 +40,8 @@ class PersonPulse:
 class StagePulse:
     """How one stage goes: `name` is `label`, `adjudicate` or `validate`; `vacant` pairs wait for somebody to take them.
 
-    In `adjudicate`, `done` pairs are decided by a person, `open` ones wait for one, and `by_policy` ones for a policy.
+    In `adjudicate`, `done` pairs are decided by a person, `open` ones wait for one, `again` of them for a second look,
+    and `by_policy` ones wait for a policy.
 
     `per_day` and `end_at` are of everybody together, as if any of them could take any pair; `last_end` and
     `longest_left_s` are of whoever will be last with what they were given, None where that cannot be told.
@@ -55,6 +56,7 @@ class StagePulse:
     end_at: float | None
     last_end: float | None
     longest_left_s: float | None
+    again: int = 0
     by_policy: int = 0
 
 
@@ -157,7 +159,7 @@ def adjudicating(
     there = [one for one in everybody if one.role is Role.ADJUDICATOR or one.id in acts]
     people = tuple(_pulse(one, {Status.DONE.value: decided[one.id]}, acts.get(one.id, _Acts()), clock) for one in there)
     stage = _stage(ADJUDICATE, (decided.total(), pairs.wait_for_person + again, 0), people, acts, clock)
-    return replace(stage, by_policy=pairs.wait_for_policy)
+    return replace(stage, again=again, by_policy=pairs.wait_for_policy)
 
 
 def _stage(

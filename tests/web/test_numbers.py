@@ -7,9 +7,10 @@ from collections.abc import Callable
 from html import unescape
 
 import pytest
+from steps.online import admit, give
 from steps.small import STAGES
 
-from fcpair.params import Adjudicate
+from fcpair.params import Adjudicate, Annotate
 from fcpair.study import Study
 from fcpair.web.lead_files import DOWNLOADS
 from web.conftest import Site, csrf_of
@@ -84,7 +85,7 @@ def test_progress_tiers_and_next_step_say_the_same_of_what_waits(
     progress = panel(site, "progress")
     assert re.search(rf"decided by people, {waiting} waits? for a person", progress) or "nothing waits" in progress
     assert (f"; {pairs['wait_for_policy']} more with labels" in progress) == bool(pairs["wait_for_policy"])
-    assert re.search(rf"[ ;]{waiting} pairs? waits? for a person\.", panel(site, "tiers"))
+    assert re.search(rf"[ ;]{waiting} pairs? without a final label waits? for a person\.", panel(site, "tiers"))
     if waiting:
         assert f"pairs that wait for a decision: {waiting};" in words_of(site.browser("lea").get("/lead").text)
 
@@ -99,6 +100,37 @@ def test_what_a_person_has_decided_is_counted_beside_their_name_everywhere(serve
     assert "Answers open Given Skipped Withdrawn Pairs decided" in page
     assert re.search(r"judy adjudicator 0 0 0 0 3 ", page)
     assert next(one for one in site.study.status()["people"] if one["name"] == "judy")["decided"] == 3
+
+
+@pytest.mark.parametrize("stage", ["labelled", "decided", "checked"])
+def test_a_pair_that_waits_for_a_second_look_is_counted_as_that(serve: Serve, stage: str) -> None:
+    """judy decides two pairs, then somebody changes their label of the first."""
+    site = serve(stage)
+    first, second = site.study.waiting()[:2]
+    site.study.decide(first, 2, by="judy")
+    site.study.decide(second, 0, by="judy")
+    before = site.study.status()["pairs"]
+    change_a_label(site.study, first)
+    state = site.study.status()
+    waiting = len(site.study.waiting())
+    assert state["pairs"] == before
+    assert (state["pairs"]["wait_for_person"], state["adjudications"]["second_look"]) == (waiting, 1)
+    progress = panel(site, "progress")
+    assert f"1 pair decided by people, {waiting + 1} wait for a person (1 of them for a second look" in progress
+    assert re.search(r"judy 1 2 ", progress)
+    assert f" {waiting} pairs without a final label wait for a person." in panel(site, "tiers")
+    assert cells(panel(site, "coverage"), "labelled, waits for a person") == waiting
+    assert re.search(r"judy adjudicator 0 0 0 0 1 ", words_of(site.browser("lea").get("/lead/people").text))
+    said = words_of(site.browser("judy").get("/adjudicate").text)
+    assert f"{waiting + 1} wait · 2 decided by you · 1 of them again" in said
+
+
+def change_a_label(study: Study, pair: int) -> None:
+    """Whoever labelled a pair first labels it otherwise, on the pages."""
+    row = next(one for one in study.labels().to_dict("records") if one["pair"] == pair)
+    visitor, desk = admit(study, row["annotator"]), study.desk(Annotate())
+    task = next(one for one in desk.answers(visitor, n=99) if one.pair_id == pair)
+    give(desk, visitor, "appropriate" if row["label"] == "not_sure" else "not_sure", task.assignment_id)
 
 
 def test_a_decision_that_was_taken_back_counts_for_nobody(serve: Serve) -> None:
