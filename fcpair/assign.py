@@ -102,7 +102,7 @@ def _number(hs: Ints, cn: Ints, rng: np.random.Generator) -> Pairs:
     cn_names, cn_at = np.unique(cn, return_inverse=True)
     n_distinct = len(np.unique(hs_at * len(cn_names) + cn_at))
     if n_distinct < len(hs):
-        raise InputError(f"{len(hs) - n_distinct} of {len(hs)} pairs stand twice; give each pair once")
+        raise InputError(f"{len(hs) - n_distinct} of {len(hs)} pairs are duplicated; give each pair once")
     n_hs, n_cn = len(hs_names), len(cn_names)
     return Pairs(rng.permutation(n_hs)[hs_at], n_hs + rng.permutation(n_cn)[cn_at], n_hs, n_hs + n_cn)
 

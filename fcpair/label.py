@@ -49,7 +49,7 @@ def parse_scheme(choices: list[dict[str, Any]]) -> Scheme:
     problems = (
         (len(definite) < 2, "at least two definite choices are needed"),
         (not positive or not positive < definite, "some, not all, of the definite choices must be positive"),
-        (len(set(scheme.codes)) < len(names) or len(set(names)) < len(names), "a code or a name stands twice"),
+        (len(set(scheme.codes)) < len(names) or len(set(names)) < len(names), "a code or a name is duplicated"),
         (bool({SKIP, IRRECONCILABLE} & set(names)), f"`{SKIP}` and `{IRRECONCILABLE}` have a meaning of their own"),
         (any(not name or name.isdecimal() for name in names), "a name is a word, not empty and no number"),
         (any(len(name) > LONGEST_NAME for name in names), f"a name has at most {LONGEST_NAME} characters"),

@@ -123,7 +123,7 @@ def _named(raw: Raw, names: Iterable[str]) -> list[str]:
         elif len(alike) == 1:
             header[alike[0]] = name
     twice = sorted({name for name in header if header.count(name) > 1})
-    reject(raw.place, [*findings, *(Finding(raw.place, 1, f"column `{name}` stands twice") for name in twice)])
+    reject(raw.place, [*findings, *(Finding(raw.place, 1, f"column `{name}` is duplicated") for name in twice)])
     return header
 
 

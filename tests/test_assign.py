@@ -348,7 +348,7 @@ def test_grids_that_cannot_be_dealt_are_refused() -> None:
     nothing = np.array([], np.int64)
     with pytest.raises(InputError, match="no pairs"):
         deal(nothing, nothing, 2)
-    with pytest.raises(InputError, match="1 of 3 pairs stand twice"):
+    with pytest.raises(InputError, match="1 of 3 pairs are duplicated"):
         deal(np.array([0, 1, 0]), np.array([2, 2, 2]), 2)
 
 

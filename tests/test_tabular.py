@@ -247,7 +247,7 @@ def test_a_quote_that_is_not_closed_names_its_line(tmp_path: Path) -> None:
 
 
 def test_a_column_that_stands_twice(tmp_path: Path) -> None:
-    assert places(refused(written(tmp_path, "hs,cn,hs\na,b,c\n"))) == [(1, "column `hs` stands twice")]
+    assert places(refused(written(tmp_path, "hs,cn,hs\na,b,c\n"))) == [(1, "column `hs` is duplicated")]
 
 
 def test_missing_columns_are_named_beside_those_that_are_there(tmp_path: Path) -> None:

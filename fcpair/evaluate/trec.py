@@ -134,7 +134,7 @@ def _repeated(path: Path, lines: pd.DataFrame) -> list[Finding]:
     for column in ("cn_id", "rank"):
         again = lines[lines.duplicated(["hs_id", column])]
         said = zip(again["line"], again[column], again["hs_id"], strict=True)
-        found += [Finding(str(path), int(at), f"{column} {given} stands twice for HS {hs}") for at, given, hs in said]
+        found += [Finding(str(path), int(at), f"{column} {given} is duplicated for HS {hs}") for at, given, hs in said]
     return found
 
 

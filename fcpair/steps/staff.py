@@ -67,7 +67,7 @@ def active(tx: Tx, role: Role, n: int | None) -> list[Person]:
     if there:
         if n is not None and n != len(there):
             raise InputError(
-                f"{n} {role}s were asked for, but the study has {len(there)} active ones; leave the number away, or "
+                f"{n} {role}s were asked for, but the study has {len(there)} active ones; omit the number, or "
                 "change who takes part with `fcpair people`"
             )
         return there

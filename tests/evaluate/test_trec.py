@@ -44,8 +44,8 @@ def test_tabs_blank_lines_and_a_byte_order_mark_are_let_through(tmp_path: Path) 
     [
         ("10 Q0 5 2 0.1 me", r":3: cn_id 5 is not in the pool"),
         ("30 Q0 7 1 0.1 me", r":3: hs_id 30 is not an HS of the study"),
-        ("10 Q0 8 1 0.1 me", r":3: rank 1 stands twice for HS 10"),
-        ("10 Q0 7 2 0.1 me", r":3: cn_id 7 stands twice for HS 10"),
+        ("10 Q0 8 1 0.1 me", r":3: rank 1 is duplicated for HS 10"),
+        ("10 Q0 7 2 0.1 me", r":3: cn_id 7 is duplicated for HS 10"),
         ("10 Q0 8 2 nan me", r":3: score is `nan`; expected a finite number"),
         ("10 Q0 8 2 inf me", r":3: score is `inf`; expected a finite number"),
         ("10 Q0 8 2 high me", r":3: score is `high`; expected a finite number"),
