@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fcpair.params import Pair, Retrieve, Select
 from fcpair.recipe import load_recipe
 from fcpair.study import Study
 
@@ -26,3 +27,19 @@ def test_the_study_of_printers_runs_without_a_model_and_warns_of_nothing(tmp_pat
     assert "Pairs that stand in the corpus that the study started from are among them." in told
     for text in (told, (tmp_path / "report.html").read_text("utf-8")):
         assert "hate" not in text.lower().replace("whatever", "")
+
+
+def test_the_run_over_printers_names_questions_and_answers_by_their_own_ids(tmp_path: Path) -> None:
+    """At rank 1 stand eight answers for the twelve questions; the first line has q01 with a01, its own answer."""
+    recipe = load_recipe(RECIPE)
+    assert recipe.setup is not None
+    assert recipe.import_ is not None
+    study = Study.create(tmp_path / "printers.db", recipe.setup)
+    study.import_corpus(recipe.import_)
+    study.select(Select(hs=12))
+    run = study.retrieve(Retrieve(runs=(RECIPE.parent / "printers.trec",), depth=1))
+    assert run.counts == {"runs": {"printers.trec": 8}, "candidates": 8}
+    assert study.pair(Pair(keep_known=True)).counts["pairs"] == 96
+    told = study.explain(1)
+    assert (told.hs_metadata["hs_id"], told.cn_metadata["cn_id"]) == ("q01", "a01")
+    assert told.brought_in_by[0]["rank"] == 1

@@ -140,6 +140,16 @@ def test_its_settings_hold(older: Path) -> None:
     assert kept["validate"] == {"validators": 2, "pairs": None, "blind": False, "seed": 1}
 
 
+def test_its_neighbours_are_there_and_of_no_run(older: Path) -> None:
+    with closing(sqlite3.connect(older)) as connection:
+        before = sorted(connection.execute("SELECT source_id, rank, cn_id, score FROM neighbour"))
+    Study.upgrade(older)
+    with closing(sqlite3.connect(older)) as connection:
+        after = sorted(connection.execute("SELECT source_id, rank, cn_id, score FROM neighbour WHERE run = ''"))
+        assert connection.execute("PRAGMA foreign_key_list(neighbour)").fetchall()
+    assert before == after
+
+
 def test_the_limits_and_the_opt_out_of_0002_hold(tmp_path: Path) -> None:
     path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
     Study.upgrade(path)

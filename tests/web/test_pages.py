@@ -163,6 +163,30 @@ def test_the_welcome_says_what_the_study_is_and_asks_what_the_recipe_asks(study:
     assert f'value="{TOPIC}"' in page.text
 
 
+@pytest.mark.parametrize(
+    ("hs_name", "about_hate"), [("hate speech", True), ("Hateful post", True), ("question", False), ("", False)]
+)
+def test_words_of_hate_are_said_only_where_the_hs_are_called_so(
+    tmp_path: Path, enter: Enter, hs_name: str, about_hate: bool
+) -> None:
+    study = Study.create(tmp_path / "s.db", Setup(hs_name=hs_name, cn_name="answer"))
+    study.add_people(["ana"], Role.ANNOTATOR)
+    browser = enter(study, "ana", Annotate(), consent=False)
+    told = browser.get("/welcome").text
+    assert ("hateful, insulting" in told) is about_hate
+    assert ("some may upset you" in told) is not about_hate
+    assert "skip a pair or stop" in told
+    browser.post("/welcome", data={"consent": "yes"})
+    thanks = enter(study, "ana", Annotate()).get("/thanks").text
+    assert ("answer hate" in thanks) is about_hate
+    assert "do something pleasant now" in thanks
+
+
+def test_words_that_are_given_hold_whatever_the_hs_are_called() -> None:
+    given = Annotate(warning="", thanks="Bye.").worded("hate speech")
+    assert (given.warning, given.thanks) == ("", "Bye.")
+
+
 @pytest.mark.parametrize("address", ["/annotate", "/thanks"])
 def test_nobody_reads_a_pair_before_they_agreed(study: Study, enter: Enter, address: str) -> None:
     page = enter(study, "ana", consent=False).get(address)
