@@ -16,7 +16,7 @@ from fcpair.params import Import, Pair, Retrieve, Select
 from fcpair.records import RunRecord
 from fcpair.steps.ground import begin_building, check_building, note
 from fcpair.steps.listed import listed
-from fcpair.steps.runs import pooled
+from fcpair.steps.runs import ids_of, pooled
 from fcpair.store import Store, Tx, grids, texts
 
 if TYPE_CHECKING:
@@ -171,7 +171,8 @@ def _noting(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
     """The run with a note on the selected HS that bring in no candidates of their own."""
     if not hs_ids:
         return run
-    shown = ", ".join(map(str, hs_ids[:SHOWN])) + ", ..." * (len(hs_ids) > SHOWN)
+    names = {text_id: name for name, named in ids_of(tx, corpora.HS).items() for text_id in named}
+    shown = ", ".join(names[hs] for hs in hs_ids[:SHOWN] if hs in names) + ", ..." * (len(hs_ids) > SHOWN)
     n = f"{len(hs_ids):,} of {len(grids.selected(tx)):,} selected HS"
     return replace(run, notes=(f"{n} {why} and bring in no candidates of their own: hs_id {shown}",))
 

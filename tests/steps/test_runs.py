@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.models import Model
 from fcpair.params import Import, Pair, Retrieve, Select
 from fcpair.recipe import Recipe, load_recipe
+from fcpair.records import RunRecord
 from fcpair.store import grids, progress, texts
 from fcpair.study import Study
 from steps.small import CNS, HS, SHARED, assert_refused, write_corpus, write_csv
@@ -57,8 +60,8 @@ def collection(tmp_path: Path) -> Study:
     path = tmp_path / "collection.csv"
     path.write_text(COLLECTION, "utf-8")
     study = Study.create(tmp_path / "collection.db")
-    named = {"hs_column": "query", "cn_column": "document", "hs_id_column": "qid", "cn_id_column": "docid"}
-    run = study.import_corpus(Import(path, **named, unpaired=True))
+    own = ("qid", "docid")
+    run = study.import_corpus(Import(path, "csv", None, "query", "document", *own, unpaired=True))
     assert run.counts == {"rows": 6, "hs": 3, "cn": 3, "without_pair": 5}
     study.select(Select(hs=3))
     return study
@@ -156,7 +159,7 @@ def test_runs_and_a_list_a_run_twice_and_no_depth_are_refused(at: At, tmp_path: 
         (Retrieve(runs=(tmp_path / "none",)), "there is no such file"),
         (Retrieve(runs=(run,)), "the runs name no CN for any of the selected HS"),
     ):
-        assert_refused(study, lambda options=options: study.retrieve(options), InputError, said)
+        assert_refused(study, partial(study.retrieve, options), InputError, said)
 
 
 # -- ids of the researcher's own
@@ -216,12 +219,14 @@ def test_texts_without_a_pair_are_selected_crossed_and_written(collection: Study
     assert collection.export.corpus(tmp_path / "again.csv").counts["rows"] == 5
 
 
-@pytest.mark.parametrize("name", ["again.csv", "again.jsonl", "again.parquet"])
-def test_an_exported_corpus_is_read_back_with_its_texts_and_ids(collection: Study, tmp_path: Path, name: str) -> None:
-    collection.export.corpus(tmp_path / name)
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_an_exported_corpus_is_read_back_with_its_texts_and_ids(
+    collection: Study, tmp_path: Path, form: Literal["csv", "jsonl", "parquet"]
+) -> None:
+    path = tmp_path / f"again.{form}"
+    collection.export.corpus(path)
     other = Study.create(tmp_path / "other.db")
-    form = Path(name).suffix[1:]
-    assert other.import_corpus(Import(tmp_path / name, format=form, unpaired=True)).counts["without_pair"] == 4
+    assert other.import_corpus(Import(path, form, unpaired=True)).counts["without_pair"] == 4
     assert (set(ids(other, "hs")), set(ids(other, "cn"))) == (set(ids(collection, "hs")), set(ids(collection, "cn")))
     other.select(Select(hs=3))
     other.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", "q3 Q0 d3 1 1 x"),)))
@@ -256,7 +261,7 @@ def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_
     run = collection.retrieve(Retrieve(k=2))
     assert (run.counts["source_cns"], run.counts["candidates"]) == (1, 2)
     assert run.notes == (
-        "2 of 3 selected HS have no CN in the corpus to look from and bring in no candidates of their own: hs_id 1, 3",
+        "2 of 3 selected HS have no CN in the corpus to look from and bring in no candidates of their own: hs_id q1, q3",
     )
 
 
@@ -277,7 +282,7 @@ def test_a_recipe_names_runs_beside_it_and_is_held_against_their_content(tmp_pat
         _until_people(study, read)
 
 
-def _until_people(study: Study, recipe: Recipe) -> list[object]:
+def _until_people(study: Study, recipe: Recipe) -> list[RunRecord]:
     found = []
     try:
         for run in study.walk(recipe):
