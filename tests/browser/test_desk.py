@@ -212,5 +212,6 @@ def test_a_pair_that_was_taken_back_meanwhile_is_told(desk: Host, windows: Windo
     page = sit(desk, windows, forgive=("status of 409",))
     desk.study.hand_over("ana", "ben")
     answer(page, "appropriate")
+    page.get_by_role("link", name="To the end").click()
     expect(page).to_have_url(re.compile("/thanks$"))
     assert codes(desk) == []
