@@ -54,14 +54,15 @@ def cautions(outcome: Outcome) -> Iterator[str]:
     """Where no test between two systems can be significant, whatever they score, and what it would take."""
     if not outcome.n_pairs:
         return
-    family = f"Holm's correction multiplies it by the {outcome.n_pairs:,} pairs of systems of a tier and measure"
+    n_pairs = "1 pair" if outcome.n_pairs == 1 else f"{outcome.n_pairs:,} pairs"
+    family = f"Holm's correction multiplies it by the {n_pairs} of systems of a tier and measure"
     enough = needed_hs(outcome.n_pairs, ALPHA)
     n_hs = {test.tier: test.n for test in outcome.comparisons}
     for tier, n in n_hs.items():
         if n < enough:
             yield (
                 f"no test on {tier} can reach p < {ALPHA}: the least p of {n} HS is 2 / {2**n:,}, and {family}; "
-                f"it takes {enough} HS, however often is resampled"
+                f"it takes {enough} HS, however often it is resampled"
             )
     needed = needed_resamples(outcome.n_pairs, ALPHA)
     if outcome.resamples < needed and max(n_hs.values(), default=0) >= enough:

@@ -62,6 +62,8 @@ class Access:
                 invited = [one for one in people.people(tx, active=True) if one.id not in there]
             else:
                 invited = [staff.find(tx, name) for name in dict.fromkeys(names)]
+            if not invited and not people.people(tx, active=True):
+                raise StageError("nobody takes part yet; `fcpair people add NAME` adds somebody, with an invite link")
             if not invited:
                 raise StageError("everybody has an invite link; `fcpair people invite NAME` makes a new one")
             if retired := [one.name for one in invited if one.retired]:

@@ -63,7 +63,7 @@ def test_where_no_test_can_be_significant_the_command_says_what_it_would_take(fc
     words = ("evaluate", "--system", "tfidf", "--system", "bm25", "--tier", "bronze", *FAST)
     said = " ".join(fcpair(*words).stderr.split())
     assert "Warning: no test on bronze can reach p < 0.05: the least p of 4 HS is 2 / 16, and Holm's" in said
-    assert "it takes 6 HS, however often is resampled." in said
+    assert "it takes 6 HS, however often it is resampled." in said
     assert len(json.loads(fcpair(*words, "--format", "json").stdout)["cautions"]) == 1
 
 

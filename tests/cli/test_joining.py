@@ -93,3 +93,8 @@ def test_who_joins_late_is_told_of_the_share_that_is_theirs(
     at(stage)
     said = fcpair("people", "add", "dora", "--role", role).stderr
     assert ("`fcpair assign --more` gives dora an even share" in said) == told
+
+
+def test_inviting_all_of_nobody_says_how_people_are_added(at: At, fcpair: Fcpair) -> None:
+    at("paired")
+    assert "nobody takes part yet; `fcpair people add NAME`" in fcpair("people", "invite", "--all", code=2).stderr

@@ -30,7 +30,7 @@ def test_too_few_hs_are_named_with_how_many_it_takes_and_resamples_are_not() -> 
         "no test on bronze can reach p < 0.05",
     ]
     assert "the least p of 7 HS is 2 / 128" in found[0]
-    assert found[0].endswith("it takes 8 HS, however often is resampled")
+    assert found[0].endswith("it takes 8 HS, however often it is resampled")
     assert list(cautions(outcome(FOUR, resamples=120, n_hs=8))) == []
 
 
