@@ -78,7 +78,8 @@ def _params(options: Assign) -> dict[str, Any]:
 
 
 def _nothing(n_unmet: int, n_settled: int) -> str:
-    decided = f"; the {n_settled:,} pairs that somebody has decided get no further labels" if n_settled else ""
+    which = "pair that somebody has decided gets" if n_settled == 1 else "pairs that somebody has decided get"
+    decided = f"; the {n_settled:,} {which} no further labels" if n_settled else ""
     if n_unmet:
         return (
             f"nobody may give the {n_unmet:,} labels that are missing; `fcpair people add NAME --role annotator` adds "

@@ -146,7 +146,7 @@ def test_a_pair_that_a_person_decided_gets_no_further_label(at: At) -> None:
     study.decide(single, 2, by="petra")
     study.assign(Assign(overlap={3: 1.0}), more=True)
     assert single not in {pair for _, pair in open_work(study)}
-    with pytest.raises(StageError, match="the 1 pairs that somebody has decided"):
+    with pytest.raises(StageError, match="the 1 pair that somebody has decided gets no further labels"):
         study.assign(Assign(overlap={3: 1.0}), more=True)
 
 
