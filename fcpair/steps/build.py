@@ -139,7 +139,7 @@ def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: P
         grids.set_candidates(tx, candidates)
         counts = {"source_cns": len(sources), "neighbours": len(found), "candidates": len(candidates)}
         run = note(tx, options, counts, model.record())
-        return _noting(tx, run, grids.selected_without_cn(tx), "have no CN in the corpus to look from")
+        return _noting(tx, run, grids.selected_without_cn(tx), "no CN in the corpus to look from")
 
 
 def _take_listed(store: Store, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:
@@ -164,7 +164,7 @@ def _take_pooled(store: Store, options: Retrieve, *, redo: bool) -> RunRecord:
         by_run = found.groupby("run", sort=False)["cn_id"].nunique().to_dict()
         run = note(tx, options, {"runs": by_run, "candidates": len(candidates)})
         there = set(found["source_id"].tolist())
-        return _noting(tx, run, [hs for hs in grids.selected(tx) if hs not in there], "have no line in any run")
+        return _noting(tx, run, [hs for hs in grids.selected(tx) if hs not in there], "no line in any run")
 
 
 def _noting(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
@@ -173,8 +173,10 @@ def _noting(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
         return run
     names = {text_id: name for name, named in ids_of(tx, corpora.HS).items() for text_id in named}
     shown = ", ".join(names[hs] for hs in hs_ids[:SHOWN] if hs in names) + ", ..." * (len(hs_ids) > SHOWN)
-    n = f"{len(hs_ids):,} of {len(grids.selected(tx)):,} selected HS"
-    return replace(run, notes=(f"{n} {why} and bring in no candidates of their own: hs_id {shown}",))
+    n = f"{len(hs_ids):,} of {len(grids.selected(tx)):,}"
+    return replace(
+        run, notes=(f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})",)
+    )
 
 
 def _warn_of_language(tx: Tx, model: str) -> None:

@@ -86,8 +86,8 @@ def test_candidates_are_the_union_of_the_first_of_each_run_for_each_selected_hs(
     assert run.counts == {"runs": {"one.trec": 2, "two.trec": 2}, "candidates": 3}
     assert candidates(study) == {CNS[10], CNS[11], SHARED}
     assert run.notes == (
-        "2 of 4 selected HS have no line in any run and bring in no candidates of their own: "
-        f"hs_id {hs[HS[2]]}, {hs[HS[3]]}",
+        "selected HS with no line in any run, which bring in no candidates of their own: "
+        f"2 of 4 (hs_id {hs[HS[2]]}, {hs[HS[3]]})",
     )
 
 
@@ -261,7 +261,8 @@ def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_
     run = collection.retrieve(Retrieve(k=2))
     assert (run.counts["source_cns"], run.counts["candidates"]) == (1, 2)
     assert run.notes == (
-        "2 of 3 selected HS have no CN in the corpus to look from and bring in no candidates of their own: hs_id q1, q3",
+        "selected HS with no CN in the corpus to look from, which bring in no candidates of their own: "
+        "2 of 3 (hs_id q1, q3)",
     )
 
 
