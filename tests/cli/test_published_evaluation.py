@@ -26,7 +26,8 @@ TIERS = ["diamond", "gold", "silver", "bronze"]
 
 
 def fcpair(*words: str | Path) -> Result:
-    result = CliRunner(env={"FCPAIR_STUDY": "published.db"}).invoke(main, [str(word) for word in words])
+    runner = CliRunner(env={"FCPAIR_STUDY": "published.db", "COLUMNS": "100"})
+    result = runner.invoke(main, [str(word) for word in words])
     assert result.exit_code == 0, result.output
     return result
 
@@ -37,7 +38,6 @@ def published(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("published")
         patch.chdir(folder)
-        patch.setenv("COLUMNS", "100")
         Path("train.csv").symlink_to(data / "fc-conan" / "recommender" / "conan_not_in_bronze_train_df.csv")
         fcpair("init")
         fcpair("labels", "import", data / "fc-conan" / "bronze_partition_df.csv", "--format", "fc-conan")

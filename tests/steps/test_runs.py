@@ -138,7 +138,7 @@ def test_everything_that_is_wrong_with_a_run_has_its_line(at: At, tmp_path: Path
     [
         ("1 Q0 8", r":2: 3 columns; expected 6"),
         ("1 Q0 8 second 1 x", r":2: rank is `second`; expected a whole number"),
-        ("1 Q0 7 2 1 x", r":2: cn_id 7 stands twice for HS 1"),
+        ("1 Q0 7 2 1 x", r":2: cn_id 7 is duplicated for HS 1"),
         ("1 Q0 8 2 9 x", r":2: rank 2 of HS 1 has a higher score than the rank above it"),
     ],
 )
