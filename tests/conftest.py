@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
+os.environ.pop("COLUMNS", None)  # workers of xdist have it, and lines would be broken by it
 
 settings.register_profile("fcpair", deadline=None, max_examples=60)
 settings.load_profile("fcpair")
