@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fcpair.encode import Progress
@@ -25,7 +26,8 @@ POOLS = {
 class Task:
     """The HS and the pool: texts, and the ids that a TREC run has for them.
 
-    `other_hs_ids` are the HS of the study that are not ranked for; a run may have them.
+    `other_hs_ids` are the HS of the study that are not ranked for; a run may have them. `corpus_ids` says, for each
+    side (`hs` and `cn`), which texts of the study each id of the corpus stands for.
     """
 
     hs: tuple[str, ...]
@@ -34,6 +36,7 @@ class Task:
     cn_ids: tuple[int, ...]
     progress: Progress | None = None
     other_hs_ids: tuple[int, ...] = ()
+    corpus_ids: Mapping[str, Mapping[str, Collection[int]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from fcpair.corpus import CN, HS
 from fcpair.errors import Finding, InputError, reject
 from fcpair.evaluate.ranking import NOTHING, Ranking, System, Task
 from fcpair.tabular import check_file
@@ -22,15 +24,17 @@ _NOTHING = re.compile("nothing-[0-9]+")  # the id at a rank for which a system n
 
 @dataclass(frozen=True)
 class Run(System):
-    """A TREC run made elsewhere: lines of `hs_id Q0 cn_id rank score tag`, with the ids of the study.
+    """A TREC run made elsewhere: lines of `hs_id Q0 cn_id rank score tag`, with the ids of the study or of its corpus.
 
     The order is that of the scores, ties broken by candidate order. A CN that the run does not name has no rank; an id
     such as `nothing-3` keeps a rank for which a system named nothing of the pool, as `run_text` writes it. Lines for HS
-    of the study that are not evaluated are passed over.
+    that are not evaluated are passed over. A run with the ids of the corpus may name CNs that are not in the pool: what
+    it ranks below them moves up, as if it had ranked the pool alone, and the notes count them.
     """
 
     word: ClassVar[str] = "run"
     of: Path
+    ids: Literal["study", "corpus"] = "study"
 
     def rank(self, task: Task) -> Ranking:
         """Read the run.
@@ -40,10 +44,28 @@ class Run(System):
                 study or the pool, an HS without a line, a CN or a rank that stands twice for an HS, a score that is
                 not a finite number, ranks against the scores.
         """
+        if self.ids == "corpus":
+            return self._by_corpus(task)
         lines = _read(self.of)
         lines = lines[~lines["hs_id"].isin(task.other_hs_ids)]
-        reject(self.of, [*_unknown(self.of, lines, task), *_repeated(self.of, lines), *_against(self.of, lines)])
+        found = [*_unknown(self.of, lines, task), *_missing(self.of, lines, task)]
+        reject(self.of, [*found, *_repeated(self.of, lines), *_against(self.of, lines)])
         return _ranking(lines, task)
+
+    def _by_corpus(self, task: Task) -> Ranking:
+        lines = placed(self.of, task.corpus_ids[HS], task.corpus_ids[CN])
+        lines = lines[lines["hs_id"].isin(task.hs_ids)]
+        reject(self.of, _missing(self.of, lines, task))
+        inside = lines[lines["cn_id"].isin(task.cn_ids) | (lines["cn_id"] < 0)]
+        if inside.empty:
+            raise InputError(f"{self.of}: the run names nothing of the pool for the HS that are evaluated")
+        once = inside.sort_values("score", ascending=False, kind="stable").drop_duplicates(["hs_id", "cn_id"])
+        said = (
+            (len(lines) - len(inside), "name a CN of the corpus that is not in the pool"),
+            (len(inside) - len(once), "name again, by another id, what stands above"),
+        )
+        notes = tuple(f"passed over: {n:,} of {len(lines):,} lines, which {what}" for n, what in said if n)
+        return replace(_ranking(once, task), notes=notes)
 
 
 def read_run(path: Path) -> pd.DataFrame:
@@ -62,6 +84,43 @@ def read_run(path: Path) -> pd.DataFrame:
     ordered = lines.sort_values(["hs_id", "rank"], kind="stable").reset_index(drop=True)
     nothing = ordered["cn_id"].str.fullmatch(_NOTHING)
     return ordered.assign(rank=ordered.groupby("hs_id").cumcount() + 1, cn_id=ordered["cn_id"].mask(nothing, ""))
+
+
+def placed(path: Path, hs_ids: Mapping[str, Collection[int]], cn_ids: Mapping[str, Collection[int]]) -> pd.DataFrame:
+    """Read a run whose ids stand for texts, best rank first within each HS.
+
+    `hs_ids` and `cn_ids` say which texts of the study each id stands for.
+
+    Returns:
+        `line`, `hs_id`, `cn_id` (the study's; below 0 at a rank for which a system named nothing, another at each),
+        `rank` (from 1) and `score`.
+
+    Raises:
+        InputError: what `read_run` refuses, and all ids at once that stand for no text or for several.
+    """
+    import numpy as np
+
+    lines = read_run(path)
+    named = lines["cn_id"] != ""
+    reject(path, [*_misnamed(path, lines, HS, hs_ids), *_misnamed(path, lines[named], CN, cn_ids)])
+    cn = lines["cn_id"][named].map(lambda one: min(cn_ids[one]))
+    nothing = -1 - np.arange(len(lines))
+    return lines.assign(
+        hs_id=lines["hs_id"].map(lambda one: min(hs_ids[one])),
+        cn_id=cn.reindex(lines.index).fillna(0).astype("int64").where(named, nothing),
+    )
+
+
+def _misnamed(path: Path, lines: pd.DataFrame, side: str, ids: Mapping[str, Collection[int]]) -> list[Finding]:
+    """The ids of one side that name no text, or several; each once, at its first line."""
+    found = []
+    first = lines.drop_duplicates(f"{side}_id")
+    for line, given in zip(first["line"].tolist(), first[f"{side}_id"], strict=True):
+        n = len(ids.get(given, ()))
+        if n != 1:
+            wrong = f"names {n} different texts of the corpus" if n else "is not in the corpus"
+            found.append(Finding(str(path), line, f"{side}_id `{given}` {wrong}", f"{side}_id {wrong}"))
+    return found
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -105,7 +164,8 @@ def _wrong(cells: list[str], numbers: tuple[int, ...]) -> str | None:
         if at == 2 and _NOTHING.fullmatch(cells[at]):
             continue
         if not (cells[at].isascii() and cells[at].isdigit() and len(cells[at]) <= 18):
-            return f"{COLUMNS[at]} is `{cells[at]}`; expected a whole number"
+            otherwise = ", or `(ids=corpus)` behind the file, for ids of the corpus" if at != 3 else ""
+            return f"{COLUMNS[at]} is `{cells[at]}`; expected a whole number{otherwise}"
     return None if _is_finite(cells[4]) else f"score is `{cells[4]}`; expected a finite number"
 
 
@@ -122,11 +182,15 @@ def _unknown(path: Path, lines: pd.DataFrame, task: Task) -> list[Finding]:
         wrong = lines[~lines[column].isin(known) & (lines[column] >= 0)].drop_duplicates(column)
         said = zip(wrong["line"], wrong[column], strict=True)
         found += [Finding(str(path), int(line), f"{column} {given} is not {where}") for line, given in said]
-    missing = sorted(set(task.hs_ids) - set(lines["hs_id"].tolist()))
-    if missing:
-        shown = ", ".join(map(str, missing[:SHOWN])) + (", ..." if len(missing) > SHOWN else "")
-        found.append(Finding(str(path), None, f"{len(missing)} of {len(task.hs_ids)} HS have no line: {shown}"))
     return found
+
+
+def _missing(path: Path, lines: pd.DataFrame, task: Task) -> list[Finding]:
+    """The HS to evaluate that the run does not have, as one finding."""
+    missing = sorted(set(task.hs_ids) - set(lines["hs_id"].tolist()))
+    shown = ", ".join(map(str, missing[:SHOWN])) + (", ..." if len(missing) > SHOWN else "")
+    n = f"{len(missing)} of {len(task.hs_ids)}"
+    return [Finding(str(path), None, f"{n} HS have no line: {shown}")] if missing else []
 
 
 def _repeated(path: Path, lines: pd.DataFrame) -> list[Finding]:

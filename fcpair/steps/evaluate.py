@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fcpair.corpus import CN, HS
 from fcpair.encode import Progress
 from fcpair.errors import InputError
 from fcpair.evaluate.catalogue import parse_system
@@ -25,6 +26,7 @@ from fcpair.steps.grade import Tiers, tiers_of
 from fcpair.steps.ground import keep, need_labels, note_run, own
 from fcpair.steps.overview import simulated_note
 from fcpair.steps.pool import pool_ids
+from fcpair.steps.runs import ids_of
 from fcpair.store import Store, decisions, grids
 from fcpair.tabular import write_all
 
@@ -124,13 +126,15 @@ def _ground(store: Store, options: Evaluate, rules: Partition) -> _Ground:
         body = grids.pair_texts(tx).set_index("text_id")["body"]
         chosen = grids.selected(tx)
         simulated = simulated_note(decisions.origins(tx))
+        own_ids = {side: ids_of(tx, side) for side in (HS, CN)}
     wanted = [tier for tier in reversed(Tier) if tier.label in options.tiers]
     pairs = tiers.pairs[tiers.pairs["tier"] >= min(wanted)]
     there = set(pairs["hs_id"].tolist())
     hs = [one for one in chosen if one in there]
     labels = tuple(_tier_labels(tier, tiers, hs, pool, options.pool) for tier in wanted)
     others = tuple(one for one in chosen if one not in there)
-    task = Task(tuple(body.loc[hs]), tuple(body.loc[pool]), tuple(hs), tuple(pool), other_hs_ids=others)
+    texts = tuple(body.loc[hs]), tuple(body.loc[pool])
+    task = Task(*texts, tuple(hs), tuple(pool), other_hs_ids=others, corpus_ids=own_ids)
     return _Ground(task, labels, simulated, _gains(tiers.scheme))
 
 

@@ -94,6 +94,57 @@ def test_lines_for_an_hs_that_is_not_evaluated_are_passed_over(tmp_path: Path) -
     assert Run(path).rank(replace(TASK, other_hs_ids=(30,))).order.tolist() == [[2], [1]]
 
 
+OWN = replace(
+    TASK, corpus_ids={"hs": {"q1": {10}, "q2": {20}, "q3": {30}}, "cn": {"p": {7}, "pp": {7}, "q": {8}, "z": {5}}}
+)
+
+
+def by_own_ids(folder: Path, *lines: str) -> Ranking:
+    path = folder / "mine.trec"
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return Run(path, "corpus").rank(OWN)
+
+
+def test_a_run_may_have_the_ids_of_the_corpus_and_what_is_not_in_the_pool_leaves_its_rank(tmp_path: Path) -> None:
+    """`z` is no CN of the pool, `q3` no HS that is evaluated, `pp` the same text as `p`; a rank without a CN stays."""
+    found = by_own_ids(
+        tmp_path,
+        "q1 Q0 z 1 9 me",
+        "q1 Q0 q 2 8 me",
+        "q1 Q0 nothing-3 3 7 me",
+        "q1 Q0 pp 4 6 me",
+        "q1 Q0 p 5 5 me",
+        "q2 Q0 p 1 1 me",
+        "q3 Q0 p 1 1 me",
+    )
+    assert found.order.tolist() == [[1, NOTHING, 0], [0, NOTHING, NOTHING]]
+    assert found.scores[0].tolist() == [8, 7, 6]
+    assert found.notes == (
+        "passed over: 1 of 6 lines, which name a CN of the corpus that is not in the pool",
+        "passed over: 1 of 6 lines, which name again, by another id, what stands above",
+    )
+
+
+def test_a_run_by_the_corpus_that_has_nothing_of_the_pool_for_an_hs_ranks_nothing_for_it(tmp_path: Path) -> None:
+    assert by_own_ids(tmp_path, "q1 Q0 p 1 1 me", "q2 Q0 z 1 1 me").order.tolist() == [[0], [NOTHING]]
+
+
+def test_the_numbers_of_the_study_are_no_ids_of_the_corpus(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="2 things are wrong") as caught:
+        by_own_ids(tmp_path, "10 Q0 7 1 0.9 me", "q2 Q0 7 1 0.9 me")
+    assert [finding.message for finding in caught.value.findings] == [
+        "hs_id `10` is not in the corpus",
+        "cn_id `7` is not in the corpus",
+    ]
+    with pytest.raises(InputError, match="1 of 2 HS have no line: 20"):
+        by_own_ids(tmp_path, "q1 Q0 p 1 1 me")
+
+
+def test_a_run_of_which_the_pool_has_nothing_at_all_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="names nothing of the pool"):
+        by_own_ids(tmp_path, "q1 Q0 z 1 1 me", "q2 Q0 z 1 1 me")
+
+
 def test_a_run_has_a_line_for_each_rank() -> None:
     order, scores = ordered(np.array([[0.25, 1.5, 0.25], [3.0, 2.0, 1.0]]))
     written = run_text(Ranking(order, scores), TASK, "tfidf")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from fcpair.params import Pair, Retrieve, Select
+import pytest
+
+from fcpair.errors import InputError
+from fcpair.params import Evaluate, Pair, Retrieve, Select
 from fcpair.recipe import load_recipe
 from fcpair.study import Study
 
@@ -43,3 +47,28 @@ def test_the_run_over_printers_names_questions_and_answers_by_their_own_ids(tmp_
     told = study.explain(1)
     assert (told.hs_metadata["hs_id"], told.cn_metadata["cn_id"]) == ("q01", "a01")
     assert told.brought_in_by[0]["rank"] == 1
+
+
+def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Path) -> None:
+    """Of the 57 lines 23 name an answer that nobody judged; a question's best three are among the others."""
+    recipe = load_recipe(RECIPE)
+    assert recipe.setup is not None
+    study = Study.create(tmp_path / "printers.db", recipe.setup)
+    list(study.walk(recipe))
+    run = RECIPE.parent / "printers.trec"
+    options = Evaluate(systems=(f"run:{run}(ids=corpus)",), measures=("HitRatio",), k=3, tiers=("bronze",), pool="all")
+    found = study.evaluate(options)
+    bronze = study.tier("bronze")
+    answers = set(bronze["cn.cn_id"])
+    helpful = set(bronze[bronze["label"] == "helps"][["hs.hs_id", "cn.cn_id"]].itertuples(index=False, name=None))
+    ranked: dict[str, list[str]] = {}
+    for question, _, answer, *_ in map(str.split, run.read_text("utf-8").splitlines()):
+        ranked.setdefault(question, []).extend({answer} & answers)
+    hits = [any((question, answer) in helpful for answer in named[:3]) for question, named in ranked.items()]
+    assert (len(hits), sum(hits)) == (12, 4)
+    assert found.scores[0].score == pytest.approx(4 / 12)
+    assert found.systems[0].notes == (
+        "passed over: 23 of 57 lines, which name a CN of the corpus that is not in the pool",
+    )
+    with pytest.raises(InputError, match=r"hs_id is `q01`; expected a whole number, or `\(ids=corpus\)` behind the file"):
+        study.evaluate(replace(options, systems=(f"run:{run}",)))
