@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Condition, Event, Thread
 from typing import Any
 
+PATIENCE_S = 60  # with a machine that has much else to do
 KEY = "sk-never-to-be-seen"
 MODEL = "tiny-2"
 
@@ -62,6 +63,7 @@ class Served:
         self.asked: list[Asked] = []
         self.script: list[Reply] = []
         self.then: Callable[[Asked], Reply] = lambda _: Reply(b"not told what to answer", 418)
+        self._heard = Condition()
         self._stopping = Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = Thread(target=self._server.serve_forever, args=(0.01,))
@@ -71,6 +73,12 @@ class Served:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}/v1"
 
+    def hear(self, n: int) -> list[Asked]:
+        """What was asked, once it is `n` requests: who asks may give up before they have been read."""
+        with self._heard:
+            self._heard.wait_for(lambda: len(self.asked) >= n, PATIENCE_S)
+        return self.asked
+
     def stop(self) -> None:
         self._stopping.set()
         self._server.shutdown()
@@ -78,7 +86,9 @@ class Served:
         self._server.server_close()
 
     def _reply(self, asked: Asked) -> Reply:
-        self.asked.append(asked)
+        with self._heard:
+            self.asked.append(asked)
+            self._heard.notify_all()
         reply = self.script.pop(0) if self.script else self.then(asked)
         if reply.held:
             self._stopping.wait()

@@ -126,7 +126,7 @@ def test_a_service_that_does_not_answer_in_time_is_given_up(served: Served, monk
     message = error()
     assert "asked 4 times; the last time there was no answer within 0.1 s" in message
     assert "FCPAIR_TIMEOUT_S" in message
-    assert len(served.asked) == 4
+    assert len(served.hear(4)) == 4
 
 
 def test_an_answer_that_drips_is_given_up(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -235,7 +235,7 @@ def test_looking_holds_up_nobody_who_answers(at: At) -> None:
         before = watch.marks(tx)
         writer = threading.Thread(target=answer, args=(study, ana, 1))
         writer.start()
-        writer.join(timeout=10)
+        writer.join(timeout=60)
         assert not writer.is_alive()
         assert watch.marks(tx) == before
     assert monitor.marks() != before

@@ -70,5 +70,5 @@ def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Pat
     assert found.systems[0].notes == (
         "passed over: 23 of 57 lines, which name a CN of the corpus that is not in the pool",
     )
-    with pytest.raises(InputError, match=r"hs_id is `q01`; expected a whole number, or `\(ids=corpus\)` behind the file"):
+    with pytest.raises(InputError, match=r"`q01`; expected a whole number, or `\(ids=corpus\)` behind the file"):
         study.evaluate(replace(options, systems=(f"run:{run}",)))
