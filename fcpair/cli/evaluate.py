@@ -163,8 +163,8 @@ def _comparison_table(outcome: Outcome) -> Table:
     n_found = sum(test.significant for test in outcome.comparisons)
     title = f"Differences between two systems; * p < {ALPHA}: {n_found:,} of {len(outcome.comparisons):,} tests"
     notes = [
-        "paired randomisation tests, corrected after Holm, for each tier and measure apart,",
-        f"over all {outcome.n_pairs:,} pairs of systems.",
+        "paired randomisation tests, corrected after Holm, for each tier and measure apart, over all "
+        f"{outcome.n_pairs:,} pairs of systems.",
         "systems without any * between them are left out; --format json has every p.",
     ]
     return Table(title, ("systems, measure", *tiers), rows, notes)
