@@ -162,9 +162,9 @@ def _comparison_table(outcome: Outcome) -> Table:
             ]
     n_found = sum(test.significant for test in outcome.comparisons)
     title = f"Differences between two systems; * p < {ALPHA}: {n_found:,} of {len(outcome.comparisons):,} tests"
+    family = "one pair of systems" if outcome.n_pairs == 1 else f"all {outcome.n_pairs:,} pairs of systems"
     notes = [
-        "paired randomisation tests, corrected after Holm, for each tier and measure apart, over all "
-        f"{outcome.n_pairs:,} pairs of systems.",
+        f"paired randomisation tests, corrected after Holm, for each tier and measure apart, over {family}.",
         "systems without any * between them are left out; --format json has every p.",
     ]
     return Table(title, ("systems, measure", *tiers), rows, notes)
