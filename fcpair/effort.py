@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from fcpair.pace import PAUSE_S
 
@@ -19,6 +20,12 @@ Source: Brysbaert (2019), DOI 10.1016/j.jml.2019.104047.
 
 FASTEST_WPM = 700.0
 """Words a minute that nobody reads with understanding: about three times `MEAN_WPM`."""
+
+
+def start_of_day(now: datetime) -> datetime:
+    """The last midnight before a time that knows its zone, where the server is."""
+    here = now.astimezone()
+    return datetime(here.year, here.month, here.day).astimezone()  # whose offset may be another than that of `here`
 
 
 @dataclass(frozen=True)

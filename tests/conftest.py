@@ -6,6 +6,7 @@ import math
 import os
 import socket
 from collections.abc import Iterator
+from datetime import datetime
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from hypothesis import settings
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and lines would be broken by it
+
+FIRST_MIDNIGHT = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0).astimezone()
 
 settings.register_profile("fcpair", deadline=None, max_examples=60)
 settings.load_profile("fcpair")
@@ -67,6 +70,15 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     from fcpair.steps import monitor
 
     monkeypatch.setattr(monitor, "SLOW_S", math.inf)
+
+
+@pytest.fixture(autouse=True)
+def endless_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the code under test, the day on which the tests began goes on: none of them fails at midnight."""
+    from fcpair.steps import allowance, pulse
+
+    for module in (allowance, pulse):
+        monkeypatch.setattr(module, "start_of_day", lambda _: FIRST_MIDNIGHT)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import time
+from collections.abc import Iterator
+from datetime import datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.effort import MEAN_WPM, exposure, least_s, n_words, sittings, too_fast
+from fcpair.effort import MEAN_WPM, exposure, least_s, n_words, sittings, start_of_day, too_fast
 from fcpair.pace import DAY_S, PAUSE_S, end_at, last_end, left_s, longest_left, outlook, pace_s, per_day
 
 NOW = 1_750_000_000.0
@@ -155,3 +158,27 @@ def test_nobody_who_reads_twice_as_fast_as_most_is_too_fast(words: int) -> None:
 @pytest.mark.parametrize(("text", "n"), [("", 0), ("one", 1), ("  two\nwords ", 2), ("سه واژه هست", 3)])
 def test_words_are_parted_by_white_space(text: str, n: int) -> None:
     assert n_words(text) == n
+
+
+@pytest.fixture
+def in_chicago(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The server is where clocks are six hours behind UTC, and five from 8 March 2026 on."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "America/Chicago")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("now", "midnight"),
+    [
+        ("2026-03-02T03:00+00:00", "2026-03-01T06:00+00:00"),
+        ("2026-03-02T06:00+00:00", "2026-03-02T06:00+00:00"),
+        ("2026-03-08T18:00+00:00", "2026-03-08T06:00+00:00"),
+        ("2026-03-09T18:00+00:00", "2026-03-09T05:00+00:00"),
+    ],
+)
+@pytest.mark.usefixtures("in_chicago")
+def test_a_day_begins_at_midnight_where_the_server_is_also_when_the_clocks_change(now: str, midnight: str) -> None:
+    assert start_of_day(datetime.fromisoformat(now)) == datetime.fromisoformat(midnight)

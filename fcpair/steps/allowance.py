@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from fcpair.effort import start_of_day
 from fcpair.errors import LimitError
 from fcpair.params import Annotate
 from fcpair.steps.ground import has_own, own
@@ -96,5 +97,4 @@ def _pairs(n: int) -> str:
 
 def _midnight() -> str:
     """The last midnight where the server is, as the study keeps times."""
-    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    return midnight.astimezone(UTC).isoformat(timespec="milliseconds")
+    return start_of_day(datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")

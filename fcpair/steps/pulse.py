@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from fcpair.effort import Exposure, exposure, least_s, n_words, too_fast
+from fcpair.effort import Exposure, exposure, least_s, n_words, start_of_day, too_fast
 from fcpair.pace import Outlook, end_at, last_end, longest_left, outlook, per_day
 from fcpair.records import Origin, Person, Role, Round, Rule, Status
 from fcpair.steps import staff
@@ -110,8 +110,7 @@ class Clock:
     @classmethod
     def of(cls, now: datetime) -> Clock:
         """The clock at a time that knows its zone."""
-        local = now.astimezone()
-        return cls(now.timestamp(), local.replace(hour=0, minute=0, second=0, microsecond=0).timestamp())
+        return cls(now.timestamp(), start_of_day(now).timestamp())
 
 
 def answering(

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -229,6 +229,15 @@ def test_head_gets_its_lines(at: At) -> None:
 # -- Ctrl-C
 
 
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """A command heeds Ctrl-C; one that is started by what a shell keeps in the background would pass it over."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
 def test_ctrl_c_ends_with_130_and_says_what_is_kept(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     before = dump(study)
