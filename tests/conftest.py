@@ -83,8 +83,13 @@ def endless_day(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def vector_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where vectors are kept: what FCPAIR_CACHE names, else a folder of this run, never the user's own."""
+    """Where vectors are kept: what FCPAIR_CACHE names, else a folder of this run, never the user's own.
+
+    The workers of one run share it, so that a corpus is encoded by one of them.
+    """
+    here = tmp_path_factory.getbasetemp()
+    of_run = here.parent if "PYTEST_XDIST_WORKER" in os.environ else here
     with pytest.MonkeyPatch.context() as patch:
         if "FCPAIR_CACHE" not in os.environ:
-            patch.setenv("FCPAIR_CACHE", str(tmp_path_factory.mktemp("cache")))
+            patch.setenv("FCPAIR_CACHE", str(of_run / "cache"))
         yield Path(os.environ["FCPAIR_CACHE"])
