@@ -298,7 +298,8 @@ class Study:
         return judge.decide_by_person(self._store, pair_id, code, by, note, seen)
 
     def take_back(self, pair_id: int, *, by: str) -> RunRecord:
-        """Take one's own decision on a pair back, or as lead anybody's; the pair waits again, unless a rule decides it.
+        """Take one's own decision on a pair back, or as lead anybody's; the pair waits again, unless a rule decides it
+        or somebody else's decision had been replaced, which then stands again.
 
         Raises ConflictError when there is no such decision.
         """

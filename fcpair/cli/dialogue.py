@@ -139,9 +139,12 @@ class Dialogue:
             click.echo("nothing to undo")
             return
         pair_id = self._decided.pop()
-        self._study.take_back(pair_id, by=self._by)
+        taken_back = self._study.take_back(pair_id, by=self._by)
         self._at = self._queue.index(pair_id)
-        click.echo(f"→ pair {pair_id} waits again")
+        if "restored" in taken_back.counts:
+            click.echo(f"→ what was decided before on pair {pair_id} stands again")
+        else:
+            click.echo(f"→ pair {pair_id} waits again")
 
 
 def _indented(text: str, width: int) -> list[str]:

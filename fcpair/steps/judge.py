@@ -162,7 +162,8 @@ def _adjudicator(tx: Tx, name: str, *, or_left: bool = False) -> Person:
 def take_back(store: Store, pair_id: int, by: str) -> RunRecord:
     """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
 
-    The pair waits again, unless the policy that holds decides it.
+    Where it had taken the place of somebody else's decision by hand, that one stands again. Otherwise the pair waits
+    again, unless the policy that holds decides it.
     """
     with store.write() as tx:
         person = eligible.who_decides(tx, by)
@@ -172,8 +173,12 @@ def take_back(store: Store, pair_id: int, by: str) -> RunRecord:
 
 def enter_reopening(tx: Tx, pair_id: int, person: Person) -> tuple[int, RunRecord]:
     """Record that a decision by hand is taken back; returns the number of that, too."""
+    taken = docket.standing(tx, pair_id)
     decision_id = docket.add_decision(tx, pair_id, Rule.REOPENED, None, person.id)
-    counts = {"reopened": 1} | {f"{name}_by_rule": n for name, n in settle.settle(tx, [pair_id]).items()}
+    counts = {"reopened": 1}
+    if taken is not None and taken.person_id is not None:
+        counts |= {"restored": 1} if docket.restore(tx, pair_id, taken.person_id, decision_id) else {}
+    counts |= {f"{name}_by_rule": n for name, n in settle.settle(tx, [pair_id]).items()}
     return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, counts)
 
 

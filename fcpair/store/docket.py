@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, insert, or_, select, union
 
-from fcpair.records import Role, Round, Rule, Status
+from fcpair.records import BY_HAND, Role, Round, Rule, Status
 from fcpair.store import dialect
 from fcpair.store.decisions import newest_judgement
 from fcpair.store.rows import now
@@ -143,6 +143,21 @@ def add_decision(
     row |= {"flagged": flagged, "at": now(), "seen_judgement": newest_judgement(tx)}
     added = insert(adjudication).values(**row).returning(adjudication.c.id)
     return int(tx.execute(added).scalar_one())
+
+
+def restore(tx: Tx, pair_id: int, person_id: int, before: int) -> bool:
+    """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken.
+
+    It is added again as it was, with its time and what it rested on, so that it waits for a second look if it did.
+    Returns whether there was one.
+    """
+    earlier = (adjudication.c.pair_id == pair_id) & (adjudication.c.id < before)
+    rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()
+    replaced = next((row for row in rows if row["person_id"] != person_id), None)
+    if replaced is None or replaced["rule"] not in {rule.value for rule in BY_HAND}:
+        return False
+    tx.execute(insert(adjudication).values({name: value for name, value in replaced.items() if name != "id"}))
+    return True
 
 
 def standing(tx: Tx, pair_id: int) -> Standing | None:

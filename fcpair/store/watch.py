@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.orm import aliased
 
 from fcpair.store.store import Tx
@@ -91,20 +91,24 @@ def answers(tx: Tx) -> list[Answer]:
 
 
 def decisions_by_people(tx: Tx) -> list[Decision]:
-    """Every decision that somebody made or took back, oldest first."""
+    """Every decision that somebody made or took back, oldest first; one that stands again was made once."""
+    columns = (adjudication.c.person_id, adjudication.c.pair_id, pair.c.hs_id, adjudication.c.rule, adjudication.c.at)
     query = (
-        select(adjudication.c.person_id, adjudication.c.pair_id, pair.c.hs_id, adjudication.c.rule, adjudication.c.at)
+        select(*columns)
         .select_from(adjudication)
         .join(pair, pair.c.id == adjudication.c.pair_id)
         .where(adjudication.c.person_id.is_not(None))
-        .order_by(adjudication.c.id)
+        .group_by(*columns)
+        .order_by(func.min(adjudication.c.id))
     )
     return [Decision(*row) for row in tx.execute(query)]
 
 
 def flags(tx: Tx) -> list[Flagged]:
     """Every decision that was flagged because the guidelines should say more, newest first."""
-    hs, cn, newer = aliased(text), aliased(text), adjudication.alias("newer")
+    hs, cn, newer, twin = aliased(text), aliased(text), adjudication.alias("newer"), adjudication.alias("twin")
+    same = (twin.c[name] == adjudication.c[name] for name in ("pair_id", "person_id", "at", "flagged"))
+    stands_again = exists().where(*same, twin.c.id > adjudication.c.id)
     newest = select(func.max(newer.c.id)).where(newer.c.pair_id == adjudication.c.pair_id).scalar_subquery()
     query = (
         select(
@@ -123,7 +127,7 @@ def flags(tx: Tx) -> list[Flagged]:
         .join(hs, hs.c.id == pair.c.hs_id)
         .join(cn, cn.c.id == pair.c.cn_id)
         .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.flagged)
+        .where(adjudication.c.flagged, ~stands_again)
         .order_by(adjudication.c.id.desc())
     )
     return [Flagged(*row) for row in tx.execute(query)]

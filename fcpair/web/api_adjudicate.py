@@ -63,7 +63,7 @@ def add(app: FastAPI, context: Context) -> None:
         responses=refusals(400, 404, 409, 413),
     )
     def undo(request: Request, pair_id: PairId, body: UndoIn) -> Response:
-        """Your own decision only; the pair waits again."""
+        """Your own decision only; the pair waits again, or what it had replaced stands again."""
         visitor = door.enter(request, Role.ADJUDICATOR)
         return JSONResponse(docket.undo(visitor.id, pair_id, body.request_id))
 

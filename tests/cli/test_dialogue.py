@@ -254,6 +254,19 @@ def test_what_was_decided_before_its_labels_changed_is_asked_again(
         assert "second look" not in fcpair(*command).stdout + fcpair(*command).stderr
 
 
+def test_undo_of_a_second_look_leaves_what_somebody_else_had_decided(
+    waiting: Study, fcpair: Fcpair, tmp_path: Path
+) -> None:
+    first = waiting.waiting()[0]
+    waiting.decide(first, 2, by="ada")
+    annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
+    record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
+    printed = fcpair("adjudicate", "--by", "bo", keys="0uq").stdout
+    assert f"→ what was decided before on pair {first} stands again" in printed
+    assert by_hand(waiting) == {first: ("person", 2)}
+    assert waiting.second_looks() == [first]
+
+
 def test_the_commands_say_what_waits_for_a_second_look(waiting: Study, fcpair: Fcpair, tmp_path: Path) -> None:
     first = waiting.waiting()[0]
     waiting.decide(first, 2, by="ada")

@@ -293,6 +293,60 @@ def test_a_file_confirms_what_waits_for_a_second_look_only_when_asked(at: At, tm
     assert study.second_looks() == []
 
 
+@pytest.mark.parametrize("code", [0, 2, None])
+def test_who_takes_a_second_look_back_leaves_the_first_decision_as_it_was(
+    at: At, tmp_path: Path, code: int | None
+) -> None:
+    """The labels of the pair agree on 0 by now, and no rule shall decide what ada has decided."""
+    study = doubted(at, tmp_path)
+    study.decide(2, code, by="bo")
+    study.decide(2, 0, by="bo")
+    assert study.take_back(2, by="bo").counts == {"reopened": 1, "restored": 1}
+    assert standing(study)[2] == ("person", 2)
+    assert study.second_looks() == [2]
+    rows = study.explain(2).decisions
+    assert [row["person"] for row in rows] == ["ada", "bo", "bo", "bo", "ada"]
+    assert rows[0]["at"] == rows[-1]["at"]
+    assert_refused(study, lambda: study.take_back(2, by="bo"), ConflictError, "only who decided, or a lead")
+    study.take_back(2, by="ada")
+    assert standing(study)[2] == ("unanimous", 0)
+
+
+def test_it_is_the_same_on_the_pages(at: At, tmp_path: Path) -> None:
+    study = doubted(at, tmp_path)
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    judy = admit(study, "judy").id
+    case = study.docket.next(judy)
+    assert case is not None
+    study.docket.decide(judy, Ruling("a-request", 2, "not_appropriate", "", True, case.decision_id, case.answer_id))
+    study.docket.undo(judy, 2, "an-undo")
+    assert standing(study)[2] == ("person", 2)
+    assert study.second_looks() == [2]
+    assert study.docket.state(judy).again == 1
+    assert study.docket.next(judy) is not None
+
+
+def test_a_decision_that_stands_again_was_made_once(at: At, tmp_path: Path) -> None:
+    """Neither the pace nor the limit of whoever made it counts it twice."""
+    study = doubted(at, tmp_path)
+    before = {one.name: one.n_today for one in study.monitor.stages()[1].people}
+    study.decide(2, 0, by="bo")
+    study.take_back(2, by="bo")
+    after = {one.name: one.n_today for one in study.monitor.stages()[1].people}
+    assert before == {"ada": 2}
+    assert after == {"ada": 2, "bo": 1}
+
+
+def test_a_decision_of_a_file_stands_again_too(at: At, tmp_path: Path) -> None:
+    study = given_labels(at, tmp_path, {2: votes("2", "0")})
+    study.import_outcomes(write_csv(tmp_path / "d.csv", [{"pair": 2, "label": "2"}]))
+    again = [{"pair": 2, "label": "0", "adjudicator": "bo"}]
+    study.import_outcomes(write_csv(tmp_path / "e.csv", again), supersede=True)
+    study.add_people(["lea"], Role.LEAD)
+    study.take_back(2, by="lea")
+    assert standing(study)[2] == ("imported", 2)
+
+
 # -- verdicts whose label is another now
 
 
