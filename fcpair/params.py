@@ -201,6 +201,10 @@ class Adjudicate:
         "wait", "with majority or median: whether ties and `not sure` alone wait for a person or are discarded"
     )
 
+    def __post_init__(self) -> None:
+        if self.policy == "manual":  # discards nothing, so that there is one such policy and not two
+            object.__setattr__(self, "ties", "wait")
+
 
 @dataclass(frozen=True)
 class Validate(_Seeded):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fcpair.records import Origin, Round, RunRecord, Status
+from fcpair.records import Origin, Role, Round, RunRecord, Status
 from fcpair.steps import check, judge, settle, tally
 from fcpair.store import Store, Tx, decisions, people, progress, runs, work
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def status(store: Store) -> dict[str, Any]:
@@ -18,7 +21,7 @@ def status(store: Store) -> dict[str, Any]:
     `decided`), `rounds`, `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
     `pairs` (each once, see `tally.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
     theirs), `judgements` (by origin), `simulated` (None, or a sentence), `notes` (sentences on what must be looked at
-    again), `next` (what to do now).
+    again, and on who has nothing to do), `next` (what to do now).
     """
     with store.read() as tx:
         facts = runs.study_facts(tx)
@@ -46,7 +49,10 @@ def status(store: Store) -> dict[str, Any]:
             "lost_verdicts": len(lost),
             "judgements": origins,
             "simulated": simulated_note(origins),
-            "notes": _look_again(adjudications["second_look"], len(lost)),
+            "notes": [
+                *_look_again(adjudications["second_look"], len(lost)),
+                *_late(tx, counts, rounds[Round.LABEL.value]["open"]),
+            ],
             "next": _next(built, rounds, adjudications, check.proposal(tx, len(dealable)) if dealable else None),
         }
 
@@ -89,6 +95,15 @@ def _look_again(second_look: int, lost: int) -> list[str]:
         many = f"{lost:,} pairs have verdicts on a label that they have no more"
         notes.append(f"{which if lost == 1 else many}; such a verdict does not count")
     return notes
+
+
+def _late(tx: Tx, counts: pd.DataFrame, n_open: int) -> list[str]:
+    """Who joined after the pairs were dealt and has got none, while there are open ones."""
+    given = set(counts["person_id"][counts["round"] == Round.LABEL.value])
+    late = [one.name for one in people.people(tx, Role.ANNOTATOR, active=True) if one.id not in given]
+    if not (late and n_open):
+        return []
+    return [f"{', '.join(late)} joined after the deal and got no pairs; `fcpair assign --more` gives an even share"]
 
 
 def _people(tx: Tx) -> list[dict[str, Any]]:

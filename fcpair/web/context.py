@@ -17,6 +17,7 @@ from fcpair.records import Visitor
 from fcpair.steps.docket import Docket
 from fcpair.study import Study
 from fcpair.web.door import Door
+from fcpair.web.places import on_pages
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -63,6 +64,7 @@ def templates() -> Environment:
     )
     found = sorted(path for path in STATIC.rglob("*") if path.is_file())
     versions = {path.relative_to(STATIC).as_posix(): _version(path) for path in found}
+    environment.filters["on_pages"] = on_pages
     environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
     environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"
     return environment

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
+from operator import itemgetter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
@@ -71,7 +73,10 @@ def _overview(routes: APIRouter, context: Context) -> None:
         """Why a pair is where it is."""
         visitor = door.enter(request, Role.LEAD)
         told = study.explain(pair_id)
-        events = sorted((*told.answers, *told.decisions), key=lambda row: str(row["at"]))
+        # A decision that stands again has the time at which it was made.
+        decided = accumulate((str(row["at"]) for row in told.decisions), max)
+        timed = [*((str(row["at"]), row) for row in told.answers), *zip(decided, told.decisions, strict=True)]
+        events = [row for _, row in sorted(timed, key=itemgetter(0))]
         return context.page(request, visitor, "lead_pair.html.j2", **SHOWN_BY, told=told, events=events)
 
 

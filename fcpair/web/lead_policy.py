@@ -21,10 +21,14 @@ Text = Annotated[str, Form()]
 
 @dataclass(frozen=True)
 class WayBack:
-    """The policy that held before the one that was applied; `confirmed` is what taking it back needs."""
+    """The policy that held before the one that was applied; `confirmed` is what taking it back needs.
+
+    Where `none` held, `policy` is the one that decides least.
+    """
 
     policy: Adjudicate
     confirmed: str
+    none: bool
 
 
 def add(routes: APIRouter, context: Context) -> None:
@@ -85,4 +89,4 @@ def way_back(study: Study, log: list[RunRecord], done: RunRecord | None) -> WayB
     before = Adjudicate(**applied[-2].params) if len(applied) > 1 else Adjudicate()
     if before == Adjudicate(**done.params):
         return None
-    return WayBack(before, needed(study.adjudicate_dry_run(before)))
+    return WayBack(before, needed(study.adjudicate_dry_run(before)), none=len(applied) == 1)

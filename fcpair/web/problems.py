@@ -25,6 +25,7 @@ from fcpair.web.context import Context
 from fcpair.web.door import UnknownVisitorError
 from fcpair.web.guard import FAILED
 from fcpair.web.limit import TooManyError
+from fcpair.web.places import on_pages
 
 STATUS: Mapping[type[FcpairError], HTTPStatus] = {
     UnknownVisitorError: HTTPStatus.UNAUTHORIZED,
@@ -109,7 +110,8 @@ class Problems:
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)
         visitor = self._context.door.seen(request)  # who is not known yet is not looked up: that may be what failed
-        values = {"status": status.value, "title": "Something is wrong", "sentence": sentence, "heading": heading}
+        said = on_pages(sentence)
+        values = {"status": status.value, "title": "Something is wrong", "sentence": said, "heading": heading}
         page = self._context.page(request, visitor, "error.html.j2", **values)
         page.status_code = status
         page.headers.update(headers)

@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from steps.small import STAGES, dump, labels_of, record
+from steps.small import STAGES, dump, labels_of, record, write_csv
 
-from fcpair.params import Adjudicate, Simulate, Validate
+from fcpair.params import Adjudicate, Assign, Simulate, Validate
 from fcpair.records import Role, Round, Tier
 from fcpair.report import paint
 from fcpair.report.rows import KappaCell
 from fcpair.web.context import STATIC
 from fcpair.web.lead_files import CHOICES, DOWNLOADS
 from fcpair.web.lead_panels import PANELS, duration, heat
+from fcpair.web.places import on_pages
 from web.conftest import Site, csrf_of
 
 Serve = Callable[..., Site]
@@ -215,6 +216,21 @@ def hidden_of(page: str) -> dict[str, str]:
     """The hidden fields of a form, but for the one that guards it."""
     fields = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page)
     return {name: unescape(value) for name, value in fields if name != "csrf"}
+
+
+def test_the_first_policy_is_taken_back_as_far_as_that_can_be_and_no_further_is_claimed(serve: Serve) -> None:
+    """Before it, what all labels agree on waited for a policy; `manual` decides that, too."""
+    site = serve("labelled")
+    browser = site.browser("lea")
+    page = post(browser, "/lead/steps/adjudicate", policy="majority", ties="wait")
+    assert "No policy held before. “manual” then holds, which decides only what all labels of a pair agree on" in page
+    assert "then holds again" not in page
+    n_unanimous = site.study.status()["adjudications"]["unanimous"]
+    back = page[: page.index("Take most of it back")]
+    post(browser, "/lead/steps/adjudicate", **hidden_of(back[back.rindex("<form") :]))
+    left = site.study.status()["adjudications"]
+    assert left["unanimous"] == n_unanimous
+    assert "majority" not in left
 
 
 def test_what_was_applied_before_something_else_is_not_offered_to_be_taken_back(serve: Serve) -> None:
@@ -426,3 +442,44 @@ def test_what_is_no_number_of_pairs_is_refused(serve: Callable[..., Site], pairs
     browser = site.browser("lea")
     sent = {"csrf": csrf_of(browser), "pairs": pairs}
     assert browser.post("/lead/steps/validate", data=sent).status_code == 422
+
+
+def test_a_late_joiner_is_told_of_to_the_lead_and_not_that_it_is_over(serve: Serve) -> None:
+    site = serve("dealt")
+    site.study.add_people(["gina"], Role.ANNOTATOR)
+    said = "gina joined after the deal and got no pairs; <code>fcpair assign --more</code> gives an even share."
+    for path in ("/lead", "/lead/steps"):
+        assert said in site.browser("lea").get(path).text
+    page = site.browser("gina").get("/thanks").text
+    assert "There is nothing for you yet" in page
+    assert "last pair" not in page
+    site.study.assign(Assign(), more=True)
+    assert site.study.status()["notes"] == []
+    assert "Thank you for today" in site.browser("gina").get("/thanks").text
+
+
+def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp_path: Path) -> None:
+    site = serve("labelled")
+    study, pair = site.study, site.study.waiting()[0]
+    study.decide(pair, 2, by="judy")
+    study.import_outcomes(
+        write_csv(tmp_path / "d.csv", [{"pair": pair, "label": "0", "adjudicator": "bo"}]), supersede=True
+    )
+    study.take_back(pair, by="lea")
+    told = re.findall(r"judy|taken back", site.browser("lea").get(f"/lead/pair/{pair}").text)
+    assert told[-1] == "judy"
+    assert "taken back" in told
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("run `fcpair validate assign`", "run “Deal pairs to validators” on Next steps"),
+        ("3; `fcpair validate assign --more --pairs 3`", "3; “Deal pairs to validators” on Next steps"),
+        ("`fcpair partition` shows every tier", "“Tiers as they would be now” on the overview shows every tier"),
+        ("run `fcpair adjudicate`, or `fcpair serve`", "run `fcpair adjudicate`, or use these pages"),
+        ("`fcpair assign --more` gives", "`fcpair assign --more` gives"),
+    ],
+)
+def test_what_the_pages_do_is_not_looked_for_in_a_terminal(sentence: str, said: str) -> None:
+    assert on_pages(sentence) == said

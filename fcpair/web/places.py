@@ -1,0 +1,19 @@
+"""Where on the pages one does what a message says of a command: who reads it here has come by `fcpair serve`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+PLACES: Mapping[str, str] = {
+    "serve": "use these pages",
+    "validate assign": "“Deal pairs to validators” on Next steps",
+    "partition": "“Tiers as they would be now” on the overview",
+    "report": "“Report” on Downloads",
+}
+_COMMAND = re.compile(rf"`fcpair ({'|'.join(PLACES)})( --[^`]*)?`")
+
+
+def on_pages(sentence: str) -> str:
+    """The sentence with the place on the pages instead of each command that they have a place for."""
+    return _COMMAND.sub(lambda found: PLACES[found[1]], sentence)
