@@ -72,16 +72,20 @@ def active(tx: Tx, role: Role, n: int | None) -> list[Person]:
             )
         return there
     if n is None:
-        raise StageError(f"there are no {role}s; give their number, or add them with `fcpair people add`")
+        raise StageError(f"there are no {role}s; give their number, or add them with `{_how_to_add(role)}`")
     if n < 1:
         raise InputError(f"{n} {role}s; at least 1 is needed")
     width = len(str(n))
     names = [f"{_PREFIX[role]}{i:0{width}d}" for i in range(1, n + 1)]
     taken = {one.name for one in people.people(tx)} & set(names)
     if taken:
-        raise InputError(f"`{min(taken)}` is taken by somebody in another role; add {role}s with `fcpair people add`")
+        raise InputError(f"`{min(taken)}` is taken by somebody in another role; add {role}s with `{_how_to_add(role)}`")
     apart(names, [one.name for one in people.people(tx)])
     return people.add_people(tx, names, role)
+
+
+def _how_to_add(role: Role) -> str:
+    return f"fcpair people add NAME --role {role}"
 
 
 def change_role(store: Store, name: str, role: Role) -> RunRecord:
@@ -91,7 +95,7 @@ def change_role(store: Store, name: str, role: Role) -> RunRecord:
         if person.role in SEE_LABELS and role is Role.ANNOTATOR and decisions.n_judgements(tx, Round.LABEL):
             raise StageError(
                 f"`{name}` is {person.role} and may have seen labels, so cannot give any; add somebody else with "
-                f"`fcpair people add NAME --role {role}`"
+                f"`{_how_to_add(role)}`"
             )
         open_ = _open_counts(tx).get(person.id, 0)
         if open_:

@@ -20,6 +20,15 @@ def test_a_command_that_is_like_none_gets_no_hint(fcpair: Fcpair) -> None:
     assert "Did you mean" not in fcpair("xyzzy", code=2).output
 
 
+def test_who_follows_the_hint_that_there_are_no_validators_has_one(at: Callable[[str], Path], fcpair: Fcpair) -> None:
+    at("decided")
+    said = fcpair("validate", "assign", code=2).stderr
+    hinted = said[said.index("`fcpair ") + len("`fcpair ") : said.rindex("`")]
+    assert hinted == "people add NAME --role validator"
+    fcpair(*hinted.replace("NAME", "vera").split())
+    assert "validators 1 · pairs 19" in fcpair("validate", "assign").stdout
+
+
 def test_several_sheets_are_read_in_one_call(at: Callable[[str], Path], fcpair: Fcpair, tmp_path: Path) -> None:
     at("dealt")
     fcpair("labels", "sheets", tmp_path / "sheets")

@@ -121,7 +121,8 @@ def built(study: Study) -> dict[str, int]:
             lambda study, folder: study.import_verdicts(csv_file(folder, pair="1", validator="v", verdict="agree")),
             "no validator is called `v`|not dealt|fcpair validate assign",
         ),
-        ("paired", lambda study, folder: study.assign(Assign()), "fcpair people add"),
+        ("paired", lambda study, folder: study.assign(Assign()), "fcpair people add NAME --role annotator"),
+        ("decided", lambda study, folder: study.assign_validation(Validate()), "people add NAME --role validator"),
     ],
 )
 def test_a_stage_called_too_early_names_the_command_to_run(
