@@ -43,26 +43,27 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
         validators = staff.active(tx, Role.VALIDATOR, options.validators)
         pairs = draw_pairs(labelled, options.pairs, options.seed, first=decisions.lost_verdicts(tx))
         who = share_out(staff.barred(tx, pairs, validators), staff.loads(tx, validators, Round.VALIDATE), options.seed)
-        asked_again = _ask_again(tx, pairs[who < 0], validators) if more else np.array([], np.int64)
-        if n := int(((who < 0) & ~np.isin(pairs, asked_again)).sum()):
+        again = _ask_again(tx, pairs[who < 0] if more else pairs[:0], validators)
+        if n := int(((who < 0) & ~np.isin(pairs, again["pair_id"])).sum()):
             raise StageError(
                 f"{n:,} of {len(pairs):,} pairs cannot be validated: every validator took part in "
                 "them; add another with `fcpair people add NAME --role validator`"
             )
         pairs, who = pairs[who >= 0], who[who >= 0]
         rows = pd.DataFrame({"pair_id": pairs, "status": Status.OPEN.value})
-        rows["person_id"] = np.array([one.id for one in validators])[who]
+        ids = [one.id for one in validators]
+        rows["person_id"] = np.array(ids)[who]
         last = rows["person_id"].map(work.last_positions(tx, Round.VALIDATE)).fillna(0).astype("int64")
         rows["position"] = last + shard_order(who, pairs, options.seed, "random")
         work.add_assignments(tx, rows, Round.VALIDATE)
-        loads = np.bincount(who, minlength=len(validators))
+        loads = pd.concat([rows["person_id"], again["person_id"]]).value_counts().reindex(ids, fill_value=0)
         counts = {
             "validators": len(validators),
-            "pairs": len(pairs) + len(asked_again),
+            "pairs": len(pairs) + len(again),
             "to_validate": len(labelled),
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
-        } | ({"asked_again": len(asked_again)} if len(asked_again) else {})
+        } | ({"asked_again": len(again)} if len(again) else {})
         run = note_run(tx, options.stage, as_params(options), counts)
         # More of a round says nothing about how the round was dealt, but for what its validators see.
         keep(tx, replace(options, validators=len(validators)), run, only={"blind"} if more else None)
@@ -85,10 +86,10 @@ def _to_be_validated(tx: Tx) -> NDArray[np.int64]:
     return left
 
 
-def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person]) -> NDArray[np.int64]:
+def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person]) -> pd.DataFrame:
     """Open these pairs again for whoever gave a verdict on a label that is another now, where nobody else is left.
 
-    Returns the pairs for which there is such a validator.
+    Returns the pairs for which there is such a validator, as `pair_id` and `person_id`.
     """
     import numpy as np
 
@@ -102,7 +103,7 @@ def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person]) -> ND
             dealt = dealt[~about]
     again = dealt[dealt["person_id"].isin([one.id for one in validators])].drop_duplicates("pair_id")
     work.set_status(tx, again["id"].tolist(), [Status.OPEN.value] * len(again))
-    return again["pair_id"].to_numpy()
+    return again[["pair_id", "person_id"]]
 
 
 def lost(tx: Tx) -> tuple[list[int], list[int]]:

@@ -407,6 +407,7 @@ def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tm
     record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
     run = study.assign_validation(Validate(), more=True)
     assert (run.counts["pairs"], open_work(study, Round.VALIDATE)) == (1, [("vera", 1)])
+    assert (run.counts["load_min"], run.counts["load_max"], run.counts["asked_again"]) == (1, 1, 1)
     desk, vera = at_desk(study, "vera")
     (task,) = desk.tasks(vera)
     assert task.label == "not_appropriate"
@@ -510,9 +511,8 @@ def test_a_decision_made_meanwhile_is_not_overridden_unseen(at: At, tmp_path: Pa
     study = given_labels(at, tmp_path, {1: votes("2", "0")})
     seen = study.conflict(1, by="ada")
     study.decide(1, 0, by="bo")
-    assert_refused(
-        study, lambda: study.decide(1, 2, by="ada", seen=seen), ConflictError, "bo has decided pair 1 meanwhile"
-    )
+    said = "pair 1 has been decided by bo meanwhile"
+    assert_refused(study, lambda: study.decide(1, 2, by="ada", seen=seen), ConflictError, said)
 
 
 def test_a_policy_is_one_of_three() -> None:
