@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COMMAND = {Round.LABEL: "labels", Round.VALIDATE: "validate"}
+ANSWERS = {Round.LABEL: "labels", Round.VALIDATE: "verdicts"}
 
 
 def withdraw(store: Store, run_id: int, round_: Round) -> RunRecord:
@@ -60,7 +61,8 @@ def _brought(tx: Tx, run_id: int, round_: Round) -> pd.DataFrame:
     if there.empty:
         other = next(one for one in Round if one is not round_)
         raise StageError(
-            f"{what} brought no {COMMAND[round_]}; `fcpair {COMMAND[other]} withdraw {run_id}` takes it back"
+            f"{what} brought no {ANSWERS[round_]} but {ANSWERS[other]}; `fcpair {COMMAND[other]} withdraw {run_id}` "
+            "takes them back"
         )
     if there["withdrawn"].any():
         raise StageError(f"{what} has been withdrawn already")

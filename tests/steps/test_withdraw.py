@@ -247,8 +247,17 @@ def test_verdicts_are_withdrawn_alike(at: At, tmp_path: Path) -> None:
 def test_a_run_is_withdrawn_in_the_round_in_which_it_answered(at: At, tmp_path: Path) -> None:
     study = at("checking")
     run = check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
-    match = rf"run {run.id} \(validate import\) brought no labels; `fcpair validate withdraw {run.id}` takes it back"
-    assert_refused(study, lambda: study.withdraw_labels(run.id), StageError, match)
+    said = (
+        rf"run {run.id} \(validate import\) brought no labels but verdicts; `fcpair validate withdraw {run.id}`"
+    )
+    assert_refused(study, lambda: study.withdraw_labels(run.id), StageError, said)
+
+
+def test_labels_are_not_withdrawn_as_verdicts(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    run = all_wrong(study, tmp_path)
+    said = rf"run {run} \(label import\) brought no verdicts but labels; `fcpair labels withdraw {run}` takes them back"
+    assert_refused(study, lambda: study.withdraw_verdicts(run), StageError, said)
 
 
 def test_simulated_labels_can_be_withdrawn_and_people_answer_then(at: At, tmp_path: Path) -> None:
