@@ -48,7 +48,8 @@ class Dialogue:
         self._agenda = study.agenda(by)
         self._queue = list(self._agenda.pairs)
         self._at = 0
-        self._note = ""
+        self._asked, self._note = 0, ""  # the pair that is asked about, and what has been noted there
+        self._told = ""  # of what has changed since it was shown
         self._decided: list[int] = []
 
     def hold(self) -> None:
@@ -75,21 +76,23 @@ class Dialogue:
     def _ask(self, pair_id: int) -> bool:
         """Ask about one pair until something else is to be asked; False ends the dialogue.
 
-        What has changed since the pair was shown is told; it is asked about again, if it is still to be decided.
+        What has changed since the pair was shown is told, once; it is asked about again, if it is still to be decided.
         """
+        if pair_id != self._asked:
+            self._asked, self._note = pair_id, ""
         try:
             conflict = self._study.conflict(pair_id, by=self._by)
-        except LimitError as limit:
-            tell(f"\n{limit}")
-            return False
         except (ConflictError, RefusedError) as overtaken:
-            tell(f"\n{overtaken}")
+            if str(overtaken) != self._told:
+                tell(f"\n{overtaken}")
             self._at += 1
-            return True
+            return not isinstance(overtaken, LimitError)
         self._show(conflict)
+        self._told = ""
         try:
             return self._answer(conflict)
         except (ConflictError, RefusedError) as overtaken:
+            self._told = str(overtaken)
             tell(f"→ nothing was changed: {overtaken}")
             return True
 
@@ -103,6 +106,8 @@ class Dialogue:
         if conflict.outcome is not None and conflict.pair_id in self._agenda.again:
             again = f"Its labels have changed since it was decided: {conflict.outcome}. The same answer confirms it."
             lines += ["", *fitted(again, width)]
+        if self._note:
+            lines += ["", *fitted(plain(f"note: {self._note}"), width)]
         keys = [f"[{key}] {choice.name}" for key, choice in self._choices.items()]
         lines += ["", *_in_lines([*keys, f"[{DISCARD}] {IRRECONCILABLE}"], width)]
         lines += _in_lines([f"[{NOTE}] note", f"[{LATER}] later", f"[{UNDO}] undo", f"[{QUIT}] quit"], width)

@@ -122,8 +122,11 @@ def _check_differ(tx: Tx, pair_id: int) -> None:
 
 
 def _overtaken(pair_id: int, standing: docket.Standing) -> str:
-    who = standing.by if standing.rule == Rule.PERSON else None
-    return f"{who or 'a rule or a file'} has decided pair {pair_id} meanwhile"
+    if standing.rule == Rule.IMPORTED:
+        who = f"{standing.by} (in a file)" if standing.by else "a file"
+    else:
+        who = standing.by or "a rule"
+    return f"pair {pair_id} has been decided by {who} meanwhile"
 
 
 def check_seen(opened: Opened, pair_id: int, decision_id: int | None, answer_id: int | None) -> None:
@@ -156,7 +159,8 @@ def check_taking_back(tx: Tx, person: Person | None, pair_id: int) -> None:
             "pair, and that stands instead"
         )
     if not is_own(standing, person) and (person is None or person.role is not Role.LEAD):
-        raise ConflictError(f"{_overtaken(pair_id, standing)}, and only who decided, or a lead, can take that back")
+        able = "the person who decided, or a lead," if standing.rule == Rule.PERSON else "a lead"
+        raise ConflictError(f"{_overtaken(pair_id, standing)}, and only {able} can take that back")
 
 
 def is_own(standing: docket.Standing, person: Person | None) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 import pytest
-from steps.small import ANNOTATORS, dump, labels_of, open_work, record, standing, who_had
+from steps.small import ANNOTATORS, dump, labels_of, open_work, record, standing, who_had, write_csv
 
 from cli.conftest import Fcpair
 from fcpair.errors import LimitError
@@ -72,6 +72,24 @@ def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair)
     fcpair("adjudicate", "--by", "ada", keys="nirony, نه\n22q")
     assert waiting.explain(first).decisions[-1]["note"] == "irony, نه"
     assert waiting.explain(second).decisions[-1]["note"] == ""
+
+
+@pytest.mark.parametrize("keys", ["nhello\nl0q", "2nhello\nu0q"], ids=["later", "undo"])
+def test_going_on_to_another_pair_drops_a_note(waiting: Study, fcpair: Fcpair, keys: str) -> None:
+    first, second = waiting.waiting()[:2]
+    printed = fcpair("adjudicate", "--by", "ada", keys=keys).stdout
+    decided = second if "l0" in keys else first
+    assert by_hand(waiting)[decided] == ("person", 0)
+    assert waiting.explain(decided).decisions[-1]["note"] == ""
+    assert "(hello)" not in printed
+
+
+def test_a_note_stays_while_the_pair_is_shown_again(waiting: Study, fcpair: Fcpair) -> None:
+    first = waiting.waiting()[0]
+    printed = fcpair("adjudicate", "--by", "ada", keys="nhello\nu0q").stdout
+    assert printed.count(f"pair {first} ·") == 2  # there was nothing to undo
+    assert "\nnote: hello\n" in printed
+    assert waiting.explain(first).decisions[-1]["note"] == "hello"
 
 
 def test_later_leaves_a_conflict_for_another_time(waiting: Study, fcpair: Fcpair) -> None:
@@ -196,22 +214,49 @@ def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
     assert {int(number) for number in re.findall(r"pair (\d+) ·", printed)} == set(disputed) - {three[0]}
 
 
-def test_a_decision_that_somebody_makes_while_the_conflict_is_read_is_not_overridden(
-    waiting: Study, fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch
+def decide_in_a_file(study: Study, pair: int, folder: Path, by: str = "") -> None:
+    study.import_outcomes(write_csv(folder / "d.csv", [{"pair": pair, "label": "0", "adjudicator": by}]))
+
+
+@pytest.mark.parametrize(
+    ("decide", "who"),
+    [
+        (lambda study, pair, folder: study.decide(pair, 0, by="bo"), "bo"),
+        (lambda study, pair, folder: decide_in_a_file(study, pair, folder, "bo"), "bo (in a file)"),
+        (lambda study, pair, folder: decide_in_a_file(study, pair, folder, "ada"), "ada (in a file)"),
+        (decide_in_a_file, "a file"),
+        (lambda study, pair, folder: study.adjudicate(Adjudicate("majority", "discard")), "a rule"),
+    ],
+    ids=["person", "named", "oneself", "file", "rule"],
+)
+def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_told_once(
+    waiting: Study,
+    fcpair: Fcpair,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    decide: Callable[[Study, int, Path], object],
+    who: str,
 ) -> None:
-    first, second = waiting.waiting()[:2]
-    keys = iter("22q")
+    first, second, *rest = waiting.waiting()
+    keys = iter("n22q")
 
     def read() -> str:
         key = next(keys)
-        if waiting.waiting()[0] == first:
-            waiting.decide(first, 0, by="bo")
+        if key == "n":
+            decide(waiting, first, tmp_path)
         return key
 
     monkeypatch.setattr("fcpair.cli.dialogue._key", read)
-    printed = fcpair("adjudicate", "--by", "ada").stdout
-    assert f"nothing was changed: bo has decided pair {first} meanwhile" in printed
-    assert by_hand(waiting) == {first: ("person", 0), second: ("person", 2)}
+    printed = fcpair("adjudicate", "--by", "ada", keys="hello\n").stdout
+    assert f"→ nothing was changed: pair {first} has been decided by {who} meanwhile\n" in printed
+    assert printed.count(f"pair {first} has been decided") == 1
+    if who == "a rule":  # it has discarded all that waited
+        assert waiting.waiting() == []
+        return
+    assert standing(waiting)[first][1] == 0
+    assert standing(waiting)[second] == ("person", 2)
+    assert waiting.explain(second).decisions[-1]["note"] == ""
+    assert waiting.waiting() == rest
 
 
 def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_decided(

@@ -85,7 +85,7 @@ def test_only_pairs_that_wait_can_be_looked_at(at: At) -> None:
     study = at("decided")
     (judy,) = adjudicators(study, "judy")
     settled = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
-    with pytest.raises(ConflictError, match=f"a rule or a file has decided pair {settled}"):
+    with pytest.raises(ConflictError, match=f"pair {settled} has been decided by a rule meanwhile"):
         study.docket.case(judy, settled)
     for number in (0, 25, 2**70):
         with pytest.raises(UnknownIdError, match=f"there is no pair {number}"):
@@ -293,7 +293,7 @@ def test_a_pair_that_somebody_else_decided_meanwhile_is_not_decided_again(at: At
     case = first_case(study, judy)
     seen = study.docket.case(vera, case.pair_id)
     study.docket.decide(vera, rule(seen))
-    said = f"vera has decided pair {case.pair_id} meanwhile"
+    said = f"pair {case.pair_id} has been decided by vera meanwhile"
     assert_refused(study, lambda: study.docket.decide(judy, rule(case)), ConflictError, said)
     with pytest.raises(ConflictError, match=said):
         study.docket.case(judy, case.pair_id)
@@ -391,7 +391,7 @@ def test_only_one_s_own_decision_is_taken_back(at: At) -> None:
     study.docket.decide(vera, rule(case))
     settled = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
     refused: tuple[tuple[int, type[FcpairError], str], ...] = (
-        (case.pair_id, ConflictError, "vera has decided"),
+        (case.pair_id, ConflictError, f"pair {case.pair_id} has been decided by vera"),
         (settled, ConflictError, "a rule has decided"),
         (study.waiting()[0], ConflictError, "no decision on pair"),
         (99, UnknownIdError, "there is no pair 99"),
@@ -476,7 +476,7 @@ def test_a_decision_from_a_file_is_nobody_s_own(at: At, tmp_path: Path) -> None:
     study.import_outcomes(write_csv(tmp_path / "d.csv", [{"pair": pair, "label": "2", "adjudicator": "judy"}]))
     assert [(one.by, one.rule) for one in study.docket.decided()] == [("judy", Rule.IMPORTED)]
     assert study.docket.decided(judy) == []
-    with pytest.raises(ConflictError, match="a rule or a file has decided"):
+    with pytest.raises(ConflictError, match=rf"pair {pair} has been decided by judy \(in a file\)"):
         study.docket.case(judy, pair)
 
 

@@ -14,7 +14,7 @@ from fcpair.records import Role, Round
 from fcpair.steps.docket import Ruling
 from fcpair.study import Study
 from steps.online import admit
-from steps.small import dump, open_work, record, standing, who_had, write_csv
+from steps.small import assert_refused, dump, open_work, record, standing, who_had, write_csv
 
 At = Callable[[str], Study]
 
@@ -182,11 +182,22 @@ def test_a_decision_by_somebody_else_is_taken_back_by_a_lead_alone(at: At) -> No
     first, second = study.waiting()[:2]
     study.decide(first, 2, by="ada")
     study.decide(second, 2, by="ada")
-    with pytest.raises(ConflictError, match="only who decided, or a lead, can take that back"):
+    with pytest.raises(ConflictError, match="only the person who decided, or a lead, can take that back"):
         study.take_back(first, by="bo")
     study.take_back(first, by="lea")
     study.take_back(second, by="ada")
     assert {first, second} <= set(study.waiting())
+
+
+def test_what_a_file_decided_is_taken_back_by_a_lead_alone_whomever_it_names(at: At, tmp_path: Path) -> None:
+    study = at("labelled")
+    study.add_people(["lea"], Role.LEAD)
+    pair = study.waiting()[0]
+    decide_by_file(Situation(study, pair, "ada"), tmp_path)
+    said = rf"pair {pair} has been decided by ada \(in a file\) meanwhile, and only a lead can take that back"
+    assert_refused(study, lambda: study.take_back(pair, by="ada"), ConflictError, said)
+    study.take_back(pair, by="lea")
+    assert pair in study.waiting()
 
 
 def test_a_rule_s_decision_is_not_taken_back_but_decided_otherwise(at: At) -> None:

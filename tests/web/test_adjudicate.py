@@ -129,7 +129,7 @@ def test_who_comes_second_is_told_who_was_first_and_overrules_nobody(study: Stud
     before = dump(study)
     reply = decide(judy, page, "appropriate")
     assert reply.status_code == 409
-    assert f"Jack has decided pair {pair_on(page)} meanwhile." in reply.text
+    assert f"Pair {pair_on(page)} has been decided by jack meanwhile." in reply.text
     assert pair_on(reply) != pair_on(page)
     assert dump(study) == before
 
@@ -164,7 +164,7 @@ def test_somebody_else_s_decision_is_not_taken_back(study: Study, enter: Enter) 
     fields = {"csrf": form(judy.get("/adjudicate"), "/adjudicate")["csrf"], "request_id": "undo-request"}
     reply = judy.post(f"/adjudicate/{pair_on(page)}/undo", data=fields)
     assert reply.status_code == 409
-    assert "Jack has decided" in reply.text
+    assert f"Pair {pair_on(page)} has been decided by jack meanwhile" in reply.text
     assert standing(study)[pair_on(page)] == ("person", 2)
 
 
