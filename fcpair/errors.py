@@ -80,6 +80,10 @@ class RecipeError(InputError):
     """A recipe has a key or a value that fcpair does not know."""
 
 
+class RecipeEndError(RecipeError):
+    """A recipe has no section for the stage that comes next: the walk ends there, and what was done stands."""
+
+
 class StageError(FcpairError, RuntimeError):
     """A stage was called before the one that it needs, or a second time."""
 

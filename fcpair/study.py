@@ -382,8 +382,9 @@ class Study:
     def walk(self, recipe: Recipe, *, progress: Progress | None = None, loosen: bool = False) -> Iterator[RunRecord]:
         """Run a recipe from the first stage that is not done; ends where people have to act, or at the end.
 
-        Raises RecipeError before anything is done where the study is not what the recipe says. Only to `loosen` does a
-        recipe take back limits that the study has.
+        Raises RecipeError before anything is done where the study is not what the recipe says, and RecipeEndError,
+        after what could be done, where the recipe has no section for the stage that comes next. Only to `loosen` does
+        a recipe take back limits that the study has.
         """
         return walk.walk(self._store, recipe, progress, loosen=loosen)
 

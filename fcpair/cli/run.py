@@ -10,6 +10,7 @@ from fcpair.cli.options import study_option
 from fcpair.cli.output import done, progress, say
 from fcpair.cli.terminal import STOPPED, tell
 from fcpair.cli.work import warn_of_changes, warn_of_simulated
+from fcpair.errors import RecipeEndError
 
 
 @click.command()
@@ -19,9 +20,10 @@ from fcpair.cli.work import warn_of_changes, warn_of_simulated
 def run(study: Path, recipe: Path, loosen: bool) -> None:
     """Walk a recipe as far as it goes.
 
-    It starts at the first stage that is not done and ends where people have to answer. The study is
-    made if it is not there; one whose first run fails is not kept. Call it again when labels or
-    verdicts have come in. A study that is not what the recipe says is refused with what differs.
+    It starts at the first stage that is not done and ends where people have to answer, or where the
+    recipe has no section for the next stage. The study is made if it is not there; one whose first
+    run fails is not kept. Call it again when labels or verdicts have come in. A study that is not
+    what the recipe says is refused with what differs.
 
     \b
     Example:
@@ -39,6 +41,8 @@ def run(study: Path, recipe: Path, loosen: bool) -> None:
                 done(step)
     except BrokenPipeError:
         raise  # nobody reads on, but what was done stands
+    except RecipeEndError as end:
+        say(f"Note: {end}.")
     except BaseException as error:
         if not first:
             raise

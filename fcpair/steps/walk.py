@@ -8,7 +8,7 @@ from typing import Any
 
 from fcpair.agree import AgreementOptions
 from fcpair.encode import Progress
-from fcpair.errors import RecipeError
+from fcpair.errors import RecipeEndError
 from fcpair.params import Adjudicate, Partition
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
@@ -26,13 +26,14 @@ def walk(store: Store, recipe: Recipe, progress: Progress | None, *, loosen: boo
     and at the end of the road. Only to `loosen` does a recipe take back a limit or an opt-out.
 
     Raises:
-        RecipeError: the study is not what the recipe says, or the next stage has no section in the recipe.
+        RecipeError: the study is not what the recipe says; nothing was done.
+        RecipeEndError: the recipe has no section for the stage that comes next; what was done stands.
     """
     compare.check(store, recipe, loosen=loosen)
     while step := _due(store, recipe, progress):
         section, run, options = step
         if options is None:
-            raise RecipeError(
+            raise RecipeEndError(
                 f"the recipe has no section [{section}], which comes next; add it, or run the stage by hand"
             )
         yield run(store, options)

@@ -26,7 +26,6 @@ def written(folder: Path, content: str) -> Path:
     [
         ('[import]\npath = "none.csv"\n', "none.csv: there is no such file"),
         (f"{CORPUS}[select]\nhs = 99\n", "99 HS"),
-        (CORPUS, "no section [select], which comes next"),
     ],
 )
 def test_a_first_run_that_fails_leaves_no_study_behind(
@@ -39,6 +38,31 @@ def test_a_first_run_that_fails_leaves_no_study_behind(
     assert said in result.stderr
     assert f"{study} was not kept, because its first run did not end well" in result.stderr
     assert set(tmp_path.iterdir()) == before
+
+
+def test_a_first_run_whose_recipe_goes_no_further_keeps_what_was_done(
+    fcpair: Fcpair, study: Path, tmp_path: Path
+) -> None:
+    write_corpus(tmp_path / "corpus.csv")
+    result = fcpair("run", written(tmp_path, CORPUS), code=0)
+    assert result.stderr == (
+        "Note: the recipe has no section [select], which comes next; add it, or run the stage by hand.\n"
+    )
+    assert result.stdout.splitlines() == ["import: rows 21 · hs 6 · cn 19", "next: run `fcpair select`"]
+    assert [run.stage for run in Study.open(study).log()] == ["init", "import"]
+
+
+def test_where_the_recipe_ends_the_stage_is_run_by_hand_or_its_section_is_added(
+    fcpair: Fcpair, at: At, tmp_path: Path
+) -> None:
+    write_corpus(tmp_path / "corpus.csv")
+    fcpair("run", written(tmp_path, CORPUS))
+    assert "select: hs 3" in fcpair("select", "--hs", "3").stdout
+    at("paired")
+    assert "no section [assign]" in fcpair("run", written(tmp_path, "")).stderr
+    longer = fcpair("run", written(tmp_path, "[assign]\nannotators = 3\n"))
+    assert longer.stdout.startswith("assign: annotators 3 · assignments 24")
+    assert longer.stderr == ""
 
 
 def test_a_first_run_that_is_stopped_leaves_no_study_behind(

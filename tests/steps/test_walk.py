@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fcpair.agree import AgreementOptions
-from fcpair.errors import RecipeError
+from fcpair.errors import RecipeEndError
 from fcpair.params import Adjudicate, Assign, Import, Pair, Partition, Retrieve, Select, Setup, Simulate, Validate
 from fcpair.recipe import Recipe
 from fcpair.records import Round, Tier
@@ -80,8 +80,9 @@ def test_simulated_people_walk_it_to_the_end_and_not_further(at: At, recipe: Rec
 
 def test_a_section_that_comes_next_and_is_not_there_is_named(at: At, recipe: Recipe) -> None:
     study = at("paired")
-    with pytest.raises(RecipeError, match=r"no section \[assign\], which comes next"):
+    with pytest.raises(RecipeEndError, match=r"no section \[assign\], which comes next"):
         list(study.walk(replace(recipe, assign=None)))
+    assert walked(study, recipe) == ["assign"]
 
 
 def test_the_rules_of_the_recipe_become_the_study_s_own(finished: Study, recipe: Recipe) -> None:
