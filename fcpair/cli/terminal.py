@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
+from typing import TextIO
 
 import click
 
@@ -62,11 +63,20 @@ codecs.register_error(PLAIN, _in_plain_signs)
 
 
 def adapt_streams() -> None:
-    """Let standard output and standard error write in plain signs what their encoding lacks, and never fail on it."""
+    """Let standard output and standard error write in plain signs what their encoding lacks, and never fail on it.
+
+    What is written to one that was closed before the start, as by `>&-`, goes nowhere.
+    """
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             is_ascii = codecs.lookup(stream.encoding).name == "ascii"
             stream.reconfigure(encoding=ASCII if is_ascii else None, errors=PLAIN)
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 def plain(text: str) -> str:

@@ -226,6 +226,41 @@ def test_head_gets_its_lines(at: At) -> None:
     assert out.stderr == ""
 
 
+CLOSED = ["status >&-", "partition --tier bronze --format csv >&-", "evaluate --system random >&-", "--help >&-"]
+
+
+@pytest.mark.parametrize("words", [*CLOSED, *(f"{words} 2>&-" for words in CLOSED), "status >&- <&-"])
+def test_an_output_that_is_closed_from_the_start_gets_nothing_and_is_no_defect(at: At, words: str) -> None:
+    command = f"{sys.executable} -m fcpair {words}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env={**os.environ, "FCPAIR_STUDY": str(at("labelled" if words.startswith("status") else "checked"))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert "itself failed" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_error_keeps_its_code_where_nobody_hears_it(at: At) -> None:
+    command = f"{sys.executable} -m fcpair explain 99 --study {at('checked')}"
+    codes = [
+        subprocess.run(["bash", "-c", f"{command} {closed}"], capture_output=True, check=False).returncode
+        for closed in ("2>&-", ">&-", ">&- 2>&-")
+    ]
+    assert codes == [2, 2, 2]
+
+
+def test_what_a_command_changes_is_changed_with_no_output_open(at: At) -> None:
+    study = at("decided")
+    command = f"{sys.executable} -m fcpair adjudicate --policy majority --ties discard --study {study} >&- 2>&-"
+    assert subprocess.run(["bash", "-c", command], check=False).returncode == 0
+    assert Study.open(study).waiting() == []
+
+
 # -- Ctrl-C
 
 
