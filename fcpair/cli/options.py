@@ -72,7 +72,8 @@ def with_study(command: Command) -> Command:
 def own_params(cls: type, name: str = "options") -> Callable[[Command], Command]:
     """Give the command, which must have a study, an option for each field of `cls`.
 
-    It is called with an instance as `name`: what is not given is as the study's recipe has it, else the default.
+    It is called with an instance as `name`: what is not given is the study's own, which the walk of a recipe
+    sets when it gets there, else the default.
     """
 
     def decorate(command: Command) -> Command:
@@ -98,7 +99,7 @@ def _own_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
         default = ", ".join(default)
     given = textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
     plain = item.metadata["otherwise"] if default in (None, "") else given
-    text = f"{_sentence(item)}  [default: the recipe's, else {plain}]"
+    text = f"{_sentence(item)}  [default: the study's own, else {plain}]"
     if several:
         return click.option(_flag(item).removesuffix("s"), item.name, multiple=True, metavar="NAME", help=text)
     return click.option(_flag(item), type=_click_type(kind), help=text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from fcpair.study import Study
 
 At = Callable[[str], Path]
 CORPUS = '[import]\npath = "corpus.csv"\n'
+UNANIMOUS = "2 labels or more, all equal to the final one; valid"
 
 
 def written(folder: Path, content: str) -> Path:
@@ -76,6 +78,21 @@ def test_a_first_run_that_is_stopped_leaves_no_study_behind(
     result = fcpair("run", written(tmp_path, CORPUS), code=130)
     assert not study.exists()
     assert result.stderr == f"{study} was not kept, because its first run did not end well\n"
+
+
+def test_the_rule_of_a_recipe_is_the_study_s_own_when_the_walk_gets_there_as_the_help_says(
+    fcpair: Fcpair, at: At, tmp_path: Path
+) -> None:
+    study = Study.open(at("checked"))
+    recipe = written(tmp_path, '[partition]\ndiamond = "majority"\n')
+    assert "pairs that wait for a decision: 5" in fcpair("run", recipe).stdout
+    assert "[default: the study's own, else unanimous]" in " ".join(fcpair("partition", "--help").stdout.split())
+    assert json.loads(fcpair("partition", "--format", "json").stdout)["rules"]["diamond"] == UNANIMOUS
+    for pair in study.waiting():
+        study.decide(pair, 2, by="ada")
+    assert "partition: diamond" in fcpair("run", recipe).stdout
+    said = json.loads(fcpair("partition", "--format", "json").stdout)["rules"]["diamond"]
+    assert "at least two and more than half" in said
 
 
 def test_a_study_that_was_there_outlives_a_run_that_fails(fcpair: Fcpair, at: At, tmp_path: Path) -> None:

@@ -247,9 +247,7 @@ def test_verdicts_are_withdrawn_alike(at: At, tmp_path: Path) -> None:
 def test_a_run_is_withdrawn_in_the_round_in_which_it_answered(at: At, tmp_path: Path) -> None:
     study = at("checking")
     run = check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
-    said = (
-        rf"run {run.id} \(validate import\) brought no labels but verdicts; `fcpair validate withdraw {run.id}`"
-    )
+    said = rf"run {run.id} \(validate import\) brought no labels but verdicts; `fcpair validate withdraw {run.id}`"
     assert_refused(study, lambda: study.withdraw_labels(run.id), StageError, said)
 
 
