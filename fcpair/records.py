@@ -244,16 +244,26 @@ class RunRecord:
     notes: tuple[str, ...] = ()
 
 
+class Kept(StrEnum):
+    """Why a file that lies where a sheet is to be written is kept."""
+
+    ANSWERS = "it holds answers"
+    NOTES = "it holds notes"
+    UNREADABLE = "it cannot be read"
+    OTHER = "it is no sheet of this round"
+
+
 @dataclass(frozen=True)
 class OldSheet:
-    """A sheet that lay in a folder before: whose it is, whether it holds answers, how many pairs that person has open.
+    """A sheet that lay in a folder before: whose it is, why it is kept, how many pairs that person has open.
 
-    They `left` when they take no further part, or when all that they had open was given to others.
+    It may be overwritten where `kept` is None. They `left` when they take no further part, or when all that they had
+    open was given to others.
     """
 
     path: Path
     person: str
-    answered: bool
+    kept: Kept | None
     open: int
     left: bool
 

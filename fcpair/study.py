@@ -211,12 +211,12 @@ class Study:
     def write_sheets(self, folder: str | Path, form: Form = "csv") -> dict[str, int]:
         """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator.
 
-        A file that holds answers is never overwritten; `old_sheets` has what was kept.
+        A file that holds answers or notes is never overwritten; `old_sheets` has what was kept.
         """
         return deal.write_sheets(self._store, folder, form)
 
     def old_sheets(self, folder: str | Path, round_: Round = Round.LABEL) -> list[OldSheet]:
-        """The sheets in a folder that hold answers, and are kept therefore, or are of somebody who left."""
+        """The sheets in a folder that are kept as they are, and why, or are of somebody who left."""
         return sheets.old_sheets(self._store, folder, round_)
 
     def import_labels(self, path: str | Path, *, supersede: bool = False) -> RunRecord:

@@ -11,6 +11,7 @@ from fcpair.cli.options import params, redo_option, sheet_format_option, superse
 from fcpair.cli.output import done, each, say, working
 from fcpair.errors import StageError
 from fcpair.params import Assign, Simulate
+from fcpair.records import Kept
 
 if TYPE_CHECKING:
     from fcpair.records import OldSheet, RunRecord
@@ -166,16 +167,20 @@ def simulate(study: Study, options: Simulate) -> None:
 
 
 def tell_of_old_sheets(sheets: list[OldSheet], written: dict[str, int], command: str) -> None:
-    """Say on standard error which sheets were kept because they hold answers, and which are of somebody who left."""
+    """Say on standard error which sheets were kept, and why, and which are of somebody who left."""
     for sheet in sheets:
         if sheet.left:
             say(f"{sheet.path}: {sheet.person} has left; what was open on this sheet has gone to others")
         elif sheet.open:
             missing = "" if sheet.person in written else f"; {sheet.open:,} open pairs would have stood in a new one"
-            say(
-                f"{sheet.path}: kept, because it holds answers{missing}. Take them in with "
-                f"`fcpair {command} import {sheet.path}`, then move it away, or write to another folder"
-            )
+            first = _what_to_do(sheet, f"`fcpair {command} import {sheet.path}`")
+            say(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
+
+
+def _what_to_do(sheet: OldSheet, import_: str) -> str:
+    if sheet.kept is Kept.ANSWERS:
+        return f"Take them in with {import_}, then move it away"
+    return f"{import_} says why; move it away" if sheet.kept is Kept.UNREADABLE else "Move it away"
 
 
 def warn_of_changes(study: Study) -> None:

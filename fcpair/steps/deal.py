@@ -13,7 +13,7 @@ from fcpair.records import Person, Role, Round, RunRecord, Status
 from fcpair.sheets import Blank, Form, write_sheet
 from fcpair.steps import access, staff
 from fcpair.steps.ground import begin_building, keep, note, note_run, scheme_of
-from fcpair.steps.sheets import holds_answers, to_fill_in
+from fcpair.steps.sheets import to_fill_in, why_kept
 from fcpair.store import Store, grids, work
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _groups(groups: tuple[tuple[str, ...], ...], annotators: list[Person]) -> li
 def write_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[str, int]:
     """Write each annotator's open shard as a sheet to be filled in; returns the rows of each file.
 
-    A file that holds answers is kept, and not in what is returned.
+    A file that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
     """
     access.Access(store).spare()
     with store.read() as tx:
@@ -96,7 +96,7 @@ def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv"
     """Write each validator's open pairs as a sheet to be filled in; returns the rows of each file.
 
     The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. A file
-    that holds answers is kept, and not in what is returned.
+    that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
     """
     from fcpair.steps.check import is_blind, label_names
 
@@ -124,7 +124,7 @@ def _write_by_person(rows: pd.DataFrame, round_: Round, folder: str | Path, form
     written = {}
     for name, shard in rows.groupby(staff.ROLE_IN[round_].value, sort=False):
         path = folder / f"{name}.{form}"
-        if not (path.exists() and holds_answers(path, round_)):
+        if not (path.exists() and why_kept(path, round_)):
             write_sheet(shard, path, blank)
             written[str(name)] = len(shard)
     return written

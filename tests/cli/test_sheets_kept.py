@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from cli.conftest import Fcpair
 
 At = Callable[[str], Path]
@@ -25,6 +27,28 @@ def test_it_says_what_was_kept_and_what_to_do(fcpair: Fcpair, at: At, tmp_path: 
         f"`fcpair labels import {sheet}`, then move it away, or write to another folder"
     ]
     assert sheet.read_text("utf-8") == "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("content", "why", "first"),
+    [
+        (b"pair,label,note\n1,,why?\n", "it holds notes", "Move it away"),
+        (b"\xff\xfe\x00", "it cannot be read", "`fcpair labels import {}` says why; move it away"),
+        (b"name,telephone\nana,555\n", "it is no sheet of this round", "Move it away"),
+    ],
+    ids=["note", "unreadable", "other"],
+)
+def test_a_file_without_answers_is_not_said_to_hold_any(
+    fcpair: Fcpair, at: At, tmp_path: Path, content: bytes, why: str, first: str
+) -> None:
+    at("dealt")
+    sheet = tmp_path / "ana.csv"
+    sheet.write_bytes(content)
+    assert fcpair("labels", "sheets", tmp_path).stderr == (
+        f"{sheet}: kept, because {why}; 14 open pairs would have stood in a new one. {first.format(sheet)}, or write "
+        "to another folder\n"
+    )
+    assert sheet.read_bytes() == content
 
 
 def test_it_says_whose_sheet_is_of_somebody_who_left(fcpair: Fcpair, at: At, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.records import Round
+from fcpair.records import Kept, Round
 from fcpair.study import Study
 from steps.small import open_work, record
 from steps.small import write_csv as write
@@ -26,15 +26,18 @@ def fill_in(path: Path, column: str, answer: str, row: int = 1) -> bytes:
     return path.read_bytes()
 
 
-@pytest.mark.parametrize(("column", "answer"), [("label", "skip"), ("label", "appropriate"), ("note", "unclear?")])
-def test_a_sheet_with_anything_filled_in_is_kept(at: At, tmp_path: Path, column: str, answer: str) -> None:
+@pytest.mark.parametrize(
+    ("column", "answer", "why"),
+    [("label", "skip", Kept.ANSWERS), ("label", "appropriate", Kept.ANSWERS), ("note", "unclear?", Kept.NOTES)],
+)
+def test_a_sheet_with_anything_filled_in_is_kept(at: At, tmp_path: Path, column: str, answer: str, why: Kept) -> None:
     study = at("dealt")
     study.write_sheets(tmp_path)
     filled = fill_in(tmp_path / "ana.csv", column, answer)
     assert study.write_sheets(tmp_path) == {"ben": 14, "cleo": 14}
     assert (tmp_path / "ana.csv").read_bytes() == filled
     (old,) = study.old_sheets(tmp_path)
-    assert (old.path, old.person, old.answered, old.open, old.left) == (tmp_path / "ana.csv", "ana", True, 14, False)
+    assert (old.path, old.person, old.kept, old.open, old.left) == (tmp_path / "ana.csv", "ana", why, 14, False)
 
 
 def test_a_sheet_that_nobody_touched_is_renewed(at: At, tmp_path: Path) -> None:
@@ -79,7 +82,7 @@ def test_the_sheet_of_somebody_who_left_is_named(at: At, tmp_path: Path, leave: 
     getattr(study, leave)("ana")
     assert set(study.write_sheets(tmp_path)) == {"ben", "cleo"}
     (old,) = study.old_sheets(tmp_path)
-    assert (old.path, old.left, old.answered) == (tmp_path / "ana.csv", True, False)
+    assert (old.path, old.left, old.kept) == (tmp_path / "ana.csv", True, None)
 
 
 def test_who_is_done_has_not_left(at: At, tmp_path: Path) -> None:
