@@ -175,7 +175,8 @@ class Task:
     """One pair that a person is asked about.
 
     `label` is the adjudicated label that a validator checks, None for annotators and in a blind round; `decision_id`
-    says which decision that is. `answer` and `note` are the person's own, where they go back to an earlier answer.
+    says which decision that is. `answer` and `note` are the person's own, where they go back to an earlier answer;
+    `outdated` says that it is a verdict on another label than the pair has now, which does not count any more.
     """
 
     assignment_id: int
@@ -187,6 +188,7 @@ class Task:
     decision_id: int | None
     answer: str | None
     note: str
+    outdated: bool = False
 
 
 @dataclass(frozen=True)

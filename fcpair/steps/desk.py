@@ -133,6 +133,7 @@ class Desk:
             decision_id=row["decision_id"] if row["round"] == Round.VALIDATE else None,
             answer=answer,
             note=row.get("note", ""),
+            outdated=bool(row.get("outdated", False)),
         )
 
     def _record(self, tx: Tx, visitor: Visitor, round_: Round, given: Submission) -> dict[str, int]:

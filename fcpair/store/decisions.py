@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Select, Subquery, exists, func, insert, literal, select, true
+from sqlalchemy import ColumnElement, Select, Subquery, exists, func, insert, literal, select, true
 
 from fcpair.records import Origin, Round, Rule
 from fcpair.store import dialect
@@ -81,15 +81,19 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `assignment_id`, `pair_id`, `person_id`, `code`, `origin`.
     """
-    seen, newer = adjudication.alias("seen"), adjudication.alias("newer")
-    newest = select(newer.c.code).where(newer.c.pair_id == assignment.c.pair_id).order_by(newer.c.id.desc()).limit(1)
-    query = (
-        _answers(Round.VALIDATE, *(columns or VERDICT))
-        .where(~judgement.c.skipped)
-        .join(seen, seen.c.id == judgement.c.adjudication_id)
-        .where(seen.c.code == newest.scalar_subquery())
-    )
+    query = _answers(Round.VALIDATE, *(columns or VERDICT)).where(~judgement.c.skipped, is_about_the_label_now())
     return frame(tx, query)
+
+
+def is_about_the_label_now() -> ColumnElement[bool]:
+    """Whether a verdict, blind or not, is about the label that its pair has now; one that is not does not count.
+
+    For queries of `judgement` with its `assignment`; not true of labels.
+    """
+    seen, newer = adjudication.alias("seen"), adjudication.alias("newer")
+    of_old = select(seen.c.code).where(seen.c.id == judgement.c.adjudication_id).correlate(judgement)
+    newest = select(newer.c.code).where(newer.c.pair_id == assignment.c.pair_id).correlate(assignment)
+    return of_old.scalar_subquery() == newest.order_by(newer.c.id.desc()).limit(1).scalar_subquery()
 
 
 def lost_verdicts(tx: Tx) -> list[int]:

@@ -8,6 +8,7 @@ from sqlalchemy import Row, ScalarSelect, bindparam, exists, func, insert, selec
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
+from fcpair.store.decisions import is_about_the_label_now
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, guideline, judgement, pair, text
@@ -55,7 +56,8 @@ def open_tasks(tx: Tx, person_id: int, round_: Round, n: int) -> list[dict[str, 
 
 
 def answered_tasks(tx: Tx, person_id: int, round_: Round, before: int | None, n: int) -> list[dict[str, Any]]:
-    """The pairs that a person has answered, the latest first, as `open_tasks` has them and `code`, `own_code`, `note`.
+    """The pairs that a person has answered, the latest first, as `open_tasks` has them and `code`, `own_code`, `note`,
+    `outdated`: a verdict on another label than the pair has now.
 
     They come by their first answer, so that changing one does not move it; `before` is an assignment: those that were
     answered before it. What was given to somebody else after a skip comes too, as long as they have not answered it.
@@ -80,7 +82,8 @@ def answered_tasks(tx: Tx, person_id: int, round_: Round, before: int | None, n:
     if before is not None:
         query = query.where(own.c.first < select(own.c.first).where(own.c.assignment_id == before).scalar_subquery())
     if round_ is Round.VALIDATE:
-        query = query.where(_standing("code").is_not(None))
+        outdated = (~judgement.c.skipped & ~func.coalesce(is_about_the_label_now(), False)).label("outdated")
+        query = query.add_columns(outdated).where(_standing("code").is_not(None))
     found = tx.execute(query, {"person": person_id, "round": round_.value})
     return [dict(row._mapping) for row in found]
 

@@ -123,6 +123,9 @@ class TaskOut(BaseModel):
     decision_id: int | None = Field(description="For validators: to be sent back with the answer.")
     answer: str | None = Field(description="One's own answer, where there is one.")
     note: str
+    outdated: bool = Field(
+        description="Whether one's own answer is about another label than the pair has now: then it does not count."
+    )
 
 
 class ReadingOut(BaseModel):

@@ -70,7 +70,8 @@ def test_the_next_pairs_are_the_same_until_they_are_answered(site: Site) -> None
     assert len(first["tasks"]) == 3
     assert machine.get("/api/next?n=3").json() == first
     shown = first["tasks"][0]
-    assert {"assignment_id", "pair_id", "round", "hs", "cn", "label", "decision_id", "answer", "note"} == set(shown)
+    fields = "assignment_id", "pair_id", "round", "hs", "cn", "label", "decision_id", "answer", "note", "outdated"
+    assert set(fields) == set(shown)
     assert shown["hs"]["body"].startswith("People who like")
     assert (shown["label"], shown["answer"], shown["decision_id"]) == (None, None, None)
     answer(site, machine)
