@@ -16,6 +16,11 @@ from fcpair.records import Rule
 DECIDE = "**/adjudicate"
 NOTE = "Speaks of something else."
 YES = "[name=outcome][value=appropriate]"
+HEIGHT = "(it) => it.offsetHeight"
+IS_IN_FRONT = """(selector) => {
+  const part = document.querySelector(selector), { left, top } = part.getBoundingClientRect();
+  return part.contains(document.elementFromPoint(left + 5, top + 5));
+}"""
 
 
 @pytest.fixture
@@ -48,6 +53,28 @@ def test_what_was_typed_stays_while_the_server_cannot_be_reached(served: Host, p
     expect(page.locator("#case-name")).not_to_have_text(first)
     (one,) = served.study.docket.decided()
     assert (one.outcome, one.note) == ("appropriate", NOTE)
+
+
+@pytest.mark.parametrize(("width", "height"), [(375, 667), (320, 568), (600, 800), (640, 360)])
+def test_on_a_phone_it_is_seen_that_a_decision_failed_wherever_the_page_is(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    banner, first = page.get_by_role("alert"), page.locator("#case-name").inner_text()
+    assert banner.evaluate(HEIGHT) == 0
+    page.context.set_offline(True)
+    page.keyboard.press("1")
+    expect(banner).to_contain_text("The server cannot be reached.")
+    expect(banner).to_be_in_viewport(ratio=1)
+    for part in (".progress", "#hs-name", ".answers", ".steps"):
+        expect(page.locator(part)).to_be_in_viewport(ratio=0.99)
+        assert page.evaluate(IS_IN_FRONT, part)  # the banner covers nothing
+    page.locator("summary", has_text="Keys").click()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    expect(banner).to_be_in_viewport(ratio=1)
+    page.context.set_offline(False)
+    page.keyboard.press("1")
+    expect(page.locator("#case-name")).not_to_have_text(first)
+    expect(banner).to_have_text("")
+    assert banner.evaluate(HEIGHT) == 0
 
 
 def test_a_decision_whose_reply_is_lost_is_kept_once(served: Host, page: Page) -> None:

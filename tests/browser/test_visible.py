@@ -8,11 +8,15 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+from steps.small import labels_of, record
 
 from browser.axe import IS_WIDER
 from browser.hosts import Host
-from browser.sitting import await_pair
+from browser.sitting import answer, await_pair, await_sent
+from browser.test_connection import CUT
 from browser.windows import PHONE, Windows
+from fcpair.steps.docket import Ruling
+from fcpair.study import Study
 
 SMALL = {"width": 320, "height": 568}
 LANDSCAPE = {"width": 667, "height": 375}
@@ -174,3 +178,80 @@ def test_the_note_is_open_where_there_is_room(sit: Sit) -> None:
     page = sit("ana", {"width": 1280, "height": 800}, MIDDLING, is_mobile=False)
     expect(page.locator("#note")).to_be_visible()
     expect(page.get_by_text("Note", exact=True)).to_be_hidden()
+
+
+SCREENS = [{"width": 320, "height": 568}, PHONE, {"width": 600, "height": 800}, {"width": 640, "height": 360}]
+MEETS = """([one, other]) => {
+  const lines = (selector) => {
+    const element = document.querySelector(selector), range = document.createRange();
+    range.selectNodeContents(element);
+    return element.matches("button") ? [element.getBoundingClientRect()] : [...range.getClientRects()];
+  };
+  return lines(one).some((a) => lines(other).some((b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom));
+}"""
+
+
+def look_again(study: Study, folder: Path) -> None:
+    """judy decides a pair, and then its labels change, so that it waits for a second look."""
+    judy = next(one.id for one in study.people if one.name == "judy")
+    case = study.docket.next(judy)
+    assert case is not None
+    study.docket.decide(judy, Ruling("request-first", case.pair_id, "not_appropriate"))
+    labels = [(who, pair, "not_sure") for pair, who in labels_of(study, case.pair_id)]
+    record(study, folder, [(*labels[0][:2], "appropriate"), *labels[1:]], supersede=True)
+
+
+def assert_answers_are_seen(page: Page) -> None:
+    for part in (*page.locator(ANSWERS).all(), page.locator("#desk .steps")):
+        expect(part).to_be_in_viewport(ratio=0.99)
+    assert page.evaluate("scrollY") == 0
+
+
+@pytest.mark.parametrize("size", SCREENS, ids=str)
+def test_the_name_of_a_pair_lies_over_no_button(
+    host: Callable[..., Host], stages: dict[str, Path], windows: Windows, size: dict[str, int]
+) -> None:
+    served = host(stages["labelled"])
+    token = served.token("judy")
+    served.study.access.set_blurred(next(one.id for one in served.study.people if one.name == "judy"), True)
+    page = windows.open(served.url, token, viewport=size, **TOUCH)
+    page.goto("/adjudicate")
+    expect(page.locator("#reveal")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#case-name")).to_be_in_viewport(ratio=1)
+    for other in ("#reveal", "#hs-name"):
+        assert not page.evaluate(MEETS, ["#case-name", other])
+
+
+@pytest.mark.parametrize("size", SCREENS, ids=str)
+def test_a_second_look_leaves_the_decisions_on_the_first_screen(
+    host: Callable[..., Host], stages: dict[str, Path], windows: Windows, tmp_path: Path, size: dict[str, int]
+) -> None:
+    served = host(stages["labelled"])
+    token = served.token("judy")
+    look_again(served.study, tmp_path)
+    page = windows.open(served.url, token, viewport=size, **TOUCH)
+    page.goto("/adjudicate")
+    expect(page.locator("#pair .notice")).to_contain_text("Its labels have changed since you decided")
+    page.evaluate(PUT, MIDDLING)
+    assert_answers_are_seen(page)
+    assert not page.evaluate(MEETS, ["#case-name", "#pair .notice p"])
+
+
+@pytest.mark.parametrize("size", SCREENS, ids=str)
+def test_undo_and_a_banner_leave_the_answers_on_the_first_screen(sit: Sit, size: dict[str, int]) -> None:
+    page = sit("vera", size, MIDDLING, forgive=CUT)
+    answer(page, "agree")
+    await_sent(page)
+    page.keyboard.press("u")
+    expect(page.locator("#earlier")).to_be_visible()
+    page.evaluate(PUT, MIDDLING)
+    assert_answers_are_seen(page)
+    page.context.set_offline(True)
+    answer(page, "disagree")
+    expect(page.locator("#banner-text")).to_have_text("Not sent yet: 1 answer is kept in this page.")
+    page.keyboard.press("u")
+    expect(page.locator("#answered")).to_have_text("disagree")
+    page.evaluate(PUT, MIDDLING)
+    assert_answers_are_seen(page)
+    page.context.set_offline(False)

@@ -20,6 +20,11 @@ function say(sentence) {
   element("banner").classList.toggle("empty", !sentence);
 }
 
+// On a small screen the banner lies over the sheet, which leaves as much room as it takes.
+function makeRoom([{ target }]) {
+  element("desk").style.setProperty("--said", `${target.offsetHeight}px`);
+}
+
 // What an error page says, as far as it is one of ours.
 function reason(reply) {
   const page = new DOMParser().parseFromString(reply.responseText, "text/html");
@@ -89,6 +94,7 @@ function open(event) {
   if (event.target.id === "hs" && veiled()) show(true);
 }
 
+new ResizeObserver(makeRoom).observe(element("banner"));
 document.addEventListener("htmx:beforeSwap", admitConflict);
 document.addEventListener("htmx:afterSwap", () => (shownAt = performance.now()));
 document.addEventListener("htmx:afterSettle", arrive);
