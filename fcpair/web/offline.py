@@ -1,4 +1,4 @@
-"""What lets the desk open without a connection: the service worker, the manifest, and the page for all others."""
+"""What lets the desk open without a connection: the service worker, the manifest, and the pages for all others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ICONS = {
 
 
 def router(context: Context) -> APIRouter:
-    """GET /worker.js, /manifest.webmanifest and /offline."""
+    """GET /worker.js, /manifest.webmanifest, /offline, /offline/form and /offline/leave."""
     routes = APIRouter()
     door = context.door
 
@@ -38,6 +38,18 @@ def router(context: Context) -> APIRouter:
         """What is shown instead of a page that needs the server; it names nobody."""
         door.enter(request, *WORKERS)
         return context.page(request, None, "offline.html.j2")
+
+    @routes.get("/offline/form")
+    def not_sent(request: Request) -> Response:
+        """What is shown after a form that did not reach the server."""
+        door.enter(request, *WORKERS)
+        return context.page(request, None, "offline_form.html.j2")
+
+    @routes.get("/offline/leave")
+    def not_left(request: Request) -> Response:
+        """What is shown to who wanted to leave, and did not reach the server."""
+        door.enter(request, *WORKERS)
+        return context.page(request, None, "offline_leave.html.j2")
 
     return routes
 

@@ -197,6 +197,8 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("blind", "vera", "/validate", "checking", act=await_pair, before=blindly),
     ),
     "/offline": (State("no connection", "ana", "/offline"),),
+    "/offline/form": (State("form not sent", "ana", "/offline/form"),),
+    "/offline/leave": (State("not left", "ana", "/offline/leave"),),
     "/thanks": (
         State("end of a day", "ana", "/thanks"),
         State("end of it all", "ana", "/thanks", "labelled"),

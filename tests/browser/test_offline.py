@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -19,7 +20,7 @@ from web.served import Served, serving
 
 from browser.conftest import TERMS
 from browser.hosts import Host
-from browser.sitting import HASTE_MS, STEP_MS, answer, await_pair, await_sent, enter, pair
+from browser.sitting import HASTE_MS, STEP_MS, answer, await_pair, await_sent, by_key, enter, pair
 from browser.studies import ENGLISH, build
 from browser.test_connection import CUT, Given, give, stored
 from browser.windows import PATIENCE_MS, Windows, come_in
@@ -453,3 +454,82 @@ def test_the_manifest_names_the_study_and_its_icons_are_there(desk: Host, window
     for icon in manifest["icons"]:
         found = page.request.get(icon["src"])
         assert (found.status, found.headers["content-type"]) == (200, icon["type"])
+
+
+def test_the_last_answer_at_hand_can_be_undone_without_a_connection(
+    host: Callable[..., Host], example: Path, windows: Windows
+) -> None:
+    limited = host(example, replace(TERMS, daily_limit=2))
+    page = windows.open(limited.url, limited.token("ana"), forgive=CUT)
+    enter(page)
+    await_kept(page)
+    page.context.set_offline(True)
+    given = give(page, "appropriate", "not_sure")
+    expect(page.locator("#waiting")).to_have_text("That was the last pair. Your answers are being sent.")
+    page.get_by_role("button", name="Undo").click()
+    assert pair(page) == given[1][:2]
+    expect(page.locator("#answered")).to_have_text("not sure")
+    page.wait_for_timeout(HASTE_MS)
+    by_key(page, "[data-answer=not_appropriate]")
+    given[1] = (*given[1][:2], "not_appropriate")
+    expect(page.locator("#pair")).to_be_hidden()
+    page.keyboard.press("u")
+    expect(page.locator("#answered")).to_have_text("not appropriate")
+    page.keyboard.press("f")
+    expect(page.locator("#pair")).to_be_hidden()
+    page.context.set_offline(False)
+    page.wait_for_url("**/thanks")
+    assert stored(limited.study.place) == given
+
+
+def test_nothing_is_offered_to_be_undone_before_there_is_an_answer(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url, desk.token("ana"), forgive=CUT)
+    page.route("**/api/next?*", lambda route: route.abort())
+    page.goto("/annotate")
+    expect(page.locator("#banner-text")).to_have_text("The server cannot be reached. Trying again.")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+
+
+def outbox(page: Page) -> str | None:
+    return next((value for key, value in held(page).items() if key.startswith("fcpair-outbox")), None)
+
+
+def test_who_leaves_without_a_connection_is_told_that_they_are_still_signed_in(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url, desk.token("ana"), forgive=CUT)
+    page.on("dialog", lambda dialog: dialog.accept())
+    enter(page)
+    await_kept(page)
+    page.context.set_offline(True)
+    given = give(page, "appropriate")
+    unsent = outbox(page)
+    assert unsent
+    page.get_by_role("button", name="Leave").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("You have not left yet")
+    expect(page.locator("main")).to_contain_text("You are still signed in in this browser")
+    assert texts(page) is None
+    assert outbox(page) == unsent
+    page.context.set_offline(False)
+    page.get_by_role("link", name="To the pairs").click()
+    await_pair(page)
+    await_sent(page)
+    assert stored(desk.study.place) == given
+    page.get_by_role("button", name="Leave").click()
+    page.wait_for_url("**/join")
+    page.goto("/annotate")
+    expect(page).to_have_url(re.compile("/join$"))
+
+
+def test_a_form_that_does_not_reach_the_server_changes_nothing_and_the_pairs_stay(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url, desk.token("ana"), forgive=CUT)
+    enter(page)
+    await_kept(page)
+    page.goto("/settings")
+    page.locator("[name=topic][value=food]").check()
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("This did not reach the server")
+    expect(page.locator("main")).to_contain_text("nothing was changed")
+    assert texts(page) is not None
+    page.get_by_role("link", name="To the pairs").click()
+    await_pair(page)
+    page.context.set_offline(False)

@@ -12,6 +12,7 @@ import { Watch } from "./watch.js";
 const SKIP = "skip";
 const REFRESHED_AFTER = 3; // answers; then the server is asked again, which may have changed what is open
 const RESTORED_AFTER_MS = 3_000;
+const MOST_ANSWERS = 50; // that the server gives at once
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
 const { outbox: place, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
@@ -27,7 +28,7 @@ const kept = new Kept(place, files);
 const pauseScreen = document.getElementById("pause-screen");
 
 let queue = []; // open pairs, the one to answer first
-let past = []; // answered pairs in the order of their first answers, as the server has them
+let past = []; // answered pairs in the order of their first answers; what is `stale` the server has otherwise by now
 let at = null; // which of `past` is on the screen; null when the open pair is
 let progress = null;
 let exhausted = false; // the server has no more open pairs, or gives no more because of a limit
@@ -60,7 +61,7 @@ function answer(name) {
   const { assignment_id, decision_id } = task;
   const given = { assignment_id, decision_id, answer: name, note: view.note, seconds };
   outbox.add({ request_id: requestId(), ...given, guideline_version: Number(guidelines), again });
-  past[at ?? past.length] = { ...task, answer: name, note: view.note };
+  past[at ?? past.length] = { ...task, answer: name, note: view.note, outdated: false };
   at = null;
   if (!again) {
     queue.shift();
@@ -70,7 +71,7 @@ function answer(name) {
   keepTexts();
   view.say(again ? "Your new answer is kept." : `Kept. ${progress.open} left.`);
   if (queue.length) show();
-  else view.waiting(whyNone());
+  else wait();
   const due = pause.answered();
   if (due && queue.length) propose(due);
   outbox.flush();
@@ -81,6 +82,14 @@ function reveal() {
   view.veil(false);
   view.say("The text is shown. Press again to answer.");
   shownAt = performance.now();
+}
+
+function wait() {
+  view.waiting(whyNone(), { undoable: isUndoable() });
+}
+
+function isUndoable() {
+  return past.length > 0 || progress?.done + progress?.skipped > 0;
 }
 
 function whyNone() {
@@ -112,7 +121,7 @@ async function send({ again, ...item }) {
     if (session === "renewed") return send({ again, ...item });
     if (session !== "same") return session;
   }
-  drop(item);
+  drop(item, again);
   nRefused += 1;
   view.banner(nRefused === 1 ? sentence(reply) : `${nRefused} answers were not taken. The last: ${sentence(reply)}`);
   return "done";
@@ -133,8 +142,10 @@ async function sessionNow() {
 }
 
 // Forgets an answer that the server will never take, and what was at hand besides the open pair: it may be outdated.
-function drop(item) {
-  past = past.filter((one) => one.assignment_id !== item.assignment_id);
+// Of a changed answer the server has the one before, and perhaps another label.
+function drop(item, again) {
+  const others = (one) => one.assignment_id !== item.assignment_id;
+  past = again ? past.map((one) => (others(one) ? one : { ...one, stale: true })) : past.filter(others);
   queue.length = Math.min(queue.length, 1);
   nAnswered = REFRESHED_AFTER;
   exhausted = false;
@@ -156,7 +167,7 @@ function onUnsent(n) {
   const answers = n === 1 ? "1 answer is" : `${n} answers are`;
   view.banner(n ? `Not sent yet: ${answers} kept in this page.` : "The server cannot be reached. Trying again.");
   keepTexts();
-  if (progress && !current()) view.waiting(whyNone());
+  if (progress && !current()) wait();
 }
 
 function signedOut() {
@@ -212,8 +223,8 @@ async function restore() {
 // The first pair after there was none, or the end; what was refused stays to be read.
 function settle() {
   if (queue.length) show();
-  else if (!exhausted || outbox.items.length) view.waiting(whyNone());
-  else if (nRefused) view.end();
+  else if (!exhausted || outbox.items.length) wait();
+  else if (nRefused) view.end({ undoable: isUndoable() });
   else location.assign("/thanks");
 }
 
@@ -222,12 +233,28 @@ async function back() {
   if (walking) return;
   walking = true;
   if (at === null && queue[0]) queue[0].note = view.note; // a note begun on the open pair stays
-  const step = at ?? past.length;
-  if (step > 0) at = step - 1;
-  else if (await fetchEarlier()) at = 0;
+  const found = await earlier();
+  if (found) at = past.indexOf(found);
   walking = false;
   if (at === null) settle();
   else show();
+}
+
+// The answered pair before the one on the screen. One that is stale and cannot be had now is passed over.
+async function earlier() {
+  const before = () => past.slice(0, at ?? past.length);
+  if (before().at(-1)?.stale) await refresh();
+  return before().findLast((one) => !one.stale) ?? fetchEarlier();
+}
+
+// Puts what the server has now in the place of what is stale.
+async function refresh() {
+  if (!(await outbox.flush())) return; // it cannot go back from an answer that it does not have
+  const later = past[past.findLastIndex((one) => one.stale) + 1];
+  const before = later ? `&before=${later.assignment_id}` : "";
+  const reply = await api.call("GET", `/api/answers?n=${MOST_ANSWERS}${before}`);
+  const found = new Map(reply.body?.tasks?.map((task) => [task.assignment_id, task]));
+  past = past.map((one) => (one.stale && found.get(one.assignment_id)) || one);
 }
 
 async function fetchEarlier() {
@@ -241,7 +268,7 @@ async function fetchEarlier() {
       passing: true,
     });
   }
-  return found.length > 0;
+  return found[0];
 }
 
 function forward() {
@@ -282,6 +309,7 @@ for (const button of document.querySelectorAll("[data-answer]")) {
   button.addEventListener("click", () => answer(button.dataset.answer));
 }
 on("back", "click", back);
+on("reopen", "click", back);
 on("forward", "click", forward);
 on("reveal", "click", () => view.veil(!veiled()));
 on("hs", "click", () => veiled() && reveal());

@@ -58,7 +58,7 @@ export class Kept {
     const files = await caches.open(names.FILES + this.#version);
     const loaded = performance.getEntriesByType("resource").map(({ name }) => new URL(name));
     const own = loaded.filter((url) => url.origin === location.origin && url.pathname.startsWith("/static/"));
-    for (const url of new Set([...own.map(String), names.NO_CONNECTION])) {
+    for (const url of new Set([...own.map(String), names.NO_CONNECTION, names.NOT_SENT, names.NOT_LEFT])) {
       if (!(await files.match(url))) await files.add(url);
     }
     for (const name of await caches.keys()) {
@@ -100,7 +100,12 @@ export class Kept {
     return {
       ...found,
       open: found.open.filter((task) => !given.has(task.assignment_id)),
-      answered: answered.map(({ assignment_id, answer, note }) => ({ ...texts.get(assignment_id), answer, note })),
+      answered: answered.map(({ assignment_id, answer, note }) => ({
+        ...texts.get(assignment_id),
+        answer,
+        note,
+        outdated: false,
+      })),
     };
   }
 

@@ -28,15 +28,18 @@ export class View {
     element("note").closest("details").open = task.note !== "";
     element("label").textContent = inWords(task.label ?? "");
     shown("label-line", task.label !== null);
-    element("answered").textContent = inWords(task.answer ?? "");
+    for (const id of ["answered", "lost"]) element(id).textContent = inWords(task.answer ?? "");
+    shown("stands", !task.outdated);
+    shown("outdated", task.outdated);
     shown("earlier", earlier);
     shown("forward", earlier);
     for (const button of document.querySelectorAll("[data-answer]")) {
-      if (earlier) button.setAttribute("aria-pressed", button.dataset.answer === task.answer);
+      if (earlier) button.setAttribute("aria-pressed", button.dataset.answer === task.answer && !task.outdated);
       else button.removeAttribute("aria-pressed");
     }
     shown("waiting", false);
     shown("end", false);
+    shown("reopen", false);
     shown("pair", true);
     window.scrollTo(0, 0);
     element("hs-name").focus({ preventScroll: true });
@@ -50,17 +53,18 @@ export class View {
     place.lang = text.language ?? "";
   }
 
-  // Instead of a pair: why there is none.
-  waiting(sentence) {
+  // Instead of a pair: why there is none, and the way back to one's own answers where there are any.
+  waiting(sentence, { undoable = false } = {}) {
     element("waiting").textContent = sentence;
     shown("waiting", true);
     shown("end", false);
+    shown("reopen", undoable);
     shown("pair", false);
   }
 
   // Instead of a pair: there is none left, and the way on.
-  end() {
-    this.waiting("There is no further pair for you now.");
+  end(how) {
+    this.waiting("There is no further pair for you now.", how);
     shown("end", true);
   }
 

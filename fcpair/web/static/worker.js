@@ -7,6 +7,8 @@ const kept = self.fcpairKept;
 const DESKS = new Set(["/annotate", "/validate"]);
 const PATIENCE_MS = 4_000;
 const REFUSED = new Set([401, 403]);
+const NOT_REACHED = new Set([502, 504]); // says what stands before the server
+const LEAVE = "/leave";
 
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
@@ -15,8 +17,7 @@ self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (origin !== self.location.origin) return;
-  // Who sends a form leaves, comes in, agrees, or changes what they wish to read: what is kept is out of date.
-  if (request.mode === "navigate" && request.method === "POST") event.waitUntil(kept.forget());
+  if (request.mode === "navigate" && request.method === "POST") event.respondWith(send(request, pathname));
   else if (request.mode === "navigate") event.respondWith(open(request, pathname));
   else if (pathname.startsWith("/static/")) event.respondWith(file(request));
 });
@@ -30,6 +31,20 @@ async function open(request, pathname) {
     return response;
   }
   return page ?? response ?? (await caches.match(kept.NO_CONNECTION)) ?? Response.error();
+}
+
+// Who sends a form leaves, comes in, agrees, or changes what they wish to read: what is kept is out of date as soon as
+// the server has it. Who leaves wants it gone in any case, and is told when they have not left.
+async function send(request, pathname) {
+  const leaves = pathname === LEAVE;
+  if (leaves) await kept.forget();
+  const response = await reached(request, null);
+  if (response && response.status < 500) {
+    await kept.forget();
+    return response;
+  }
+  if (response && !leaves && !NOT_REACHED.has(response.status)) return response; // the server says why
+  return (await caches.match(leaves ? kept.NOT_LEFT : kept.NOT_SENT)) ?? response ?? Response.error();
 }
 
 // The server's response; null when there is none, or none in time.

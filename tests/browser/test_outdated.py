@@ -1,0 +1,197 @@
+"""A validator goes back to a verdict whose label has changed since: what counts is said, and asked for anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from steps.small import labels_of, record, standing
+
+from browser.conftest import TERMS
+from browser.hosts import Host
+from browser.sitting import answer, await_pair, await_sent, enter, pair
+from browser.test_connection import CUT
+from browser.windows import Windows
+from fcpair.params import Validate
+from fcpair.records import Verdict
+from fcpair.store import decisions
+
+OUTDATED = (
+    "The label of this pair has changed since you answered “%s”. That answer does not count any more; "
+    "please answer again."
+)
+REFUSED = ("status of 409", *CUT)
+PRESSED = "[data-answer][aria-pressed=true]"
+
+
+@pytest.fixture
+def served(host: Callable[..., Host], stages: dict[str, Path]) -> Host:
+    """The small study, in which labels are being checked."""
+    return host(stages["checking"])
+
+
+def sit(served: Host, windows: Windows) -> Page:
+    page = windows.open(served.url, served.token("vera"), forgive=REFUSED)
+    page.on("dialog", lambda dialog: dialog.accept())
+    enter(page, "/validate")
+    return page
+
+
+def open_pairs(served: Host) -> list[int]:
+    """The pairs that vera is to check, in the order in which she gets them."""
+    served.token("vera")
+    vera = served.study.access.by_id(next(one.id for one in served.study.people if one.name == "vera"))
+    assert vera is not None
+    return [task.pair_id for task in served.study.desk(TERMS).tasks(vera, 50)]
+
+
+def change_label(served: Host, pair_id: int, folder: Path) -> str:
+    """Everybody who labelled a pair says something else now; the name of the new label."""
+    _, code = standing(served.study)[pair_id]
+    new = "appropriate" if code == 0 else "not_appropriate"
+    record(served.study, folder, [(who, at, new) for at, who in labels_of(served.study, pair_id)], supersede=True)
+    assert standing(served.study)[pair_id][1] == (2 if code == 0 else 0)
+    return new
+
+
+def verdicts(served: Host) -> dict[int, int]:
+    """The verdicts that count, by pair."""
+    with served.study._store.read() as tx:
+        rows = decisions.current_verdicts(tx, "pair_id", "code")
+    return dict(zip(rows["pair_id"].tolist(), rows["code"].tolist(), strict=True))
+
+
+def test_undo_says_that_the_label_has_changed_and_presses_nothing(
+    served: Host, windows: Windows, tmp_path: Path
+) -> None:
+    page = sit(served, windows)
+    first, second, *_ = open_pairs(served)
+    given = [pair(page)]
+    answer(page, "disagree")
+    given.append(pair(page))
+    answer(page, "agree")
+    await_sent(page)
+    new = change_label(served, first, tmp_path)
+    page.reload()
+    await_pair(page)
+    page.keyboard.press("u")
+    expect(page.locator("#earlier")).to_have_text(
+        "Your answer on this pair: agree. Another answer takes its place.", use_inner_text=True
+    )
+    expect(page.locator(PRESSED)).to_have_attribute("data-answer", "agree")
+    page.keyboard.press("u")
+    expect(page.locator("#earlier")).to_have_text(OUTDATED % "disagree", use_inner_text=True)
+    assert pair(page) == given[0]
+    expect(page.locator("#label")).to_have_text(new.replace("_", " "))
+    expect(page.locator(PRESSED)).to_have_count(0)
+    assert verdicts(served) == {second: Verdict.AGREE}
+    answer(page, "disagree")
+    await_sent(page)
+    assert verdicts(served) == {first: Verdict.DISAGREE, second: Verdict.AGREE}
+    page.keyboard.press("u")
+    page.keyboard.press("u")
+    expect(page.locator("#answered")).to_have_text("disagree")
+    expect(page.locator("#outdated")).to_be_hidden()
+
+
+def test_in_a_blind_round_too_an_answer_that_does_not_count_is_asked_for_again(
+    host: Callable[..., Host], stages: dict[str, Path], windows: Windows, tmp_path: Path
+) -> None:
+    served = host(stages["checking"])
+    served.study.assign_validation(Validate(blind=True, seed=1), redo=True)
+    page = sit(served, windows)
+    first = open_pairs(served)[0]
+    answer(page, "appropriate")
+    await_sent(page)
+    assert verdicts(served).keys() == {first}
+    change_label(served, first, tmp_path)
+    assert verdicts(served) == {}
+    page.reload()
+    await_pair(page)
+    page.keyboard.press("u")
+    expect(page.locator("#earlier")).to_have_text(OUTDATED % "appropriate", use_inner_text=True)
+    expect(page.locator("#label-line")).to_be_hidden()
+    expect(page.locator(PRESSED)).to_have_count(0)
+    answer(page, "appropriate")
+    await_sent(page)
+    assert verdicts(served).keys() == {first}
+
+
+def test_a_skip_stands_whatever_the_label_is_by_now(served: Host, windows: Windows, tmp_path: Path) -> None:
+    page = sit(served, windows)
+    first = open_pairs(served)[0]
+    answer(page, "skip")
+    await_sent(page)
+    change_label(served, first, tmp_path)
+    page.reload()
+    await_pair(page)
+    page.keyboard.press("u")
+    expect(page.locator("#answered")).to_have_text("skip")
+    expect(page.locator("#outdated")).to_be_hidden()
+
+
+def test_undo_leads_back_to_a_pair_whose_changed_answer_was_refused(
+    served: Host, windows: Windows, tmp_path: Path
+) -> None:
+    page = sit(served, windows)
+    pairs = open_pairs(served)
+    given = []
+    for name in ("agree", "disagree", "agree"):
+        given.append(pair(page))
+        answer(page, name)
+    await_sent(page)
+    new = change_label(served, pairs[1], tmp_path)
+    page.keyboard.press("u")
+    page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=given[2][1])
+    page.keyboard.press("u")
+    page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=given[1][1])
+    answer(page, "agree")
+    expect(page.locator("#banner-text")).to_contain_text("The label of this pair has changed since you saw it")
+    expect(page.locator("#earlier")).to_be_hidden()
+    seen = []
+    for _ in given:
+        shown = page.locator("#cn").inner_text()
+        page.keyboard.press("u")
+        page.wait_for_function("(cn) => document.getElementById('cn').innerText !== cn", arg=shown)
+        seen.append(pair(page))
+        if len(seen) == 2:
+            expect(page.locator("#earlier")).to_have_text(OUTDATED % "disagree", use_inner_text=True)
+            expect(page.locator("#label")).to_have_text(new.replace("_", " "))
+    assert seen == given[::-1]
+    page.keyboard.press("f")
+    page.keyboard.press("u")
+    page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=given[2][1])
+    page.keyboard.press("u")
+    expect(page.locator("#earlier")).to_have_text(OUTDATED % "disagree", use_inner_text=True)
+    answer(page, "disagree")
+    await_sent(page)
+    assert verdicts(served) == {pairs[0]: Verdict.AGREE, pairs[1]: Verdict.DISAGREE, pairs[2]: Verdict.AGREE}
+
+
+def test_unsent_answers_are_undone_without_a_connection_past_a_refused_one(
+    served: Host, windows: Windows, tmp_path: Path
+) -> None:
+    page = sit(served, windows)
+    pairs = open_pairs(served)
+    given = []
+    for name in ("agree", "disagree"):
+        given.append(pair(page))
+        answer(page, name)
+    await_sent(page)
+    change_label(served, pairs[1], tmp_path)
+    page.keyboard.press("u")
+    page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=given[1][1])
+    answer(page, "agree")
+    expect(page.locator("#banner-text")).to_contain_text("The label of this pair has changed since you saw it")
+    page.context.set_offline(True)
+    given.append(pair(page))
+    answer(page, "agree")
+    for expected in (given[2], given[0]):
+        page.keyboard.press("u")
+        page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=expected[1])
+        assert pair(page) == expected
+    page.context.set_offline(False)
+    await_sent(page)
+    assert verdicts(served).keys() == {pairs[0], pairs[2]}
