@@ -307,7 +307,7 @@ def test_who_takes_a_second_look_back_leaves_the_first_decision_as_it_was(
     rows = study.explain(2).decisions
     assert [row["person"] for row in rows] == ["ada", "bo", "bo", "bo", "ada"]
     assert rows[0]["at"] == rows[-1]["at"]
-    assert_refused(study, lambda: study.take_back(2, by="bo"), ConflictError, "only who decided, or a lead")
+    assert_refused(study, lambda: study.take_back(2, by="bo"), ConflictError, "only the person who decided, or a lead")
     study.take_back(2, by="ada")
     assert standing(study)[2] == ("unanimous", 0)
 
