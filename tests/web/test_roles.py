@@ -22,7 +22,7 @@ ADJUDICATORS, LEAD = frozenset({Role.ADJUDICATOR}), frozenset({Role.LEAD})
 OF = [  # the first that matches the address
     (r"/(leave|guidelines)?", ALL),
     (r"/(welcome|settings|thanks)", READERS),
-    (r"/(offline|manifest\.webmanifest)", WORKERS),
+    (r"/(offline(/.*)?|manifest\.webmanifest)", WORKERS),
     (r"/annotate.*", frozenset({Role.ANNOTATOR})),
     (r"/validate.*", frozenset({Role.VALIDATOR})),
     (r"/adjudicate.*", ADJUDICATORS),
