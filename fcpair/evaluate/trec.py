@@ -48,14 +48,15 @@ class Run(System):
             return self._by_corpus(task)
         lines = _read(self.of)
         lines = lines[~lines["hs_id"].isin(task.other_hs_ids)]
-        found = [*_unknown(self.of, lines, task), *_missing(self.of, lines, task)]
+        found = [*_unknown(self.of, lines, task), *_missing(self.of, lines, {one: str(one) for one in task.hs_ids})]
         reject(self.of, [*found, *_repeated(self.of, lines), *_against(self.of, lines)])
         return _ranking(lines, task)
 
     def _by_corpus(self, task: Task) -> Ranking:
         lines = placed(self.of, task.corpus_ids[HS], task.corpus_ids[CN])
         lines = lines[lines["hs_id"].isin(task.hs_ids)]
-        reject(self.of, _missing(self.of, lines, task))
+        words = {one: word for word, named in task.corpus_ids[HS].items() for one in named}
+        reject(self.of, _missing(self.of, lines, {one: words.get(one, str(one)) for one in task.hs_ids}))
         inside = lines[lines["cn_id"].isin(task.cn_ids) | (lines["cn_id"] < 0)]
         if inside.empty:
             raise InputError(f"{self.of}: the run names nothing of the pool for the HS that are evaluated")
@@ -185,11 +186,11 @@ def _unknown(path: Path, lines: pd.DataFrame, task: Task) -> list[Finding]:
     return found
 
 
-def _missing(path: Path, lines: pd.DataFrame, task: Task) -> list[Finding]:
-    """The HS to evaluate that the run does not have, as one finding."""
-    missing = sorted(set(task.hs_ids) - set(lines["hs_id"].tolist()))
-    shown = ", ".join(map(str, missing[:SHOWN])) + (", ..." if len(missing) > SHOWN else "")
-    n = f"{len(missing)} of {len(task.hs_ids)}"
+def _missing(path: Path, lines: pd.DataFrame, names: Mapping[int, str]) -> list[Finding]:
+    """The HS to evaluate that the run does not have, as one finding; `names` has all to evaluate, by the run's ids."""
+    missing = [names[one] for one in sorted(names.keys() - set(lines["hs_id"].tolist()))]
+    shown = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
+    n = f"{len(missing)} of {len(names)}"
     return [Finding(str(path), None, f"{n} HS have no line: {shown}")] if missing else []
 
 

@@ -176,8 +176,8 @@ def enter_reopening(tx: Tx, pair_id: int, person: Person) -> tuple[int, RunRecor
     taken = docket.standing(tx, pair_id)
     decision_id = docket.add_decision(tx, pair_id, Rule.REOPENED, None, person.id)
     counts = {"reopened": 1}
-    if taken is not None and taken.person_id is not None:
-        counts |= {"restored": 1} if docket.restore(tx, pair_id, taken.person_id, decision_id) else {}
+    if taken is not None and docket.restore(tx, pair_id, taken.person_id, decision_id):
+        counts["restored"] = 1
     counts |= {f"{name}_by_rule": n for name, n in settle.settle(tx, [pair_id]).items()}
     return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, counts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, insert, or_, select, union
@@ -145,16 +146,18 @@ def add_decision(
     return int(tx.execute(added).scalar_one())
 
 
-def restore(tx: Tx, pair_id: int, person_id: int, before: int) -> bool:
+def restore(tx: Tx, pair_id: int, person_id: int | None, before: int) -> bool:
     """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken.
 
+    None stands for files that name nobody.
     It is added again as it was, with its time and what it rested on, so that it waits for a second look if it did.
     Returns whether there was one.
     """
     earlier = (adjudication.c.pair_id == pair_id) & (adjudication.c.id < before)
     rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()
-    replaced = next((row for row in rows if row["person_id"] != person_id), None)
-    if replaced is None or replaced["rule"] not in {rule.value for rule in BY_HAND}:
+    by_hand = takewhile(lambda row: row["rule"] in {rule.value for rule in BY_HAND}, rows)
+    replaced = next((row for row in by_hand if row["person_id"] != person_id), None)
+    if replaced is None:
         return False
     tx.execute(insert(adjudication).values({name: value for name, value in replaced.items() if name != "id"}))
     return True

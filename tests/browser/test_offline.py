@@ -230,9 +230,8 @@ def test_nothing_is_kept_where_the_lead_does_not_want_it(
     page.context.set_offline(False)
 
 
-def test_what_was_kept_goes_when_the_lead_has_switched_it_off(
-    path: Path, start: Callable[..., Served], windows: Windows
-) -> None:
+def sit_while_it_is_switched_off(path: Path, start: Callable[..., Served], windows: Windows) -> Page:
+    """An annotator's page with pairs at hand, after the server was started again to keep nothing."""
     invited = token(path)
     served = start()
     page = windows.open(served.url, invited, forgive=CUT)
@@ -240,6 +239,13 @@ def test_what_was_kept_goes_when_the_lead_has_switched_it_off(
     await_kept(page)
     stop(served)
     start("--port", str(urlsplit(served.url).port), "--offline", "false")
+    return page
+
+
+def test_what_was_kept_goes_when_the_lead_has_switched_it_off(
+    path: Path, start: Callable[..., Served], windows: Windows
+) -> None:
+    page = sit_while_it_is_switched_off(path, start, windows)
     page.reload()
     await_pair(page)
     until(page, f"async () => !(await caches.keys()).length && !(await ({WORKERS})())")
@@ -250,13 +256,7 @@ def test_the_desk_keeps_nothing_more_once_the_lead_has_switched_it_off_while_it_
     path: Path, start: Callable[..., Served], windows: Windows
 ) -> None:
     """Nobody loads the page again, and no answer meets the server while it is down."""
-    invited = token(path)
-    served = start()
-    page = windows.open(served.url, invited, forgive=CUT)
-    enter(page)
-    await_kept(page)
-    stop(served)
-    start("--port", str(urlsplit(served.url).port), "--offline", "false")
+    page = sit_while_it_is_switched_off(path, start, windows)
     for _ in range(3):
         answer(page, "appropriate")
         await_sent(page)

@@ -63,6 +63,21 @@ def verdicts(served: Host) -> dict[int, int]:
     return dict(zip(rows["pair_id"].tolist(), rows["code"].tolist(), strict=True))
 
 
+def give(page: Page, *answers: str) -> list[tuple[str, str]]:
+    """Answer as many pairs; the texts of each."""
+    given = []
+    for name in answers:
+        given.append(pair(page))
+        answer(page, name)
+    await_sent(page)
+    return given
+
+
+def undo_to(page: Page, expected: tuple[str, str]) -> None:
+    page.keyboard.press("u")
+    page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=expected[1])
+
+
 def test_undo_says_that_the_label_has_changed_and_presses_nothing(
     served: Host, windows: Windows, tmp_path: Path
 ) -> None:
@@ -137,16 +152,10 @@ def test_undo_leads_back_to_a_pair_whose_changed_answer_was_refused(
 ) -> None:
     page = sit(served, windows)
     pairs = open_pairs(served)
-    given = []
-    for name in ("agree", "disagree", "agree"):
-        given.append(pair(page))
-        answer(page, name)
-    await_sent(page)
+    given = give(page, "agree", "disagree", "agree")
     new = change_label(served, pairs[1], tmp_path)
-    page.keyboard.press("u")
-    page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=given[2][1])
-    page.keyboard.press("u")
-    page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=given[1][1])
+    undo_to(page, given[2])
+    undo_to(page, given[1])
     answer(page, "agree")
     expect(page.locator("#banner-text")).to_contain_text("The label of this pair has changed since you saw it")
     expect(page.locator("#earlier")).to_be_hidden()
@@ -161,8 +170,7 @@ def test_undo_leads_back_to_a_pair_whose_changed_answer_was_refused(
             expect(page.locator("#label")).to_have_text(new.replace("_", " "))
     assert seen == given[::-1]
     page.keyboard.press("f")
-    page.keyboard.press("u")
-    page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=given[2][1])
+    undo_to(page, given[2])
     page.keyboard.press("u")
     expect(page.locator("#earlier")).to_have_text(OUTDATED % "disagree", use_inner_text=True)
     answer(page, "disagree")
@@ -175,22 +183,16 @@ def test_unsent_answers_are_undone_without_a_connection_past_a_refused_one(
 ) -> None:
     page = sit(served, windows)
     pairs = open_pairs(served)
-    given = []
-    for name in ("agree", "disagree"):
-        given.append(pair(page))
-        answer(page, name)
-    await_sent(page)
+    given = give(page, "agree", "disagree")
     change_label(served, pairs[1], tmp_path)
-    page.keyboard.press("u")
-    page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=given[1][1])
+    undo_to(page, given[1])
     answer(page, "agree")
     expect(page.locator("#banner-text")).to_contain_text("The label of this pair has changed since you saw it")
     page.context.set_offline(True)
     given.append(pair(page))
     answer(page, "agree")
     for expected in (given[2], given[0]):
-        page.keyboard.press("u")
-        page.wait_for_function("(cn) => document.getElementById('cn').innerText === cn", arg=expected[1])
+        undo_to(page, expected)
         assert pair(page) == expected
     page.context.set_offline(False)
     await_sent(page)

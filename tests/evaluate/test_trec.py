@@ -136,7 +136,7 @@ def test_the_numbers_of_the_study_are_no_ids_of_the_corpus(tmp_path: Path) -> No
         "hs_id `10` is not in the corpus",
         "cn_id `7` is not in the corpus",
     ]
-    with pytest.raises(InputError, match="1 of 2 HS have no line: 20"):
+    with pytest.raises(InputError, match="1 of 2 HS have no line: q2"):
         by_own_ids(tmp_path, "q1 Q0 p 1 1 me")
 
 

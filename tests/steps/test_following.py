@@ -337,6 +337,15 @@ def test_a_decision_that_stands_again_was_made_once(at: At, tmp_path: Path) -> N
     assert after == {"ada": 2, "bo": 1}
 
 
+def test_what_a_file_that_names_nobody_replaced_stands_again_and_is_waited_for(at: At, tmp_path: Path) -> None:
+    study = doubted(at, tmp_path)
+    study.import_outcomes(write_csv(tmp_path / "d.csv", [{"pair": 2, "label": "0"}]), supersede=True)
+    study.add_people(["lea"], Role.LEAD)
+    study.take_back(2, by="lea")
+    assert standing(study)[2] == ("person", 2)
+    assert study.second_looks() == [2]
+
+
 def test_a_decision_of_a_file_stands_again_too(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {2: votes("2", "0")})
     study.import_outcomes(write_csv(tmp_path / "d.csv", [{"pair": 2, "label": "2"}]))
