@@ -135,7 +135,7 @@ def test_its_settings_hold(older: Path) -> None:
     assert kept["import"]["language"] == "en"
     assert "path" in kept["import"]["path"]  # and since 0003 its digest
     assert kept["select"]["hs"] is None
-    assert kept["pair"] == {"candidates": None, "seed": 0}
+    assert kept["pair"].items() >= {"candidates": None, "seed": 0}.items()
     overlap = {"2": 0.25, "3": 0.25}
     assert kept["assign"] == {"annotators": 3, "overlap": overlap, "groups": [], "order": "random", "seed": 1}
     assert kept["validate"] == {"validators": 2, "pairs": None, "blind": False, "seed": 1}
