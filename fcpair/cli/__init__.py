@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -12,6 +14,7 @@ import click
 
 from fcpair.cli.terminal import STOPPED, adapt_streams, pipes_may_close, tell
 from fcpair.errors import FcpairError
+from fcpair.harmless import harmless
 
 USAGE_OR_DATA, DEFECT = 2, 3
 # In the order of the road: the name, where the command is, and the first line of its help. A command is loaded when it
@@ -79,12 +82,12 @@ class Road(click.Group):
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments; `--help` and `--version` print here."""
-        with pipes_may_close():
+        with pipes_may_close(), _harmless_refusals():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a user can cause ends with a message and exit 2, a defect with exit 3."""
-        with pipes_may_close():
+        with pipes_may_close(), _harmless_refusals():
             try:
                 return super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
@@ -94,8 +97,20 @@ class Road(click.Group):
                 sys.exit(STOPPED)
             except Exception as error:
                 if ctx.params.get("debug"):
-                    traceback.print_exc()
+                    tell(traceback.format_exc(), err=True)
                 sys.exit(_tell(error))
+
+
+@contextmanager
+def _harmless_refusals() -> Iterator[None]:
+    """What click itself prints of an argument, such as the name of a file, steers no terminal either."""
+    try:
+        yield
+    except click.ClickException as error:
+        said = error.format_message()
+        if harmless(said) == said:
+            raise
+        raise click.UsageError(harmless(said), getattr(error, "ctx", None)) from None
 
 
 def _tell(error: Exception) -> int:

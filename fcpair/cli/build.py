@@ -9,6 +9,7 @@ import click
 
 from fcpair.cli.options import params, redo_option, study_option, with_study
 from fcpair.cli.output import done, progress, working
+from fcpair.cli.terminal import show
 from fcpair.params import Import, Pair, Retrieve, Select, Setup
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def init(study: Path, options: dict[str, Any]) -> None:
     from fcpair.study import Study
 
     Study.create(study, Setup(**options))
-    click.echo(f"{study}: a new study")
+    show(f"{study}: a new study")
 
 
 @click.command()
@@ -47,7 +48,7 @@ def upgrade(study: Path) -> None:
     from fcpair.study import Study
 
     copy = Study.upgrade(study)
-    click.echo(f"{study}: {'up to date already' if copy is None else f'upgraded; as it was, it is {copy}'}")
+    show(f"{study}: {'up to date already' if copy is None else f'upgraded; as it was, it is {copy}'}")
 
 
 @click.command("import")

@@ -9,6 +9,7 @@ import click
 
 from fcpair.cli.options import params, redo_option, sheet_format_option, supersede_option, with_study
 from fcpair.cli.output import done, each, working
+from fcpair.cli.terminal import show
 from fcpair.cli.work import tell_of_old_sheets
 from fcpair.params import Validate
 from fcpair.records import Round
@@ -62,7 +63,7 @@ def sheets(study: Study, folder: Path, form: Form) -> None:
     """
     written = study.write_validation_sheets(folder, form)
     for name, rows in written.items():
-        click.echo(f"{folder / name}.{form}: {rows:,} pairs")
+        show(f"{folder / name}.{form}: {rows:,} pairs")
     tell_of_old_sheets(study.old_sheets(folder, Round.VALIDATE), written, "validate")
 
 

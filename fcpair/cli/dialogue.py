@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.table import fitted
-from fcpair.cli.terminal import plain, screen_width, tell, width_of
+from fcpair.cli.terminal import plain, screen_width, show, tell, width_of
 from fcpair.errors import ConflictError, InputError, LimitError, RefusedError
 from fcpair.label import IRRECONCILABLE
 from fcpair.records import Choice, Conflict
@@ -56,7 +56,7 @@ class Dialogue:
         """Ask until the queue is done or the adjudicator quits."""
         self._say_what_cannot_be_decided()
         if not self._queue:
-            click.echo("no pair waits for a decision")
+            show("no pair waits for a decision")
             return
         try:
             self._walk()
@@ -111,7 +111,7 @@ class Dialogue:
         keys = [f"[{key}] {choice.name}" for key, choice in self._choices.items()]
         lines += ["", *_in_lines([*keys, f"[{DISCARD}] {IRRECONCILABLE}"], width)]
         lines += _in_lines([f"[{NOTE}] note", f"[{LATER}] later", f"[{UNDO}] undo", f"[{QUIT}] quit"], width)
-        click.echo("\n".join(lines))
+        show(*lines)
 
     def _answer(self, seen: Conflict) -> bool:
         """Ask for one key until it moves the dialogue on; False ends it."""
@@ -134,22 +134,22 @@ class Dialogue:
 
     def _decide(self, seen: Conflict, code: int | None, name: str) -> None:
         self._study.decide(seen.pair_id, code, by=self._by, note=self._note, seen=seen)
-        click.echo(f"→ {name}{f' ({self._note})' if self._note else ''}")
+        show(f"→ {name}{f' ({self._note})' if self._note else ''}")
         self._decided.append(seen.pair_id)
         self._note = ""
         self._at += 1
 
     def _undo(self) -> None:
         if not self._decided:
-            click.echo("nothing to undo")
+            show("nothing to undo")
             return
         pair_id = self._decided.pop()
         taken_back = self._study.take_back(pair_id, by=self._by)
         self._at = self._queue.index(pair_id)
         if "restored" in taken_back.counts:
-            click.echo(f"→ what was decided before on pair {pair_id} stands again")
+            show(f"→ what was decided before on pair {pair_id} stands again")
         else:
-            click.echo(f"→ pair {pair_id} waits again")
+            show(f"→ pair {pair_id} waits again")
 
 
 def _indented(text: str, width: int) -> list[str]:

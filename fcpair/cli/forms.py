@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-import click
-
 from fcpair.cli.table import Cell
-from fcpair.cli.terminal import has, tell
+from fcpair.cli.terminal import has, pour, tell
 
 ROWS_AT_ONCE = 1000
 Row = Mapping[str, Cell]
@@ -23,7 +21,7 @@ def print_json(data: Any) -> None:
         _print_rows(data)
         return
     text = json.dumps(data, ensure_ascii=False, indent=2)
-    click.echo(text if has(text) else json.dumps(data, indent=2))
+    pour(text if has(text) else json.dumps(data, indent=2))
 
 
 def _print_rows(rows: Iterator[Row]) -> None:
@@ -31,9 +29,9 @@ def _print_rows(rows: Iterator[Row]) -> None:
     between = "[\n"
     for part in _parts(rows):
         text = _objects(part, ascii_only=False)
-        click.echo(between + (text if has(text) else _objects(part, ascii_only=True)), nl=False)
+        pour(between + (text if has(text) else _objects(part, ascii_only=True)), end="")
         between = ",\n"
-    click.echo("[]" if between == "[\n" else "\n]")
+    pour("[]" if between == "[\n" else "\n]")
 
 
 def _objects(rows: Iterable[Row], *, ascii_only: bool) -> str:
@@ -48,7 +46,7 @@ def print_csv(rows: Iterable[Row]) -> None:
     header = True
     for part in _parts(iter(rows)):
         text = _as_csv(part, columns or list(part[0]), header=header)
-        click.echo(text, nl=False)
+        pour(text, end="")
         header, lost = False, lost or not has(text)
     if lost:
         tell(_LOST, err=True)

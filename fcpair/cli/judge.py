@@ -13,7 +13,7 @@ from fcpair.cli.dialogue import Dialogue, check_terminal
 from fcpair.cli.options import format_option, own_params, supersede_option, with_study
 from fcpair.cli.output import Table, counted, done, emit, say, working
 from fcpair.cli.table import Cell
-from fcpair.cli.terminal import tell
+from fcpair.cli.terminal import show, tell
 from fcpair.params import Adjudicate
 from fcpair.records import Figure
 
@@ -142,7 +142,7 @@ def adjudicate(study: Study, **given: Any) -> None:
     if len(said) > 1:
         raise click.UsageError(f"give either {' or '.join(said)}, not both")
     if given["sheet"]:
-        click.echo(f"{given['sheet']}: {study.write_conflicts(given['sheet'], by=given['by']):,} pairs")
+        show(f"{given['sheet']}: {study.write_conflicts(given['sheet'], by=given['by']):,} pairs")
         return
     held = study.policy
     options = Adjudicate(given["policy"], given["ties"]) if given["policy"] else held or Adjudicate()

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
 from fcpair.cli.forms import print_csv, print_json
 from fcpair.cli.table import Cell, drawn, shown
-from fcpair.cli.terminal import footnote, headline, screen_width, tell
+from fcpair.cli.terminal import footnote, headline, screen_width, show, tell
 from fcpair.errors import InputError
 from fcpair.records import RunRecord
 
@@ -58,13 +56,13 @@ def _print_table(table: Table) -> None:
     rows = table.rows[:LONGEST_TABLE]
     lines = drawn(table.columns, rows, screen_width())
     headline(table.title)
-    click.echo("\n".join(["", *lines, ""]))
+    show("", *lines, "")
     n = len(table.rows) if table.n is None else table.n
     notes = [f"the first {len(rows):,} of {n:,} rows; {table.all_rows}"] if n > len(rows) else []
     for note in [*notes, *table.notes]:
         footnote(note)
     if notes or table.notes:
-        click.echo()
+        show()
 
 
 def done(run: RunRecord, of: Path | None = None, *, numbered: bool = False) -> None:

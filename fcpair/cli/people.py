@@ -13,6 +13,7 @@ import click
 
 from fcpair.cli.options import format_option, seed_option, with_study
 from fcpair.cli.output import Table, done, emit, say
+from fcpair.cli.terminal import show
 from fcpair.errors import InputError
 from fcpair.records import Role
 
@@ -55,7 +56,7 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
       fcpair people add vera --role validator
     """
     added = study.add_people(list(names), Role(role))
-    click.echo(f"added as {role}: {', '.join(one.name for one in added)}")
+    show(f"added as {role}: {', '.join(one.name for one in added)}")
     _invite(study, [one.name for one in added], url)
     idle = [row["name"] for row in study.status()["people"] if row["name"] in names and not row["open"]]
     if idle and role == Role.ANNOTATOR and study.status()["stages"]["assign"]:
@@ -95,10 +96,10 @@ def _invite(study: Study, names: Sequence[str] | None, url: str, out: Path | Non
 
     tokens = study.access.invite_all(names, keep)
     if out is not None:
-        click.echo(f"{out}: {len(tokens):,} link{'s' * (len(tokens) != 1)}; delete it when they are sent")
+        show(f"{out}: {len(tokens):,} link{'s' * (len(tokens) != 1)}; delete it when they are sent")
         return
     for name, token in tokens.items():
-        click.echo(f"{name}: {_link(url, token)}")
+        show(f"{name}: {_link(url, token)}")
 
 
 def _link(url: str, token: str) -> str:
@@ -130,7 +131,7 @@ def revoke(study: Study, name: str) -> None:
       fcpair people revoke ana
     """
     study.access.revoke(name)
-    click.echo(f"{name} cannot come in any more; `fcpair people invite {name}` makes a new link")
+    show(f"{name} cannot come in any more; `fcpair people invite {name}` makes a new link")
 
 
 @people.command("list")
@@ -180,7 +181,7 @@ def forget(study: Study, name: str) -> None:
       fcpair people forget ana
     """
     study.access.forget(name)
-    click.echo(f"what {name} said about themselves is deleted; copies of the study still have it")
+    show(f"what {name} said about themselves is deleted; copies of the study still have it")
 
 
 @people.command()
@@ -195,7 +196,7 @@ def role(study: Study, name: str, new_role: str) -> None:
       fcpair people role ana validator
     """
     study.change_role(name, Role(new_role))
-    click.echo(f"{name} is {new_role} now")
+    show(f"{name} is {new_role} now")
 
 
 @people.command()

@@ -17,6 +17,7 @@ import click
 from fcpair.cli import USAGE_OR_DATA
 from fcpair.cli.options import own_params, with_study
 from fcpair.cli.output import say
+from fcpair.cli.terminal import show
 from fcpair.params import Annotate, as_params
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _greet(study: Study, host: str, port: int) -> None:
     """Say where to open it, how people get in, and what to beware of."""
-    click.echo(f"{study.place} is served at http://{f'[{host}]' if ':' in host else host}:{port}")
+    show(f"{study.place} is served at http://{f'[{host}]' if ':' in host else host}:{port}")
     if study.access.invited():
         say("Everybody comes in by a link of their own: `fcpair people invite NAME` prints a new one.")
     else:

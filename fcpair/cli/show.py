@@ -11,7 +11,7 @@ import click
 from fcpair.cli.options import format_option, with_study
 from fcpair.cli.output import Table, emit, working
 from fcpair.cli.table import Cell
-from fcpair.cli.terminal import tell
+from fcpair.cli.terminal import show, tell
 from fcpair.cli.work import warn_of_changes, warn_of_simulated
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def report(study: Study, out: Path) -> None:
         study.report(out)
     warn_of_simulated(study)
     warn_of_changes(study)
-    click.echo(f"{out}: written")
+    show(f"{out}: written")
 
 
 @click.command()

@@ -14,6 +14,8 @@ from typing import TextIO
 
 import click
 
+from fcpair.harmless import harmless
+
 STOPPED, PIPE_CLOSED = 130, 141  # as shells have it: 128 and the number of the signal
 USUAL_WIDTH = 80
 PLAIN, ASCII = "fcpair.plain", "fcpair_ascii"
@@ -82,7 +84,7 @@ def _nowhere() -> TextIO:
 def plain(text: str) -> str:
     """The text as standard output will show it, so that what stands below each other is measured as it is shown."""
     encoding = sys.stdout.encoding or "utf-8"
-    return text.encode(encoding, PLAIN).decode(encoding)
+    return harmless(text).encode(encoding, PLAIN).decode(encoding)
 
 
 def has(text: str) -> bool:
@@ -109,7 +111,17 @@ def tell(text: str = "", *, err: bool = False) -> None:
     They stay whole where nobody has said how wide a line is, and in messages that go to a file.
     """
     has_width = sys.stderr.isatty() if err else _has_width()
-    click.echo("\n".join(_fitting(text)) if has_width else text, err=err)
+    click.echo("\n".join(_fitting(text)) if has_width else harmless(text), err=err)
+
+
+def show(*lines: str) -> None:
+    """Print lines as they are, however wide."""
+    click.echo(harmless("\n".join(lines)))
+
+
+def pour(text: str, *, end: str = "\n") -> None:
+    """Print a part of a result for programs: as it is, unless it goes to a terminal."""
+    click.echo((harmless(text) if sys.stdout.isatty() else text) + end, nl=False)
 
 
 def headline(text: str) -> None:

@@ -9,6 +9,7 @@ import click
 
 from fcpair.cli.options import params, redo_option, sheet_format_option, supersede_option, with_study
 from fcpair.cli.output import done, each, say, working
+from fcpair.cli.terminal import show
 from fcpair.errors import StageError
 from fcpair.params import Assign, Simulate
 from fcpair.records import Kept
@@ -74,7 +75,7 @@ def sheets(study: Study, folder: Path, form: Form) -> None:
     """
     written = study.write_sheets(folder, form)
     for name, rows in written.items():
-        click.echo(f"{folder / name}.{form}: {rows:,} pairs")
+        show(f"{folder / name}.{form}: {rows:,} pairs")
     tell_of_old_sheets(study.old_sheets(folder), written, "labels")
 
 
@@ -145,7 +146,7 @@ def export(study: Study, out: Path) -> None:
         raise StageError("there are no labels yet; run `fcpair labels import` or `fcpair simulate`")
     write_table(rows, out)
     warn_of_simulated(study)
-    click.echo(f"{out}: {len(rows):,} answers")
+    show(f"{out}: {len(rows):,} answers")
 
 
 @click.command()

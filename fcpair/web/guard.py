@@ -6,6 +6,7 @@ import json
 import logging
 import traceback
 from collections.abc import Iterator
+from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -65,7 +66,7 @@ class Guard:
         try:
             await self._app(scope, _replay(body, receive), sent)
         except Exception as error:
-            _log.error("%s %s failed\n%s", scope["method"], scope["path"], "".join(_where(error)))
+            _log.error("%s %s failed\n%s", scope["method"], quote(scope["path"]), "".join(_where(error)))
             if not sent.begun:
                 await sent.plainly(500, FAILED)
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, cast
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -73,7 +74,7 @@ class Problems:
         if isinstance(error, TooManyError):
             headers["Retry-After"] = str(error.wait_s)
         if isinstance(error, StudyError):  # names the place of the file, which is for those who run the server
-            _log.error("%s %s: %s", request.method, request.url.path, error)
+            _log.error("%s %s: %s", request.method, quote(request.url.path), error)
         heading = NOT_YET if isinstance(error, StageError) else ""
         return self._answer(request, status, SENTENCES.get(status, str(error)), headers, heading)
 

@@ -149,6 +149,18 @@ def test_a_defect_is_answered_plainly_and_its_place_logged_without_what_it_says(
     assert "tea" not in caplog.text + answer.text + page.text
 
 
+def test_an_address_does_not_steer_the_terminal_of_whoever_reads_the_log(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def defect(*_: Any) -> None:
+        raise ValueError
+
+    monkeypatch.setattr("fcpair.web.lead_people._person", defect)
+    site.browser("lea").get("/lead/people/a%1B]0;x%07%0AERROR%20all%20is%20lost/retire")
+    (logged,) = (one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR)
+    assert logged.startswith("GET /lead/people/a%1B%5D0%3Bx%07%0AERROR%20all%20is%20lost/retire failed\n")
+
+
 def test_what_is_wrong_with_the_file_is_for_the_log(
     site: Site, fail: Callable[[Exception], None], caplog: pytest.LogCaptureFixture
 ) -> None:
