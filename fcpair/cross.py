@@ -23,7 +23,7 @@ BATCH = 32
 def score(pairs: Sequence[tuple[str, str]], model: Model, progress: Progress | None = None) -> NDArray[np.float64]:
     """Score pairs of texts, shape `(n_pairs,)`, the higher the better, rounded to six decimals.
 
-    Each distinct pair is scored once, and never again on this machine with the same weights. `progress(done, total)`
+    Each distinct pair is scored once, and never again on this machine with the same model. `progress(done, total)`
     counts the pairs that had to be scored.
 
     Raises:
@@ -31,7 +31,7 @@ def score(pairs: Sequence[tuple[str, str]], model: Model, progress: Progress | N
     """
     import numpy as np
 
-    kept = cache_folder() / "scores" / f"{model.sha256}.npz"
+    kept = cache_folder() / "scores" / f"{model.key}.npz"
     known = read_rows(kept)
     keys = [hashlib.sha256(json.dumps(pair).encode()).hexdigest() for pair in pairs]
     distinct = dict(zip(keys, pairs, strict=True))

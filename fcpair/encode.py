@@ -25,18 +25,18 @@ Progress = Callable[[int, int], None]
 def encode(texts: Sequence[str], model: Model, progress: Progress | None = None) -> NDArray[np.float32]:
     """Encode texts to unit vectors of shape `(n_texts, dimension)`; dot products are cosine similarities.
 
-    Each distinct text is encoded once, and never again on this machine with the same weights: vectors are kept in
-    `$FCPAIR_CACHE` (or the user's cache folder), by the digests of weights and text, while encoding goes on: who stops
-    it goes on from there. `progress(done, total)` counts the texts that had to be encoded.
+    Each distinct text is encoded once, and never again on this machine with the same model: vectors are kept in
+    `$FCPAIR_CACHE` (or the user's cache folder), by the model's key and the text's digest, while encoding goes on: who
+    stops it goes on from there. `progress(done, total)` counts the texts that had to be encoded.
 
     Raises:
-        ModelError: the model is no sentence-transformers model.
+        ModelError: the model is no sentence-transformers model, or gives vectors without a direction.
     """
     import numpy as np
 
     keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
     distinct = dict(zip(keys, texts, strict=True))
-    kept = cache_folder() / "vectors" / f"{model.sha256}.npz"
+    kept = cache_folder() / "vectors" / f"{model.key}.npz"
     known = read_rows(kept)
     new = [key for key in distinct if key not in known]
     if not distinct:
@@ -71,8 +71,13 @@ def _encode_batches(texts: list[str], model: Model) -> Iterator[tuple[list[int],
         with torch.inference_mode():
             features = encoder.preprocess([texts[i] for i in batch])
             features = {key: value.to(encoder.device) for key, value in features.items() if hasattr(value, "to")}
-            unit = torch.nn.functional.normalize(encoder(features)["sentence_embedding"], dim=1)
-        yield batch, unit.cpu().numpy()
+            unit = torch.nn.functional.normalize(encoder(features)["sentence_embedding"], dim=1).cpu().numpy()
+        if not np.allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-3):
+            raise ModelError(
+                f"{model.name} gives a vector that is zero or not finite, which has no neighbours; nothing of that "
+                "batch was kept. Its weights may be damaged: fetch it again, or name another model"
+            )
+        yield batch, unit
 
 
 def _load(model: Model) -> Any:

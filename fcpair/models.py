@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
+from importlib.metadata import version
 from pathlib import Path
 
 from fcpair.errors import ModelError
@@ -16,22 +19,33 @@ ENCODERS, CROSS_ENCODERS = "sentence-transformers", "cross-encoder"  # whose mod
 MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
 _ENGLISH = ("all-minilm-", "all-mpnet-", "all-distilroberta-", "all-roberta-", "multi-qa-", "msmarco-", "bge-small-en")
 _WEIGHTS = ("*.safetensors", "*.bin")
+_ELSEWHERE = ("onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack")  # the same weights for libraries that are not used
+_NO_PART = (*_ELSEWHERE, "*.md", "*.pyc", ".*")
+_LIBRARIES = ("sentence-transformers", "transformers", "tokenizers", "torch")
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model that is on this machine: what was asked for, its folder, where it came from, its weights' SHA-256."""
+    """A model that is on this machine: what was asked for, its folder, where it came from, the SHA-256 of its weights,
+    and that of everything else in the folder which makes it what it is: modules, pooling, tokenizer, further layers.
+    """
 
     name: str
     folder: str
     source: str
     sha256: str
+    config: str
 
     def record(self) -> dict[str, str]:
-        """What a run keeps of the model; the folder is this machine's own affair."""
+        """What a run keeps of the model, with the `libraries` that ran it; the folder is this machine's own affair."""
         kept = asdict(self)
         del kept["folder"]
-        return kept
+        return {**kept, "libraries": _libraries()}
+
+    @property
+    def key(self) -> str:
+        """What its vectors and scores rest on beside the text, in one SHA-256: weights, configuration, libraries."""
+        return hashlib.sha256(f"{self.sha256} {self.config} {_libraries()}".encode()).hexdigest()
 
 
 def is_english(name: str) -> bool:
@@ -65,7 +79,7 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS) -> Model:
             tried.append(f"{source}: {type(error).__name__}")
             continue
         if folder is not None:
-            return Model(name, str(folder), source, _weights_sha256(folder))
+            return Model(name, str(folder), source, _weights_sha256(folder), _config_sha256(folder))
         tried.append(f"{source}: not there")
     raise ModelError(
         f"the model `{name}` cannot be had (tried {'; '.join(tried)}). Give a folder that holds a "
@@ -88,7 +102,7 @@ def _cached(repository: str) -> Path | None:
 def _downloaded(repository: str) -> Path | None:
     from huggingface_hub import snapshot_download
 
-    return Path(snapshot_download(repository, ignore_patterns=["onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack"]))
+    return Path(snapshot_download(repository, ignore_patterns=list(_ELSEWHERE)))
 
 
 def _packaged(repository: str) -> Path | None:
@@ -117,11 +131,31 @@ def _weights_sha256(folder: Path) -> str:
     paths = _weights(folder)
     if not paths:
         raise ModelError(f"{folder} holds no weights; expected a *.safetensors or *.bin file")
-    digests = []
-    for path in paths:
-        with path.open("rb") as file:
-            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    digests = [_sha256(path) for path in paths]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def _config_sha256(folder: Path) -> str:
+    """SHA-256 of the names and digests of all files but the weights, in the order of their names.
+
+    What is only read by people or by other libraries is no part of it.
+    """
+    weights = set(_weights(folder))
+    listed = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path not in weights):
+        name = path.relative_to(folder).as_posix()
+        if not any(fnmatch(part, pattern) for pattern in _NO_PART for part in (name, path.name)):
+            listed.update(json.dumps([name, _sha256(path)]).encode())
+    return listed.hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _libraries() -> str:
+    return ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
 
 
 def quiet() -> None:

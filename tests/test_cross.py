@@ -77,7 +77,7 @@ def test_other_weights_have_other_scores(model: Model, monkeypatch: pytest.Monke
     score(PAIRS, model)
     monkeypatch.setattr(cross, "_load", refuse_to_load)
     with pytest.raises(AssertionError, match="the model was loaded"):
-        score(PAIRS, Model(model.name, model.folder, model.source, "0" * 64))
+        score(PAIRS, Model(model.name, model.folder, model.source, "0" * 64, model.config))
 
 
 def test_no_pairs_need_no_model(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:

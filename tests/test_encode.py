@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import shutil
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 from tiny_cross import save_tiny
 
 from fcpair import encode as encoding
+from fcpair import models
 from fcpair.cache import cache_folder, read_rows
 from fcpair.corpus import Corpus, digest, read_corpus
 from fcpair.encode import encode
@@ -74,7 +78,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return asked
 
 
-FAKE = Model("fake", "nowhere", "local folder", "0" * 64)
+FAKE = Model("fake", "nowhere", "local folder", "0" * 64, "c" * 64)
 
 
 def test_the_suite_cannot_reach_the_network() -> None:
@@ -136,7 +140,7 @@ def test_each_distinct_text_is_encoded_once_in_batches_of_similar_length(
 def test_batches_do_not_mix_up_the_texts(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = encode(TEXTS, model)
     monkeypatch.setattr(encoding, "BATCH", 2)
-    (cache_folder() / "vectors" / f"{model.sha256}.npz").unlink()
+    (cache_folder() / "vectors" / f"{model.key}.npz").unlink()
     np.testing.assert_allclose(encode(TEXTS, model), whole, atol=1e-5)
 
 
@@ -163,8 +167,65 @@ def test_only_new_texts_are_encoded_and_all_are_kept(fake: list[list[str]]) -> N
 @pytest.mark.usefixtures("cold")
 def test_other_weights_have_other_vectors(fake: list[list[str]]) -> None:
     encode(["a"], FAKE)
-    encode(["a"], Model("fake", "nowhere", "local folder", "1" * 64))
+    encode(["a"], replace(FAKE, sha256="1" * 64))
     assert fake == [["a"], ["a"]]
+
+
+@pytest.mark.usefixtures("cold")
+def test_another_configuration_has_other_vectors(fake: list[list[str]]) -> None:
+    encode(["a"], FAKE)
+    encode(["a"], replace(FAKE, config="d" * 64))
+    assert fake == [["a"], ["a"]]
+
+
+@pytest.mark.usefixtures("cold")
+def test_another_version_of_the_library_has_other_vectors(
+    fake: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode(["a"], FAKE)
+    monkeypatch.setattr(models, "version", lambda name: "99.0")
+    encode(["a"], FAKE)
+    assert fake == [["a"], ["a"]]
+
+
+@pytest.mark.usefixtures("cold")
+def test_the_same_weights_with_another_pooling_give_their_own_vectors(model: Model, tmp_path: Path) -> None:
+    by_mean = encode(TEXTS, model)
+    folder = Path(shutil.copytree(model.folder, tmp_path / "model"))
+    pooling = folder / "1_Pooling" / "config.json"
+    config = json.loads(pooling.read_text())
+    pooling.write_text(json.dumps({**config, "pooling_mode_mean_tokens": False, "pooling_mode_cls_token": True}))
+    other = resolve(str(folder))
+    assert other.sha256 == model.sha256
+    assert np.abs(encode(TEXTS, other) - by_mean).max() > 0.01
+
+
+@pytest.mark.usefixtures("cold")
+@pytest.mark.parametrize("damage", [float("nan"), float("inf"), 0.0], ids=["nan", "inf", "zero"])
+def test_vectors_without_a_direction_are_refused_with_the_name_of_the_model(
+    model: Model, monkeypatch: pytest.MonkeyPatch, cold: Path, damage: float
+) -> None:
+    import torch
+
+    whole = encoding._load(model)
+
+    class Damaged(torch.nn.Module):
+        device, tokenizer, max_seq_length, preprocess = (
+            whole.device,
+            whole.tokenizer,
+            whole.max_seq_length,
+            staticmethod(whole.preprocess),
+        )
+
+        def forward(self, features: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+            vectors = whole(features)["sentence_embedding"]
+            vectors[0] = damage
+            return {"sentence_embedding": vectors}
+
+    monkeypatch.setattr(encoding, "_load", lambda _: Damaged())
+    with pytest.raises(ModelError, match=r"^all-MiniLM-L6-v2 gives a vector that is zero or not finite"):
+        encode(TEXTS, model)
+    assert not list(cold.rglob("*.npz"))
 
 
 @pytest.mark.parametrize("damage", [b"", b"no zip", b"PK\x03\x04", "truncated", "flipped"])
@@ -258,7 +319,7 @@ def test_what_was_encoded_is_kept_on_the_way_for_a_process_that_is_killed(
     """At each text the cache holds those before it."""
     monkeypatch.setattr(encoding, "SAVE_EVERY_S", 0.0)
     found: list[int] = []
-    kept = cache_folder() / "vectors" / f"{FAKE.sha256}.npz"
+    kept = cache_folder() / "vectors" / f"{FAKE.key}.npz"
     encode(TEXTS, FAKE, lambda done, _: found.append(len(read_rows(kept))))
     assert found == [0, 1, 2, 3, 4, 5]
     assert len(fake) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,28 @@ def test_the_default_model_has_the_genuine_weights(model: Model) -> None:
 
 
 def test_a_run_keeps_name_source_and_digest_but_no_folder(model: Model) -> None:
-    assert model.record() == {"name": "all-MiniLM-L6-v2", "source": model.source, "sha256": GENUINE}
+    kept = model.record()
+    libraries = kept.pop("libraries")
+    assert kept == {"name": "all-MiniLM-L6-v2", "source": model.source, "sha256": GENUINE, "config": model.config}
+    assert libraries.startswith(f"sentence-transformers {version('sentence-transformers')}, transformers ")
+
+
+def test_everything_that_makes_a_model_what_it_is_is_in_its_key(tmp_path: Path) -> None:
+    folder = model_folder(tmp_path / "m", {"model.safetensors": b"w", "1_Pooling.json": b"mean", "README.md": b"?"})
+    before = resolve(str(folder))
+    for name, content, counts in (
+        ("README.md", b"!", False),
+        (".gitattributes", b"!", False),
+        ("model.onnx.h5", b"!", False),
+        ("1_Pooling.json", b"cls", True),
+        ("tokenizer.json", b"{}", True),
+        ("2_Dense.bin", b"of another layer", True),
+    ):
+        (folder / name).write_bytes(content)
+        after = resolve(str(folder))
+        assert (after.key != before.key) is counts, name
+        assert after.sha256 == before.sha256
+        before = after
 
 
 def test_a_local_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
