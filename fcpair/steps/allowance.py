@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from fcpair.effort import start_of_day
 from fcpair.errors import LimitError
@@ -13,6 +14,8 @@ from fcpair.steps.ground import has_own, own
 from fcpair.store import Tx, desk, docket
 
 EVER = ""  # before every time
+A_CLOCK_S = 120  # clocks that are set right move by less
+AHEAD = "The time noted for {} of them has not come yet: a clock was or is wrong. Please tell those who run the study."
 LIMITS = ("daily_limit", "total_limit")
 
 
@@ -20,13 +23,15 @@ LIMITS = ("daily_limit", "total_limit")
 class Allowance:
     """The pairs that a person has read since midnight (`today`) and in all (`read`), and how many one may read.
 
-    A pair is read when it is answered, skipped or decided; None stands for no limit.
+    A pair is read when it is answered, skipped or decided; None stands for no limit. `ahead` of those of today are
+    kept with a time that has not come yet, because a clock was wrong; it is counted where it fills the daily limit.
     """
 
     today: int
     read: int
     daily_limit: int | None
     total_limit: int | None
+    ahead: int = 0
 
     @property
     def room(self) -> int | None:
@@ -41,11 +46,14 @@ class Allowance:
         if self.total_limit is not None and self.read >= self.total_limit:
             return f"You have read {_pairs(self.read)}, as many as one person may read in this study. Thank you."
         if self.daily_limit is not None and self.today >= self.daily_limit:
-            return (
-                f"You have read {_pairs(self.today)} today, as many as one person may read in a day. "
-                "Please come back tomorrow."
-            )
+            when = AHEAD.format(self.ahead) if self.ahead else "Please come back tomorrow."
+            return f"You have read {_pairs(self.today)} today, as many as one person may read in a day. {when}"
         return None
+
+    def shown(self) -> dict[str, Any]:
+        """What is shown of it: `today`, `read`, `daily_limit`, `total_limit`, `limit`."""
+        kept = ("today", "read", "daily_limit", "total_limit", "limit")
+        return {name: getattr(self, name) for name in kept}
 
 
 def allowance(tx: Tx, person_id: int, annotate: Annotate, *, decides: bool = False) -> Allowance:
@@ -58,7 +66,9 @@ def allowance(tx: Tx, person_id: int, annotate: Annotate, *, decides: bool = Fal
     if decides or limited(annotate):
         counts.append(docket.pairs_decided)
     today, read = (sum(count(tx, person_id, since) for count in counts) for since in (_midnight(), EVER))
-    return Allowance(today, read, annotate.daily_limit, annotate.total_limit)
+    full = annotate.daily_limit is not None and today >= annotate.daily_limit
+    ahead = sum(count(tx, person_id, soon()) for count in counts) if full else 0
+    return Allowance(today, read, annotate.daily_limit, annotate.total_limit, ahead)
 
 
 def limited(annotate: Annotate) -> bool:
@@ -97,4 +107,13 @@ def _pairs(n: int) -> str:
 
 def _midnight() -> str:
     """The last midnight where the server is, as the study keeps times."""
-    return start_of_day(datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+    return _kept(start_of_day(datetime.now(UTC)).astimezone(UTC))
+
+
+def soon() -> str:
+    """What is later than this, as the study keeps times, no right clock can have noted."""
+    return _kept(datetime.now(UTC) + timedelta(seconds=A_CLOCK_S))
+
+
+def _kept(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds")

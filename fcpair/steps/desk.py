@@ -116,8 +116,7 @@ class Desk:
         done, skipped = counts.get(Status.DONE.value, 0), counts.get(Status.SKIPPED.value, 0)
         why = NO_PACE if pace is None else None
         left = None if pace is None else left_s(open_, pace)
-        reading = vars(allowed) | {"limit": allowed.limit}
-        return Progress(open_, done, skipped, pace_s=pace, left_s=left, undefined=why, **reading)
+        return Progress(open_, done, skipped, pace_s=pace, left_s=left, undefined=why, **allowed.shown())
 
     def _shows_label(self, tx: Tx, round_: Round) -> bool:
         return round_ is Round.VALIDATE and not check.is_blind(tx)

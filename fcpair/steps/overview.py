@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.records import Origin, Role, Round, RunRecord, Status
 from fcpair.steps import check, judge, settle, tally
-from fcpair.store import Store, Tx, decisions, people, progress, runs, work
+from fcpair.steps.allowance import soon
+from fcpair.store import Store, Tx, decisions, docket, people, progress, runs, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +53,7 @@ def status(store: Store) -> dict[str, Any]:
             "notes": [
                 *_look_again(adjudications["second_look"], len(lost)),
                 *_late(tx, counts, rounds[Round.LABEL.value]["open"]),
+                *_ahead(tx),
             ],
             "next": _next(built, rounds, adjudications, check.proposal(tx, len(dealable)) if dealable else None),
         }
@@ -95,6 +97,20 @@ def _look_again(second_look: int, lost: int) -> list[str]:
         many = f"{lost:,} pairs have verdicts on a label that they have no more"
         notes.append(f"{which if lost == 1 else many}; such a verdict does not count")
     return notes
+
+
+def _ahead(tx: Tx) -> list[str]:
+    """What a wrong clock has done: answers that stand at a time that has not come yet fill the limit of their day."""
+    newest = [*work.newest_times(tx), *docket.newest_times(tx)]
+    ahead = [at for at in newest if at > soon()]
+    if not ahead:
+        return []
+    who = "somebody's newest answer stands" if len(ahead) == 1 else "the newest answers of several people stand"
+    return [
+        f"{who} at a time that has not come yet ({max(ahead)[:16].replace('T', ' ')} UTC), because a clock was or is "
+        "wrong; daily limits and paces rest on these times. Set the clock right; until the time has come, such "
+        "answers count as today's"
+    ]
 
 
 def _late(tx: Tx, counts: pd.DataFrame, n_open: int) -> list[str]:

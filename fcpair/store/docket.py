@@ -205,6 +205,12 @@ def pairs_decided(tx: Tx, person_id: int, since: str) -> int:
     return int(tx.execute(select(func.count(adjudication.c.pair_id.distinct())).where(own)).scalar_one())
 
 
+def newest_times(tx: Tx) -> list[str]:
+    """When each person who has decided did so last."""
+    own = adjudication.c.person_id.is_not(None) & _BY_PERSON
+    return list(tx.execute(select(func.max(adjudication.c.at)).where(own).group_by(adjudication.c.person_id)).scalars())
+
+
 def has_decided(tx: Tx, pair_id: int, person_id: int) -> bool:
     """Whether a person has ever decided on a pair."""
     own = (adjudication.c.pair_id == pair_id) & (adjudication.c.person_id == person_id) & _BY_PERSON

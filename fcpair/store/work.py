@@ -107,6 +107,13 @@ def withdraw(tx: Tx, person_id: int) -> int:
     return tx.execute(update(assignment).where(open_).values(status=Status.WITHDRAWN.value)).rowcount
 
 
+def newest_times(tx: Tx) -> list[str]:
+    """When each person who has answered online did so last."""
+    own = select(func.max(assignment.c.answered_at)).where(assignment.c.person_id == person.c.id).correlate(person)
+    query = select(own.scalar_subquery()).select_from(person).order_by(person.c.id)
+    return [at for at in tx.execute(query).scalars() if at is not None]
+
+
 def last_positions(tx: Tx, round_: Round) -> dict[int, int]:
     """The last position of each person's shard."""
     query = select(assignment.c.person_id, func.max(assignment.c.position)).where(assignment.c.round == round_.value)

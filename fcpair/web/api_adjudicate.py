@@ -36,7 +36,7 @@ def add(app: FastAPI, context: Context) -> None:
         """The next pair whose labels differ, null when none waits or a limit is reached."""
         visitor = door.enter(request, Role.ADJUDICATOR)
         case, allowed = docket.next(visitor.id, after), docket.allowance(visitor.id)
-        queue, reading = vars(docket.state(visitor.id)), vars(allowed) | {"limit": allowed.limit}
+        queue, reading = vars(docket.state(visitor.id)), allowed.shown()
         return JSONResponse({"case": _case(case) if case else None, "queue": queue, "reading": reading})
 
     @app.get("/api/conflicts/{pair_id}", summary="A conflict", response_model=CaseOut, responses=refusals(404, 409))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -147,3 +148,53 @@ def test_progress_tells_the_limits_before_they_are_reached(at: At) -> None:
     progress = desk.progress(ana)
     assert (progress.today, progress.daily_limit, progress.read, progress.total_limit) == (2, 3, 2, 9)
     assert progress.limit is None
+
+
+@pytest.fixture
+def clock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
+    """Lets the clock of the server, with which answers and decisions are noted, go wrong by this much."""
+
+    def set_(wrong: timedelta) -> None:
+        def now() -> str:
+            return (datetime.now(UTC) + wrong).isoformat(timespec="milliseconds")
+
+        for module in ("desk", "docket"):
+            monkeypatch.setattr(f"fcpair.store.{module}.now", now)
+
+    return set_
+
+
+def test_a_limit_that_rests_on_a_time_that_lies_ahead_says_so(at: At, clock_of: Callable[[timedelta], None]) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana", Annotate(daily_limit=3))
+    clock_of(timedelta(days=2))
+    give(desk, ana, NAMES[0])
+    give(desk, ana, NAMES[0])
+    clock_of(timedelta())
+    assert desk.progress(ana).limit is None
+    give(desk, ana, NAMES[0])
+    assert desk.progress(ana).limit == (
+        "You have read 3 pairs today, as many as one person may read in a day. The time noted for 2 of them has not "
+        "come yet: a clock was or is wrong. Please tell those who run the study."
+    )
+    (note,) = (note for note in study.status()["notes"] if "clock" in note)
+    ahead = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%d")
+    assert note.startswith(f"somebody's newest answer stands at a time that has not come yet ({ahead} ")
+
+
+def test_a_limit_of_decisions_that_lie_ahead_says_so(at: At, clock_of: Callable[[timedelta], None]) -> None:
+    study = at("labelled")
+    docket, judy = docket_of(study, "judy", daily_limit=1)
+    clock_of(timedelta(hours=30))
+    decide(docket, judy, first(docket, judy))
+    assert "The time noted for 1 of them has not come yet" in str(docket.allowance(judy).limit)
+    assert any("clock" in note for note in study.status()["notes"])
+
+
+def test_a_clock_that_is_set_right_by_a_minute_is_not_wrong(at: At, clock_of: Callable[[timedelta], None]) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana", Annotate(daily_limit=1))
+    clock_of(timedelta(minutes=1))
+    give(desk, ana, NAMES[0])
+    assert str(desk.progress(ana).limit).endswith("Please come back tomorrow.")
+    assert not any("clock" in note for note in study.status()["notes"])
