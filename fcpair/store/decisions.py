@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, Select, Subquery, exists, func, insert, literal, select, true
+from sqlalchemy import ColumnElement, Select, Subquery, exists, func, select
 
 from fcpair.records import Origin, Round, Rule
-from fcpair.store import dialect
-from fcpair.store.rows import frame, insert_rows, now, records
+from fcpair.store import chain, dialect
+from fcpair.store.rows import frame, now, records
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, judgement, pair, person
 
@@ -26,7 +26,7 @@ def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
     """
     kept = judgements.assign(origin=origin.value)
     kept["at"] = kept["at"].where(kept["at"] != "", now()) if "at" in kept.columns else now()
-    insert_rows(tx, judgement, records(kept))
+    chain.add(tx, chain.ANSWERS, records(kept))
 
 
 def _current_judgement() -> Subquery:
@@ -205,17 +205,10 @@ def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
 
 def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
     """Add to each of these judgements one that takes it back and answers nothing, brought by `run_id`."""
-    columns = ("assignment_id", "skipped", "origin", "note", "at", "run_id", "withdraws")
-    taken_back = select(
-        judgement.c.assignment_id,
-        true(),
-        judgement.c.origin,
-        literal(""),
-        literal(now()),
-        literal(run_id),
-        judgement.c.id,
-    ).where(judgement.c.id.in_(dialect.listed(ids)))
-    tx.execute(insert(judgement).from_select(columns, taken_back.order_by(judgement.c.id)))
+    query = select(judgement.c.assignment_id, judgement.c.origin, judgement.c.id.label("withdraws"))
+    taken_back = tx.execute(query.where(judgement.c.id.in_(dialect.listed(ids))).order_by(judgement.c.id)).mappings()
+    same = {"skipped": True, "note": "", "at": now(), "run_id": run_id}
+    chain.add(tx, chain.ANSWERS, ({**row, **same} for row in taken_back.all()))
 
 
 def newest_judgement(tx: Tx) -> int:
@@ -228,17 +221,17 @@ _NEWEST = select(func.coalesce(func.max(judgement.c.id), 0))
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
     """Add decisions: `pair_id`, `rule`, `code` (missing: discarded), and where there is one `person_id`, `note`."""
-    kept = decisions.assign(at=now(), seen_judgement=newest_judgement(tx))
+    kept = decisions.assign(at=now(), flagged=False, seen_judgement=newest_judgement(tx))
     if "note" not in kept.columns:
         kept["note"] = ""
-    insert_rows(tx, adjudication, records(kept))
+    chain.add(tx, chain.DECISIONS, records(kept))
 
 
 def add_by_rule(tx: Tx, made: Iterable[tuple[int, Rule, int | None]]) -> None:
     """Add what rules decided or took back: each pair's number, the rule, and the code (None: discarded)."""
-    same = {"note": "", "at": now(), "seen_judgement": newest_judgement(tx)}
+    same = {"person_id": None, "note": "", "at": now(), "flagged": False, "seen_judgement": newest_judgement(tx)}
     rows = ({"pair_id": pair_id, "rule": rule.value, "code": code, **same} for pair_id, rule, code in made)
-    insert_rows(tx, adjudication, rows)
+    chain.add(tx, chain.DECISIONS, rows)
 
 
 def _current_adjudication() -> Subquery:

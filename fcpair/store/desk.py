@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Row, ScalarSelect, bindparam, exists, func, insert, select, update
+from sqlalchemy import Row, ScalarSelect, bindparam, exists, func, select, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
+from fcpair.store import chain
 from fcpair.store.decisions import is_about_the_label_now
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
@@ -108,7 +109,6 @@ def find_assignment(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
     return tx.execute(_ASSIGNMENT, {"one": assignment_id}).first()
 
 
-_ADD = insert(judgement).returning(judgement.c.id)
 _SET_STATUS = (
     update(assignment)
     .where(assignment.c.id == bindparam("one"))
@@ -122,9 +122,9 @@ def add_judgement(tx: Tx, row: dict[str, Any], status: Status) -> int:
     `row` has the columns of a judgement, but for `own_code` and `adjudication_id` of a label.
     """
     at = now()
-    added = tx.execute(_ADD, {"own_code": None, "adjudication_id": None, **row, "at": at}).scalar_one()
+    added = chain.add_answer(tx, {"own_code": None, "adjudication_id": None, **row, "at": at})
     tx.execute(_SET_STATUS, {"one": row["assignment_id"], "new": status.value, "at": at})
-    return int(added)
+    return added
 
 
 _COUNTS = (

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, case, exists, func, insert, or_, select, union
+from sqlalchemy import ColumnElement, Select, and_, case, exists, func, or_, select, union
 
 from fcpair.records import BY_HAND, Role, Round, Rule, Status
-from fcpair.store import dialect
+from fcpair.store import chain, dialect
 from fcpair.store.decisions import newest_judgement
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
@@ -142,8 +142,7 @@ def add_decision(
     """Add one person's decision, or their taking one back; returns its number."""
     row = {"pair_id": pair_id, "rule": rule.value, "code": code, "person_id": person_id, "note": note}
     row |= {"flagged": flagged, "at": now(), "seen_judgement": newest_judgement(tx)}
-    added = insert(adjudication).values(**row).returning(adjudication.c.id)
-    return int(tx.execute(added).scalar_one())
+    return chain.add(tx, chain.DECISIONS, [row])
 
 
 def restore(tx: Tx, pair_id: int, person_id: int | None, before: int) -> bool:
@@ -159,7 +158,8 @@ def restore(tx: Tx, pair_id: int, person_id: int | None, before: int) -> bool:
     replaced = next((row for row in by_hand if row["person_id"] != person_id), None)
     if replaced is None:
         return False
-    tx.execute(insert(adjudication).values({name: value for name, value in replaced.items() if name != "id"}))
+    again = {name: value for name, value in replaced.items() if name not in ("id", "digest")}
+    chain.add(tx, chain.DECISIONS, [again])
     return True
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 
-from fcpair.store import dialect
+from fcpair.store import checksums, dialect
 from fcpair.store.rows import CHUNK, frame, insert_rows, records
 from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, candidate, grid, neighbour, pair, selected_hs, source_pair, text
@@ -20,8 +20,8 @@ GRID_ID = 1
 
 def add_grid(tx: Tx, scheme: list[dict[str, Any]]) -> None:
     """Note the study's grid: HS x CN, answered by a closed choice."""
-    row = {"id": GRID_ID, "name": "main", "row_kind": "hs", "column_kind": "cn", "scheme": scheme}
-    tx.execute(insert(grid), [row])
+    row = {"name": "main", "row_kind": "hs", "column_kind": "cn", "scheme": scheme}
+    tx.execute(insert(grid), list(checksums.summed(tx, grid, [row])))
 
 
 def grid_scheme(tx: Tx) -> list[dict[str, Any]]:

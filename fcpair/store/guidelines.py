@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, insert, select
 
+from fcpair.store import checksums
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import guideline, judgement, person
@@ -13,8 +14,9 @@ from fcpair.store.tables import guideline, judgement, person
 
 def add_version(tx: Tx, body: str, person_id: int | None) -> int:
     """Add a version, which holds from now on; returns its number."""
-    row = {"body": body, "at": now(), "person_id": person_id}
-    return int(tx.execute(insert(guideline).returning(guideline.c.id), [row]).scalar_one())
+    (row,) = checksums.summed(tx, guideline, [{"body": body, "at": now(), "person_id": person_id}])
+    tx.execute(insert(guideline), [row])
+    return int(row["id"])
 
 
 def current(tx: Tx) -> tuple[int, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
-from fcpair.store import dialect, optouts
+from fcpair.store import checksums, dialect, optouts
 from fcpair.store.optouts import OptOut
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
@@ -17,7 +17,8 @@ from fcpair.store.tables import person
 
 def add_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     """Add people in one role; their names must be new."""
-    tx.execute(insert(person), [{"name": name, "role": role.value} for name in names])
+    rows = checksums.summed(tx, person, ({"name": name, "role": role.value} for name in names))
+    tx.execute(insert(person), list(rows))
     return [one for one in people(tx) if one.name in set(names)]
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -18,6 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
 )
+from sqlalchemy import text as sql
 
 metadata = MetaData(
     naming_convention={
@@ -28,6 +30,14 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+_NONE = sql("X''")  # fits nothing: what is added behind fcpair's back is found by it
+
+
+def _checksum() -> Column[bytes]:
+    """The SHA-256 of what a row says that never changes, see checksums.py."""
+    return Column("checksum", LargeBinary, nullable=False, server_default=_NONE)
+
 
 study = Table(
     "study",
@@ -71,6 +81,7 @@ text = Table(
     Column("body", Text, nullable=False),
     Column("language", String(16)),
     Column("meta", JSON, nullable=False),
+    _checksum(),
     UniqueConstraint("kind", "digest"),
 )
 
@@ -118,6 +129,7 @@ grid = Table(
     Column("row_kind", String(16), nullable=False),
     Column("column_kind", String(16), nullable=False),
     Column("scheme", JSON, nullable=False),
+    _checksum(),
 )
 
 # No unique constraint here: an index on every cell would more than double the time to write a large grid. The
@@ -144,6 +156,7 @@ person = Table(
     Column("consented_to", Text),
     Column("blurred", Boolean, nullable=False, server_default=false()),
     Column("opted_out", JSON),
+    _checksum(),
 )
 
 guideline = Table(
@@ -153,6 +166,7 @@ guideline = Table(
     Column("body", Text, nullable=False),
     Column("at", String(32), nullable=False),
     Column("person_id", ForeignKey("person.id")),
+    _checksum(),
 )
 
 assignment = Table(
@@ -188,6 +202,7 @@ judgement = Table(
     Column("guideline_id", ForeignKey("guideline.id")),
     Column("run_id", ForeignKey("run.id")),  # the run that brought it; online, and before schema 0003, none
     Column("withdraws", ForeignKey("judgement.id")),  # an answer that this row takes back, putting none in its place
+    Column("digest", LargeBinary, nullable=False, server_default=_NONE),  # see chain.py
     CheckConstraint("skipped = (code IS NULL)", name="answer_or_skip"),
     CheckConstraint("withdraws IS NULL OR skipped", name="withdrawal_or_answer"),
     Index(None, "assignment_id"),
@@ -207,7 +222,18 @@ adjudication = Table(
     # The newest judgement that there was, so that it can be told whether labels have changed since. No time says so:
     # an answer from a file has the time at which it was given.
     Column("seen_judgement", Integer, nullable=False, server_default="0"),
+    Column("digest", LargeBinary, nullable=False, server_default=_NONE),  # see chain.py
     Index(None, "pair_id"),
+)
+
+# Where each chain ends (see chain.py): how many rows it has, and the digest of the newest. Person 0 stands for nobody.
+chain = Table(
+    "chain",
+    metadata,
+    Column("kind", String(16), primary_key=True),
+    Column("person_id", Integer, primary_key=True, autoincrement=False),
+    Column("n", Integer, nullable=False),
+    Column("head", LargeBinary, nullable=False),
 )
 
 # What a submit was answered, so that a request that comes twice is answered alike and stored once.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Select, func, select
 
-from fcpair.store import settings
+from fcpair.store import checksums, settings
 from fcpair.store.rows import frame, insert_rows
 from fcpair.store.store import Tx
 from fcpair.store.tables import source_pair, text
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def add_texts(tx: Tx, kind: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> dict[str, int]:
     """Add texts of one kind: digest, body, language (may be empty), metadata. Returns the id of each digest."""
     names = ("digest", "body", "language", "meta")
-    insert_rows(tx, text, ({"kind": kind, **dict(zip(names, row, strict=True))} for row in rows))
+    named = ({"kind": kind, **dict(zip(names, row, strict=True))} for row in rows)
+    insert_rows(tx, text, checksums.summed(tx, text, named))
     return text_ids(tx, kind)
 
 

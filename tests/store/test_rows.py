@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import JSON, Boolean, Float, Integer, String, Table, insert, select
+from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary, String, Table, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from fcpair.records import Origin, Role, Round, Status
@@ -30,6 +30,7 @@ BY_TYPE: tuple[tuple[type, st.SearchStrategy[Any]], ...] = (
     (Float, st.floats(allow_nan=False, allow_infinity=False)),
     (Integer, st.integers(-(2**31), 2**31 - 1)),
     (String, TEXT),
+    (LargeBinary, st.binary()),
 )
 CHECKED = {
     "judgement": lambda row: (

@@ -1,0 +1,227 @@
+"""The chains of answers and of decisions: each row has a digest that rests on the one before it, of the same person.
+
+It is the SHA-256 of the digest before (32 zero bytes before the first) and, as JSON, of all that the row says and of
+the cell that it is about. So a row that is changed, deleted or given to somebody else behind fcpair's back does not
+fit any more, or the one after it does not. How many rows a chain has and its newest digest are kept beside it, which
+finds the last ones when they are gone. Decisions by rules, and by files that name nobody, are the chain of NOBODY.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from math import isnan
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, Table, bindparam, func, insert, select, text, update
+
+from fcpair.store import dialect
+from fcpair.store.rows import CHUNK
+from fcpair.store.store import Tx
+from fcpair.store.tables import adjudication, assignment, chain, judgement, pair
+
+FIRST = bytes(32)
+NOBODY = 0
+_as_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII, and the same in every Python
+
+
+def link(before: bytes, says: Iterable[Any]) -> bytes:
+    """The digest of a row that says this, after a row with the digest `before`."""
+    return hashlib.sha256(before + _as_json(list(says)).encode("ascii")).digest()
+
+
+def _real(value: float) -> float | None:
+    """A number as SQLite gives it back: no minus before a zero, and nothing for what is no number."""
+    return None if isnan(value) else float(value) + 0.0
+
+
+def _as_it_is(value: str) -> str:
+    return value
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A table whose rows are chained: what of a row is in its digest, and how its cell is found.
+
+    `says` has columns of the table in their order, each with what makes a value the one that comes back from the
+    database; `of_cell` what is known of the cell besides. `cells` finds that by `place`, and `rows` reads it all.
+    """
+
+    kind: str
+    table: Table
+    says: Mapping[str, Callable[[Any], Any]]
+    of_cell: tuple[str, ...]
+    place: str
+    cells: Select[Any]
+    rows: str
+
+    @cached_property
+    def person_at(self) -> int:
+        """Where in a digest the person is."""
+        return (*self.says, *self.of_cell).index("person_id")
+
+    def said(self, row: Mapping[str, Any], cell: Sequence[Any]) -> list[Any]:
+        """What is in the digest of a row that is about this cell."""
+        given = ((row.get(name), convert) for name, convert in self.says.items())
+        return [*(None if value is None else convert(value) for value, convert in given), *cell]
+
+
+# A column that some later schema adds to these tables stays out of `says`, or all digests would have to be made anew.
+ANSWERS = Chain(
+    "answer",
+    judgement,
+    {
+        **{"id": int, "assignment_id": int, "skipped": int, "code": int, "own_code": int, "adjudication_id": int},
+        **{"origin": _as_it_is, "seconds": _real, "note": _as_it_is, "at": _as_it_is},
+        **{"guideline_id": int, "run_id": int, "withdraws": int},
+    },
+    ("person_id", "pair_id", "round", "hs_id", "cn_id"),
+    "assignment_id",
+    select(
+        assignment.c.id, assignment.c.person_id, assignment.c.pair_id, assignment.c.round, pair.c.hs_id, pair.c.cn_id
+    )
+    .join(pair, pair.c.id == assignment.c.pair_id)
+    .where(assignment.c.id.in_(dialect.listed_as("places"))),
+    "SELECT row.digest, {says}, a.person_id, a.pair_id, a.round, p.hs_id, p.cn_id FROM judgement AS row "
+    "LEFT JOIN assignment AS a ON a.id = row.assignment_id LEFT JOIN pair AS p ON p.id = a.pair_id "
+    "WHERE row.id > :after ORDER BY row.id LIMIT :n",
+)
+DECISIONS = Chain(
+    "decision",
+    adjudication,
+    {
+        **{"id": int, "pair_id": int, "rule": _as_it_is, "code": int, "person_id": int, "note": _as_it_is},
+        **{"at": _as_it_is, "flagged": int, "seen_judgement": int},
+    },
+    ("hs_id", "cn_id"),
+    "pair_id",
+    select(pair.c.id, pair.c.hs_id, pair.c.cn_id).where(pair.c.id.in_(dialect.listed_as("places"))),
+    "SELECT row.digest, {says}, p.hs_id, p.cn_id FROM adjudication AS row "
+    "LEFT JOIN pair AS p ON p.id = row.pair_id WHERE row.id > :after ORDER BY row.id LIMIT :n",
+)
+
+
+class Head(NamedTuple):
+    """Where a chain ends: how many rows it has, and the digest of the newest."""
+
+    n: int
+    digest: bytes
+
+
+START = Head(0, FIRST)
+
+
+def heads(tx: Tx, of: Chain) -> dict[int, Head]:
+    """Where each person's chain ends, by person; NOBODY's too."""
+    query = select(chain.c.person_id, chain.c.n, chain.c.head).where(chain.c.kind == of.kind)
+    return {row.person_id: Head(row.n, row.head) for row in tx.execute(query)}
+
+
+def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Add rows, all with the same keys, in their order; returns the number of the newest row that there is.
+
+    They come without `id` and `digest`, which they get here: whoever writes has the study alone.
+    """
+    remaining = iter(rows)
+    number = int(tx.execute(select(func.coalesce(func.max(of.table.c.id), 0))).scalar_one())
+    ends: dict[int, Head] = {}
+    while part := list(islice(remaining, CHUNK)):
+        ends = ends or heads(tx, of)
+        numbered = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
+        tx.execute(insert(of.table), list(_linked(tx, of, numbered, ends)))
+        number += len(numbered)
+    _keep_heads(tx, of, ends)
+    return number
+
+
+def _linked(tx: Tx, of: Chain, rows: Sequence[Mapping[str, Any]], ends: dict[int, Head]) -> Iterator[Mapping[str, Any]]:
+    """The rows with their digests; moves the ends of their chains."""
+    places = dialect.as_list(sorted({int(row[of.place]) for row in rows}))
+    cells = {row[0]: row[1:] for row in tx.execute(of.cells, {"places": places})}
+    nowhere = (None,) * len(of.of_cell)  # the database refuses the row
+    for row in rows:
+        end = _next(of, of.said(row, cells.get(int(row[of.place]), nowhere)), ends)
+        yield {**row, "digest": end.digest}
+
+
+def _next(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
+    """Put a row at the end of its chain; returns where that is now."""
+    person_id = says[of.person_at] or NOBODY
+    end = ends.get(person_id, START)
+    ends[person_id] = Head(end.n + 1, link(end.digest, says))
+    return ends[person_id]
+
+
+def _keep_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
+    there = heads(tx, of)
+    for person_id, end in ends.items():
+        if end != there.get(person_id):
+            _keep_head(tx, of, person_id, end, is_first=person_id not in there)
+
+
+_BEGIN = insert(chain)
+_MOVE = (
+    update(chain)
+    .where(chain.c.kind == bindparam("of"), chain.c.person_id == bindparam("whose"))
+    .values(n=bindparam("n"), head=bindparam("head"))
+)
+
+
+def _keep_head(tx: Tx, of: Chain, person_id: int, end: Head, *, is_first: bool) -> None:
+    if is_first:
+        tx.execute(_BEGIN, {"kind": of.kind, "person_id": person_id, "n": end.n, "head": end.digest})
+    else:
+        tx.execute(_MOVE, {"of": of.kind, "whose": person_id, "n": end.n, "head": end.digest})
+
+
+_ADD_ONE = insert(judgement)
+_CELL_AND_END = (
+    select(
+        assignment.c.person_id,
+        assignment.c.pair_id,
+        assignment.c.round,
+        pair.c.hs_id,
+        pair.c.cn_id,
+        select(func.coalesce(func.max(judgement.c.id), 0)).scalar_subquery(),
+        chain.c.n,
+        chain.c.head,
+    )
+    .join(pair, pair.c.id == assignment.c.pair_id)
+    .outerjoin(chain, (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind))
+    .where(assignment.c.id == bindparam("one"))
+)
+
+
+def add_answer(tx: Tx, row: Mapping[str, Any]) -> int:
+    """Do what `add` does for one answer, with a statement less: people wait for it."""
+    *cell, newest, n, digest = tx.execute(_CELL_AND_END, {"one": row["assignment_id"]}).one()
+    said = ANSWERS.said({**row, "id": newest + 1}, cell)
+    end = Head((n or 0) + 1, link(digest or FIRST, said))
+    tx.execute(_ADD_ONE, {**row, "id": newest + 1, "digest": end.digest})
+    _keep_head(tx, ANSWERS, cell[0], end, is_first=n is None)
+    return int(newest) + 1
+
+
+def _read(tx: Tx, of: Chain, after: int = 0, n: int = -1) -> Iterator[tuple[Any, list[Any]]]:
+    """The rows numbered after one, `n` of them or all: the digest that each has, and what it says.
+
+    Values come as they are in the file: nothing may be read into them that is not there.
+    """
+    statement = text(of.rows.format(says=", ".join(f"row.{name}" for name in of.says)))
+    for row in tx.execution_options(stream_results=True).execute(statement, {"after": after, "n": n}):
+        yield row[0], list(row[1:])
+
+
+def make(tx: Tx, of: Chain) -> None:
+    """Give all rows their digests anew, and note where the chains end; for a table that is not protected meanwhile."""
+    ends: dict[int, Head] = {}
+    number = 0
+    set_digest = text(f"UPDATE {of.table.name} SET digest = :digest WHERE id = :id")
+    while part := list(_read(tx, of, number, CHUNK)):
+        tx.execute(set_digest, [{"id": says[0], "digest": _next(of, says, ends).digest} for _, says in part])
+        number = part[-1][1][0]
+    _keep_heads(tx, of, ends)

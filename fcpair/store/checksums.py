@@ -1,0 +1,61 @@
+"""Checksums of rows that never change, and that answers rest on: texts, guidelines, label schemes, pseudonyms.
+
+The digest by which a text is known is that of the folded text, and does not see a letter that changes its case.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import Table, func, select
+from sqlalchemy import text as sql
+
+from fcpair.store.chain import FIRST, link
+from fcpair.store.store import Tx
+from fcpair.store.tables import grid, guideline, person, text
+
+# What of a row is in its checksum. JSON is read first, so that how it is written does not matter.
+SAYS = {
+    text: ("id", "kind", "digest", "body", "language", "meta"),
+    guideline: ("id", "body", "at", "person_id"),
+    grid: ("id", "name", "row_kind", "column_kind", "scheme"),
+    person: ("id", "name"),
+}
+_PARSED = ("meta", "scheme")
+
+
+def summed(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Rows that are to be added next, with their numbers and checksums. All that is in a checksum must be there."""
+    newest = int(tx.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one())
+    for number, given in enumerate(rows, newest + 1):
+        row = {**given, "id": number}
+        yield {**row, "checksum": link(FIRST, (row[name] for name in SAYS[table]))}
+
+
+def _read(tx: Tx, table: Table) -> Iterator[tuple[int, Any, bytes | None]]:
+    """Each row's number, the checksum that it has, and the one that it should have: None where it cannot be read."""
+    for row in tx.execute(sql(f"SELECT checksum, {', '.join(SAYS[table])} FROM {table.name} ORDER BY id")):
+        yield row.id, row.checksum, _of(dict(zip(SAYS[table], row[1:], strict=True)))
+
+
+def _of(row: dict[str, Any]) -> bytes | None:
+    try:
+        return link(FIRST, (json.loads(value) if name in _PARSED else value for name, value in row.items()))
+    except (TypeError, ValueError):  # damage can make anything of a value
+        return None
+
+
+def make(tx: Tx, table: Table) -> None:
+    """Give all rows their checksums anew."""
+    set_checksum = sql(f"UPDATE {table.name} SET checksum = :checksum WHERE id = :id")
+    if made := [{"id": number, "checksum": checksum} for number, _, checksum in _read(tx, table)]:
+        tx.execute(set_checksum, made)
+
+
+def misfits(tx: Tx, table: Table) -> tuple[int, list[int], list[bytes]]:
+    """How many rows there are, the numbers of those that do not fit their checksums, and all checksums, in order."""
+    rows = list(_read(tx, table))
+    wrong = [number for number, there, expected in rows if there != expected or expected is None]
+    return len(rows), wrong, [there for _, there, _ in rows]
