@@ -382,3 +382,39 @@ class Explanation:
     checks: tuple[TierCheck, ...]
     discarded: bool = False
     second_look: bool = False
+
+
+@dataclass(frozen=True)
+class Examined:
+    """One check of a study: what should be true (`asks`), of how many things (`n`, `of`), and what it `found`.
+
+    `found` has a sentence for each thing that is not as it should be, and `advice` says what to do then; `note` says
+    what could not be checked.
+    """
+
+    name: str
+    asks: str
+    n: int
+    of: str
+    found: tuple[str, ...]
+    advice: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Health:
+    """What an examination of a study found.
+
+    `digest` is that of all answers, decisions, texts, guidelines, names and the scheme: as long as it is the same,
+    these are. `notes` are sentences on what waits for a second look.
+    """
+
+    file: str
+    checks: tuple[Examined, ...]
+    digest: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sound(self) -> bool:
+        """Whether no check found anything."""
+        return not any(check.found for check in self.checks)

@@ -30,13 +30,27 @@ from fcpair.params import (
 )
 from fcpair.partition import as_tier
 from fcpair.recipe import Recipe
-from fcpair.records import Agenda, Conflict, DryRun, Explanation, OldSheet, Person, Role, Round, RunRecord, Scheme, Tier
+from fcpair.records import (
+    Agenda,
+    Conflict,
+    DryRun,
+    Explanation,
+    Health,
+    OldSheet,
+    Person,
+    Role,
+    Round,
+    RunRecord,
+    Scheme,
+    Tier,
+)
 from fcpair.sheets import Form
 from fcpair.steps import (
     build,
     check,
     conflicts,
     deal,
+    doctor,
     evaluate,
     grade,
     guide,
@@ -104,6 +118,14 @@ class Study:
         as it was then.
         """
         return Store.upgrade(Path(path), settle_older)
+
+    @staticmethod
+    def doctor(path: str | Path, *, progress: Progress | None = None) -> Health:
+        """Say what was changed, lost or added in a study behind fcpair's back, and whether its promises hold.
+
+        It need not be one that can be opened. Raises StudyError when there is none, or one of another schema.
+        """
+        return doctor.examine(Path(path), progress)
 
     @property
     def place(self) -> str:

@@ -41,6 +41,7 @@ COMMANDS = {
     "report": ("show:report", "Write a self-contained HTML report."),
     "log": ("show:log", "List every run of every stage."),
     "run": ("run:run", "Walk a recipe as far as it goes."),
+    "doctor": ("doctor:doctor", "Find what was changed or lost in a study file."),
     "upgrade": ("build:upgrade", "Bring a study of an older fcpair up to date."),
 }
 

@@ -144,11 +144,11 @@ def _linked(tx: Tx, of: Chain, rows: Sequence[Mapping[str, Any]], ends: dict[int
     cells = {row[0]: row[1:] for row in tx.execute(of.cells, {"places": places})}
     nowhere = (None,) * len(of.of_cell)  # the database refuses the row
     for row in rows:
-        end = _next(of, of.said(row, cells.get(int(row[of.place]), nowhere)), ends)
+        end = next_in(of, of.said(row, cells.get(int(row[of.place]), nowhere)), ends)
         yield {**row, "digest": end.digest}
 
 
-def _next(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
+def next_in(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
     """Put a row at the end of its chain; returns where that is now."""
     person_id = says[of.person_at] or NOBODY
     end = ends.get(person_id, START)
@@ -206,7 +206,7 @@ def add_answer(tx: Tx, row: Mapping[str, Any]) -> int:
     return int(newest) + 1
 
 
-def _read(tx: Tx, of: Chain, after: int = 0, n: int = -1) -> Iterator[tuple[Any, list[Any]]]:
+def read(tx: Tx, of: Chain, after: int = 0, n: int = -1) -> Iterator[tuple[Any, list[Any]]]:
     """The rows numbered after one, `n` of them or all: the digest that each has, and what it says.
 
     Values come as they are in the file: nothing may be read into them that is not there.
@@ -221,7 +221,7 @@ def make(tx: Tx, of: Chain) -> None:
     ends: dict[int, Head] = {}
     number = 0
     set_digest = text(f"UPDATE {of.table.name} SET digest = :digest WHERE id = :id")
-    while part := list(_read(tx, of, number, CHUNK)):
-        tx.execute(set_digest, [{"id": says[0], "digest": _next(of, says, ends).digest} for _, says in part])
+    while part := list(read(tx, of, number, CHUNK)):
+        tx.execute(set_digest, [{"id": says[0], "digest": next_in(of, says, ends).digest} for _, says in part])
         number = part[-1][1][0]
     _keep_heads(tx, of, ends)

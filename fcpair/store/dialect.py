@@ -132,26 +132,63 @@ def is_database(path: Path) -> bool:
 
 def protect(conn: Connection, table: str) -> None:
     """Make `table` append-only: the database itself refuses to change, delete or replace a row."""
-    for act in ("UPDATE", "DELETE"):
-        conn.exec_driver_sql(
-            f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
-            f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
-        )
+    for trigger in protection(table).values():
+        conn.exec_driver_sql(trigger)
+
+
+def protection(table: str) -> dict[str, str]:
+    """The triggers that make `table` append-only, by name."""
+    refusal = f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+    made = {act: f"BEFORE {act.upper()} ON {table} {refusal}" for act in ("update", "delete")}
     # INSERT OR REPLACE deletes the row in its way without asking the trigger on DELETE.
-    conn.exec_driver_sql(
-        f"CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table} "
-        f"WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) "
-        f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
-    )
+    made["replace"] = f"BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) {refusal}"
+    return {f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} {when}" for act, when in made.items()}
+
+
+SEAL = f"CREATE TRIGGER {SEALED} BEFORE INSERT ON pair BEGIN SELECT RAISE(ABORT, 'the grid is sealed'); END"
 
 
 def seal_pairs(conn: Connection) -> None:
     """Refuse any further pair: the grid is whole, so another pair could only be a second copy of one."""
-    conn.exec_driver_sql(
-        f"CREATE TRIGGER {SEALED} BEFORE INSERT ON pair BEGIN SELECT RAISE(ABORT, 'the grid is sealed'); END"
-    )
+    conn.exec_driver_sql(SEAL)
 
 
 def unseal_pairs(conn: Connection) -> None:
     """Let a grid be written again, when a stage is redone."""
     conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {SEALED}")
+
+
+def reading_engine(path: Path) -> Engine:
+    """An engine that only reads the study at `path`, whatever became of it: no log is folded in, nothing is undone.
+
+    Text that is no UTF-8 any more comes as what it is, so that it can be said where it stands.
+    """
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=PATIENCE_S)
+        connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, hide_parameters=True)
+    event.listen(engine, "connect", _prepare)
+    return engine
+
+
+def faults(conn: Connection) -> list[str]:
+    """What SQLite finds wrong with the pages of the file, and with indexes that are not those of their tables."""
+    return [row[0] for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+
+
+def n_pages(conn: Connection) -> int:
+    """How many pages the file has."""
+    return int(conn.exec_driver_sql("PRAGMA page_count").scalar_one())
+
+
+def dangling(conn: Connection, table: str) -> list[tuple[int, str]]:
+    """The rows of a table that refer to nothing, each with the table in which there should be something."""
+    return [(row[1], row[2]) for row in conn.exec_driver_sql(f"PRAGMA foreign_key_check({table})")]
+
+
+def triggers(conn: Connection) -> dict[str, str]:
+    """Every trigger by its name, as it was written."""
+    return {row[0]: row[1] for row in conn.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type='trigger'")}

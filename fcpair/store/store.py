@@ -57,6 +57,15 @@ class Store:
         return store
 
     @classmethod
+    def to_examine(cls, path: Path) -> Store:
+        """What is at `path`, only to be read, and whether or not its tables are as they should be.
+
+        Raises StudyError when there is no file, or one that does not begin as a study does.
+        """
+        cls._at(path)
+        return cls(dialect.reading_engine(path), str(path))
+
+    @classmethod
     def _at(cls, path: Path) -> Store:
         if not path.is_file():
             raise StudyError(

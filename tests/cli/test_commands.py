@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 ROAD = [
     *("init", "import", "select", "retrieve", "pair", "assign", "people", "serve", "labels", "simulate", "status"),
     *("agreement", "adjudicate", "validate", "partition", "explain", "evaluate", "export", "report", "log", "run"),
-    "upgrade",
+    *("doctor", "upgrade"),
 ]
 
 

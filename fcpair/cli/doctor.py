@@ -1,0 +1,83 @@
+"""doctor."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import format_option, study_option
+from fcpair.cli.output import Table, emit, progress
+from fcpair.cli.table import Cell
+from fcpair.cli.terminal import tell
+
+if TYPE_CHECKING:
+    from fcpair.records import Examined, Health
+
+FOUND = 1
+LINES_SHOWN = 5
+SHORT = 16  # hexadecimal digits of the digest that are shown
+
+
+@click.command()
+@format_option
+@study_option
+def doctor(study: Path, form: str) -> None:
+    """Find what was changed or lost in a study file.
+
+    Every answer and decision is held against the one before it, texts and guidelines against their checksums, the file
+    against itself, and what the study promises against what is in it. Nothing is changed, and the study may be served
+    meanwhile. Exits with 1 when something is found.
+
+    \b
+    Example:
+      fcpair doctor --study study.db
+      fcpair doctor --format json
+    """
+    from fcpair.study import Study
+
+    with progress("examining") as report:
+        health = Study.doctor(study, progress=report)
+    table = Table(str(health.file), ("check", "what should be true", "n", "of", "found"), _lines(health))
+    emit(form, data={**asdict(health), "sound": health.sound}, tables=[table], rows=_rows(health))
+    if form == "table":
+        _explain(health)
+    sys.exit(0 if health.sound else FOUND)
+
+
+def _lines(health: Health) -> list[list[Cell]]:
+    return [[one.name, one.asks, one.n, one.of, len(one.found) or None] for one in health.checks]
+
+
+def _rows(health: Health) -> list[dict[str, Cell]]:
+    return [
+        {
+            **{"check": one.name, "asks": one.asks, "n": one.n, "of": one.of, "found": len(one.found)},
+            **{"first": next(iter(one.found), ""), "advice": one.advice if one.found else "", "note": one.note},
+        }
+        for one in health.checks
+    ]
+
+
+def _explain(health: Health) -> None:
+    for one in health.checks:
+        if one.found:
+            _tell_of(one)
+        if one.note:
+            tell(f"Note: {one.name}: {one.note}.")
+    for note in health.notes:
+        tell(f"Note: {note}.")
+    if health.sound:
+        tell(f"All is well. Digest of answers, decisions and texts: {health.digest[:SHORT]}")
+
+
+def _tell_of(one: Examined) -> None:
+    for sentence in one.found[:LINES_SHOWN]:
+        tell(f"{one.name}: {sentence}.")
+    if len(one.found) > LINES_SHOWN:
+        tell(f"{one.name}: ... and {len(one.found) - LINES_SHOWN:,} more; `--format json` has them all.")
+    tell(f"What to do: {one.advice}.")
+    tell("")

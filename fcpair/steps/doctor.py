@@ -1,0 +1,155 @@
+"""Examining a study: what was changed, lost or added behind fcpair's back, and whether its promises hold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from fcpair.encode import Progress
+from fcpair.label import VERDICTS
+from fcpair.params import Import, Pair, Partition
+from fcpair.records import BY_HAND, Examined, Health, Rule
+from fcpair.steps import grade, overview, settle
+from fcpair.steps.ground import own, scheme_of
+from fcpair.steps.published import FORMAT
+from fcpair.store import Store, Tx, decisions, people, promises, runs, settings, soundness, topics
+from fcpair.store.chain import ANSWERS, DECISIONS
+from fcpair.store.soundness import Found
+from fcpair.store.tables import grid, guideline, person, text
+
+RESTORE = (
+    "the disk, or something other than fcpair, has changed this file: keep it as it is, and go back to a copy that is "
+    "sound (`fcpair doctor --study COPY`); `fcpair labels export` writes the labels that can still be read"
+)
+AT_WORK = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
+
+
+class Check(NamedTuple):
+    """One check: its name, what should be true and of what, how it is made, and what to do when it finds something."""
+
+    name: str
+    asks: str
+    of: str
+    make: Callable[[Tx], Found]
+    advice: str
+
+
+def examine(path: Path, progress: Progress | None = None) -> Health:
+    """Make every check on the study at `path`, and change nothing in it; it may be served meanwhile.
+
+    Raises:
+        StudyError: there is no study at `path`, or one of another schema than this fcpair's.
+    """
+    store = Store.to_examine(path)
+    with store.read() as tx:
+        soundness.check_schema(tx, store.place)
+        made, marks = _all_checks(tx, progress or (lambda done, total: None))
+        sound = not any(one.found for one in made)
+        notes = tuple(overview.look_again_notes(tx)) if sound else ()
+    return Health(store.place, tuple(made), _digest(marks), notes)
+
+
+def _all_checks(tx: Tx, progress: Progress) -> tuple[list[Examined], list[bytes]]:
+    made: list[Examined] = []
+    marks: list[bytes] = []
+    for at, check in enumerate(CHECKS):
+        progress(at, len(CHECKS))
+        found = _make(check, tx)
+        made.append(Examined(check.name, check.asks, found.n, check.of, tuple(found.faults), check.advice, found.note))
+        marks += found.marks
+    progress(len(CHECKS), len(CHECKS))
+    return made, marks
+
+
+def _make(check: Check, tx: Tx) -> Found:
+    try:
+        return check.make(tx)
+    except Exception as error:  # a damaged file can make anything fail in any way, and that is what is found
+        said = str(getattr(error, "orig", error)).partition("\n")[0]
+        return Found(0, [f"this cannot be checked ({type(error).__name__}: {said})"])
+
+
+def _digest(marks: Sequence[bytes]) -> str:
+    return hashlib.sha256(b"".join(mark if isinstance(mark, bytes) else b"?" for mark in marks)).hexdigest()
+
+
+def _grid(tx: Tx) -> Found:
+    if settings.of_stage(tx, Import.stage).get("format") == FORMAT:
+        return promises.published_grid(tx)
+    return promises.whole_grid(tx, keep_known=own(tx, Pair, {}).keep_known)
+
+
+def _codes(tx: Tx) -> Found:
+    scheme = scheme_of(tx)
+    return promises.codes(tx, scheme.codes, scheme.definite, VERDICTS.codes)
+
+
+def _rules(tx: Tx) -> Found:
+    """What rules have decided is what they would decide now."""
+    rules = decisions.current_adjudications(tx, "rule")["rule"]
+    n = int((~rules.isin([rule.value for rule in (*BY_HAND, Rule.REOPENED)])).sum())
+    policy = settle.policy_that_holds(tx)
+    if policy is None:
+        return Found(n, [])
+    found = settle.foresee(tx, policy)
+    other = [f"a rule would decide pair {pair_id} otherwise, or for the first time" for pair_id, _ in found.new]
+    return Found(n, other + [f"no rule would decide pair {pair_id} now" for pair_id in found.reopened])
+
+
+def _tiers(tx: Tx) -> Found:
+    if not decisions.is_answered(tx):
+        return Found(0, [])
+    pairs = grade.tiers_of(tx, own(tx, Partition, {})).pairs
+    return Found(len(pairs), [])
+
+
+def _opt_outs(tx: Tx) -> Found:
+    names = {one.id: one.name for one in people.people(tx, active=True)}
+    left = {one: topics_ for one, topics_ in people.opt_outs(tx).items() if one in names}
+    n_open = {one: topics.n_open_about(tx, one, topics_) for one, topics_ in left.items()}
+    return Found(len(left), [f"`{names[one]}` has {n:,} open that they opted out of" for one, n in n_open.items() if n])
+
+
+def _releases(tx: Tx) -> Found:
+    """The file of each release is what was written; of several in one place the last."""
+    newest = {row["file"]: row["sha256"] for row in runs.releases(tx)}
+    there = {file: sha256 for file, sha256 in newest.items() if Path(file).is_file()}
+    changed = [file for file, sha256 in there.items() if hashlib.sha256(Path(file).read_bytes()).hexdigest() != sha256]
+    gone = [file for file in newest if file not in there]
+    note = f"not there, and so not checked: {', '.join(gone)}" if gone else ""
+    return Found(len(there), [f"{file} is not what was released" for file in changed], note=note)
+
+
+CHECKS = (
+    Check("file", "every page and index can be read", "pages", soundness.pages, RESTORE),
+    Check("tables", "tables have their columns and indexes", "tables", soundness.tables, RESTORE),
+    Check("protection", "answers are append-only, the grid is sealed", "triggers", soundness.protection, RESTORE),
+    Check("references", "what rows refer to is there", "tables", soundness.references, RESTORE),
+    Check("numbering", "no number is left out", "rows", soundness.numbering, RESTORE),
+    Check("answers", "each fits the one before it", "answers", lambda tx: soundness.linked(tx, ANSWERS), RESTORE),
+    Check("decisions", "each fits the one before it", "decisions", lambda tx: soundness.linked(tx, DECISIONS), RESTORE),
+    Check("texts", "as they were imported", "texts", lambda tx: soundness.unchanged(tx, text), RESTORE),
+    Check("guidelines", "as they were written", "versions", lambda tx: soundness.unchanged(tx, guideline), RESTORE),
+    Check("scheme", "labels mean what they meant", "schemes", lambda tx: soundness.unchanged(tx, grid), RESTORE),
+    Check("names", "people have their pseudonyms", "people", lambda tx: soundness.unchanged(tx, person), RESTORE),
+    Check("receipts", "what was acknowledged is there", "receipts", soundness.receipts, RESTORE),
+    Check("pairs", "the product of the sides less the corpus, each once", "pairs", _grid, RESTORE),
+    Check("work", "what is done has an answer, what is skipped none", "assignments", promises.slots, AT_WORK),
+    Check("codes", "answers and decisions are ones that can be given", "rows", _codes, RESTORE),
+    Check("roles", "who checks a pair did not label or decide it", "checks", promises.checkers, AT_WORK),
+    Check("rules", "rules would decide the same today", "decisions", _rules, "run `fcpair adjudicate`"),
+    Check("tiers", "they follow from answers and decisions", "pairs", _tiers, RESTORE),
+    Check("consent", "who answered online had consented", "answers", promises.consents, AT_WORK),
+    Check(
+        "opt-outs", "nobody has open what they opted out of", "people", _opt_outs, "`fcpair serve` gives it to others"
+    ),
+    Check(
+        "releases",
+        "files are what was released",
+        "files",
+        _releases,
+        "somebody changed the file, or wrote over it: write the tier again (`fcpair partition --tier TIER --out FILE`)",
+    ),
+)

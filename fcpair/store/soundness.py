@@ -1,0 +1,199 @@
+"""Whether a study is what fcpair made: what was changed, lost or added behind its back, as far as rows can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Table, exists, func, inspect, select
+from sqlalchemy import text as sql
+from sqlalchemy.exc import DBAPIError
+
+from fcpair.store import chain, checksums, dialect, schema
+from fcpair.store.chain import NOBODY, START, Chain, Head
+from fcpair.store.store import Tx
+from fcpair.store.tables import (
+    adjudication,
+    assignment,
+    grid,
+    guideline,
+    judgement,
+    metadata,
+    pair,
+    person,
+    receipt,
+    release,
+    run,
+    text,
+)
+
+APPEND_ONLY = (judgement, adjudication)
+NUMBERED = (text, grid, guideline, person, run, judgement, adjudication, release)  # from 1, with no number left out
+
+
+class Found(NamedTuple):
+    """How many things a check rests on, and what it found, in a sentence each.
+
+    `marks` are the digests that it went along, and `note` says what it could not look at.
+    """
+
+    n: int
+    faults: list[str]
+    marks: Sequence[bytes] = ()
+    note: str = ""
+
+
+def check_schema(tx: Tx, place: str) -> None:
+    """Raise StudyError where this is no study, or one of another schema; a damaged one is neither."""
+    try:
+        missing = set(metadata.tables) - set(inspect(tx).get_table_names())
+        version = _version(tx)
+    except DBAPIError:
+        return
+    if len(missing) > len(metadata.tables) / 2 or version in schema.OLDER or version > schema.HEAD:
+        schema.check(tx, place)
+
+
+def _version(tx: Tx) -> str:
+    return str(tx.execute(sql("SELECT version_num FROM alembic_version")).scalar())
+
+
+def pages(tx: Tx) -> Found:
+    """Every page of the file can be read, and every index is that of its table."""
+    return Found(dialect.n_pages(tx), [f"SQLite says: {fault}" for fault in dialect.faults(tx)])
+
+
+def tables(tx: Tx) -> Found:
+    """The tables have the columns and indexes that they should have."""
+    there = inspect(tx)
+    names = set(there.get_table_names())
+    version = _version(tx)
+    faults = [] if version == schema.HEAD else [f"the schema is `{version}`, and should be `{schema.HEAD}`"]
+    for table in metadata.sorted_tables:
+        if table.name not in names:
+            faults.append(f"the table `{table.name}` is missing")
+            continue
+        found = {column["name"]: _shape(column["type"], column["nullable"]) for column in there.get_columns(table.name)}
+        wanted = {column.name: _shape(column.type, column.nullable) for column in table.columns}
+        faults += [
+            f"`{table.name}` should have the column `{name}` and has not, or it is another"
+            for name in wanted
+            if found.get(name) != wanted[name]
+        ]
+        faults += [f"`{table.name}` has a column `{name}` that is not fcpair's" for name in found if name not in wanted]
+        missing = {str(one.name) for one in table.indexes} - {one["name"] for one in there.get_indexes(table.name)}
+        faults += [f"the index `{name}` is missing" for name in sorted(missing)]
+    return Found(len(metadata.sorted_tables), faults)
+
+
+def _shape(kind: Any, nullable: bool | None) -> tuple[str, bool]:
+    return str(kind), bool(nullable)
+
+
+def protection(tx: Tx) -> Found:
+    """Answers and decisions are append-only, and the grid is sealed once it is made; nothing else acts on a change."""
+    wanted = {name: sql for table in APPEND_ONLY for name, sql in dialect.protection(table.name).items()}
+    if tx.execute(select(exists().select_from(pair))).scalar_one():
+        wanted[dialect.SEALED] = dialect.SEAL
+    there = dialect.triggers(tx)
+    faults = [
+        f"the trigger `{name}` {'is another one' if name in there else 'is missing'}"
+        for name, sql in wanted.items()
+        if there.get(name) != sql
+    ]
+    faults += [f"there is a trigger `{name}` that is not fcpair's" for name in there if name not in wanted]
+    return Found(len(wanted), faults)
+
+
+def references(tx: Tx) -> Found:
+    """Whatever a row refers to is there. The pairs of the grid are held against its sides instead, which says more."""
+    of = [table for table in metadata.sorted_tables if table is not pair and table.foreign_keys]
+    faults = [
+        f"row {number} of `{table.name}` refers to a row of `{missing}` that is not there"
+        for table in of
+        for number, missing in dialect.dangling(tx, table.name)
+    ]
+    return Found(len(of), faults)
+
+
+def numbering(tx: Tx) -> Found:
+    """Rows that are never deleted are numbered from 1, and no number is left out."""
+    n, faults = 0, []
+    for table in NUMBERED:
+        there, first, last = tx.execute(select(func.count(), func.min(table.c.id), func.max(table.c.id))).one()
+        n += there
+        if there and (first, last) != (1, there):
+            faults.append(f"`{table.name}` has {there:,} rows, numbered from {first} to {last}")
+    return Found(n, faults)
+
+
+def linked(tx: Tx, of: Chain) -> Found:
+    """Each answer or decision fits the one before it of the same person, and the newest is the one that was noted."""
+    names = _names(tx)
+    ends: dict[int, Head] = {}
+    faults = []
+    for digest, says in chain.read(tx, of):
+        whose = says[of.person_at] or NOBODY
+        before = ends.get(whose, START)
+        ends[whose] = Head(before.n + 1, digest)
+        if not _fits(before.digest, says, digest):
+            faults.append(_misfit(of, says, names.get(whose, f"person {whose}"), before.n + 1))
+    noted = chain.heads(tx, of)
+    for whose in sorted({*ends, *noted}, key=str):
+        faults += _at_the_end(of, names.get(whose, f"person {whose}"), ends.get(whose, START), noted.get(whose, START))
+    return Found(sum(end.n for end in ends.values()), faults, [end.digest for _, end in sorted(ends.items(), key=str)])
+
+
+def _names(tx: Tx) -> dict[int, str]:
+    rows = tx.execute(select(person.c.id, person.c.name))
+    return {row.id: f"`{row.name}`" for row in rows} | {NOBODY: "rules and files"}
+
+
+def _fits(before: Any, says: list[Any], digest: Any) -> bool:
+    try:
+        return bool(chain.link(before, says) == digest)
+    except TypeError:  # damage can make anything of a value
+        return False
+
+
+def _misfit(of: Chain, says: list[Any], whose: str, at: int) -> str:
+    pair_id = dict(zip((*of.says, *of.of_cell), says, strict=True))["pair_id"]
+    return (
+        f"{of.kind} {at:,} of {whose} (row {says[0]}, pair {pair_id}) does not fit: it or the one before it was "
+        "changed, put elsewhere or deleted"
+    )
+
+
+def _at_the_end(of: Chain, whose: str, end: Head, noted: Head) -> list[str]:
+    if end.n != noted.n:
+        return [f"of {whose} {end.n:,} {of.kind}s are there, where {noted.n:,} were given"]
+    return [] if end == noted else [f"the newest {of.kind} of {whose} is not the one that was noted"]
+
+
+def unchanged(tx: Tx, table: Table) -> Found:
+    """Each row of what answers rest on fits its checksum."""
+    n, wrong, marks = checksums.misfits(tx, table)
+    return Found(n, [f"{table.name} {number} was changed" for number in wrong], marks)
+
+
+def receipts(tx: Tx) -> Found:
+    """Whatever was acknowledged online is there: the answer or the decision, and it is that person's."""
+    n = int(tx.execute(select(func.count()).select_from(receipt)).scalar_one())
+    answer = receipt.c.reply["judgement_id"].as_integer()
+    decision = receipt.c.reply["decision_id"].as_integer()
+    given = (
+        exists()
+        .where(judgement.c.id == answer, assignment.c.id == judgement.c.assignment_id)
+        .where(assignment.c.person_id == receipt.c.person_id)
+    )
+    made = exists().where(adjudication.c.id == decision, adjudication.c.person_id == receipt.c.person_id)
+    named = (("answer", answer, given), ("decision", decision, made))
+    faults = []
+    for kind, number, there in named:
+        query = select(person.c.name, number).join(person, person.c.id == receipt.c.person_id)
+        lost = tx.execute(query.where(number.is_not(None), ~there).order_by(number))
+        faults += [f"{kind} {row[1]} of `{row[0]}` was acknowledged and is not there" for row in lost]
+    neither = select(func.count()).select_from(receipt).where(answer.is_(None), decision.is_(None))
+    if unread := int(tx.execute(neither).scalar_one()):
+        faults.append(f"{unread:,} receipts name neither an answer nor a decision")
+    return Found(n, faults)
