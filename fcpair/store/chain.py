@@ -29,9 +29,9 @@ NOBODY = 0
 _as_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII, and the same in every Python
 
 
-def link(before: bytes, says: Iterable[Any]) -> bytes:
+def link(before: bytes, says: Sequence[Any]) -> bytes:
     """The digest of a row that says this, after a row with the digest `before`."""
-    return hashlib.sha256(before + _as_json(list(says)).encode("ascii")).digest()
+    return hashlib.sha256(before + _as_json(says).encode("ascii")).digest()
 
 
 def _real(value: float) -> float | None:
@@ -64,10 +64,14 @@ class Chain:
         """Where in a digest the person is."""
         return (*self.says, *self.of_cell).index("person_id")
 
-    def said(self, row: Mapping[str, Any], cell: Sequence[Any]) -> list[Any]:
-        """What is in the digest of a row that is about this cell."""
-        given = ((row.get(name), convert) for name, convert in self.says.items())
-        return [*(None if value is None else convert(value) for value, convert in given), *cell]
+    def said(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
+        """What is in the digest of each row, without its cell. Columns are converted one at a time, which is faster."""
+        columns = ([row.get(name) for row in rows] for name in self.says)
+        return zip(*map(_converted, self.says.values(), columns), strict=True)
+
+
+def _converted(convert: Callable[[Any], Any], values: list[Any]) -> list[Any]:
+    return [None if value is None else convert(value) for value in values]
 
 
 # A column that some later schema adds to these tables stays out of `says`, or all digests would have to be made anew.
@@ -131,21 +135,21 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
     ends: dict[int, Head] = {}
     while part := list(islice(remaining, CHUNK)):
         ends = ends or heads(tx, of)
-        numbered = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
-        tx.execute(insert(of.table), list(_linked(tx, of, numbered, ends)))
-        number += len(numbered)
+        linked = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
+        _link_all(tx, of, linked, ends)
+        tx.execute(insert(of.table), linked)
+        number += len(linked)
     _keep_heads(tx, of, ends)
     return number
 
 
-def _linked(tx: Tx, of: Chain, rows: Sequence[Mapping[str, Any]], ends: dict[int, Head]) -> Iterator[Mapping[str, Any]]:
-    """The rows with their digests; moves the ends of their chains."""
+def _link_all(tx: Tx, of: Chain, rows: Sequence[dict[str, Any]], ends: dict[int, Head]) -> None:
+    """Give each row its digest, and move the ends of the chains."""
     places = dialect.as_list(sorted({int(row[of.place]) for row in rows}))
-    cells = {row[0]: row[1:] for row in tx.execute(of.cells, {"places": places})}
+    cells = {row[0]: tuple(row[1:]) for row in tx.execute(of.cells, {"places": places})}
     nowhere = (None,) * len(of.of_cell)  # the database refuses the row
-    for row in rows:
-        end = next_in(of, of.said(row, cells.get(int(row[of.place]), nowhere)), ends)
-        yield {**row, "digest": end.digest}
+    for row, says in zip(rows, of.said(rows), strict=True):
+        row["digest"] = next_in(of, says + cells.get(row[of.place], nowhere), ends).digest
 
 
 def next_in(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
@@ -199,21 +203,22 @@ _CELL_AND_END = (
 def add_answer(tx: Tx, row: Mapping[str, Any]) -> int:
     """Do what `add` does for one answer, with a statement less: people wait for it."""
     *cell, newest, n, digest = tx.execute(_CELL_AND_END, {"one": row["assignment_id"]}).one()
-    said = ANSWERS.said({**row, "id": newest + 1}, cell)
-    end = Head((n or 0) + 1, link(digest or FIRST, said))
-    tx.execute(_ADD_ONE, {**row, "id": newest + 1, "digest": end.digest})
+    numbered = {**row, "id": newest + 1}
+    (said,) = ANSWERS.said([numbered])
+    end = Head((n or 0) + 1, link(digest or FIRST, (*said, *cell)))
+    tx.execute(_ADD_ONE, {**numbered, "digest": end.digest})
     _keep_head(tx, ANSWERS, cell[0], end, is_first=n is None)
     return int(newest) + 1
 
 
-def read(tx: Tx, of: Chain, after: int = 0, n: int = -1) -> Iterator[tuple[Any, list[Any]]]:
+def read(tx: Tx, of: Chain, after: int = 0, n: int = -1) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """The rows numbered after one, `n` of them or all: the digest that each has, and what it says.
 
     Values come as they are in the file: nothing may be read into them that is not there.
     """
     statement = text(of.rows.format(says=", ".join(f"row.{name}" for name in of.says)))
     for row in tx.execution_options(stream_results=True).execute(statement, {"after": after, "n": n}):
-        yield row[0], list(row[1:])
+        yield row[0], tuple(row[1:])
 
 
 def make(tx: Tx, of: Chain) -> None:

@@ -31,7 +31,7 @@ def summed(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[
     newest = int(tx.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one())
     for number, given in enumerate(rows, newest + 1):
         row = {**given, "id": number}
-        yield {**row, "checksum": link(FIRST, (row[name] for name in SAYS[table]))}
+        yield {**row, "checksum": link(FIRST, [row[name] for name in SAYS[table]])}
 
 
 def _read(tx: Tx, table: Table) -> Iterator[tuple[int, Any, bytes | None]]:
@@ -42,7 +42,7 @@ def _read(tx: Tx, table: Table) -> Iterator[tuple[int, Any, bytes | None]]:
 
 def _of(row: dict[str, Any]) -> bytes | None:
     try:
-        return link(FIRST, (json.loads(value) if name in _PARSED else value for name, value in row.items()))
+        return link(FIRST, [json.loads(value) if name in _PARSED else value for name, value in row.items()])
     except (TypeError, ValueError):  # damage can make anything of a value
         return None
 

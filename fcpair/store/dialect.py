@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, bindparam, create_engine, event, func, select
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import NullPool
 
 SEALED = "pair_sealed"
 PATIENCE_S = 30  # how long one who writes waits for another
@@ -169,7 +170,7 @@ def reading_engine(path: Path) -> Engine:
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         return connection
 
-    engine = create_engine("sqlite://", creator=connect, hide_parameters=True)
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
     event.listen(engine, "connect", _prepare)
     return engine
 

@@ -149,14 +149,14 @@ def _names(tx: Tx) -> dict[int, str]:
     return {row.id: f"`{row.name}`" for row in rows} | {NOBODY: "rules and files"}
 
 
-def _fits(before: Any, says: list[Any], digest: Any) -> bool:
+def _fits(before: Any, says: tuple[Any, ...], digest: Any) -> bool:
     try:
         return bool(chain.link(before, says) == digest)
     except TypeError:  # damage can make anything of a value
         return False
 
 
-def _misfit(of: Chain, says: list[Any], whose: str, at: int) -> str:
+def _misfit(of: Chain, says: tuple[Any, ...], whose: str, at: int) -> str:
     pair_id = dict(zip((*of.says, *of.of_cell), says, strict=True))["pair_id"]
     return (
         f"{of.kind} {at:,} of {whose} (row {says[0]}, pair {pair_id}) does not fit: it or the one before it was "

@@ -1,0 +1,117 @@
+"""One bit of a study file flips, over and over: does `fcpair doctor` find each flip that changes what was said?
+
+What was said are the answers with the pair and the person that they belong to, the decisions, the texts, guidelines,
+labels and pseudonyms. A file in which some of it cannot be read any more counts as changed.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import SEED, Figure
+from benchmarks.serving import set_candidates, write_rows
+from fcpair.errors import FcpairError
+from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Simulate, Validate
+from fcpair.records import Role
+from fcpair.study import Study
+
+REPETITIONS = 400
+N_HS, N_CN = 16, 24
+SAID = (
+    "SELECT j.id, j.skipped, j.code, j.own_code, j.adjudication_id, j.origin, j.seconds, j.note, j.at, j.guideline_id, "
+    "j.run_id, j.withdraws, a.person_id, a.pair_id, a.round, p.hs_id, p.cn_id FROM judgement j "
+    "LEFT JOIN assignment a ON a.id = j.assignment_id LEFT JOIN pair p ON p.id = a.pair_id ORDER BY j.id",
+    "SELECT id, pair_id, rule, code, person_id, note, at, flagged, seen_judgement FROM adjudication ORDER BY id",
+    "SELECT id, kind, body, language, meta FROM text ORDER BY id",
+    "SELECT id, body, at, person_id FROM guideline ORDER BY id",
+    "SELECT id, scheme FROM grid ORDER BY id",
+    "SELECT id, name FROM person ORDER BY id",
+)
+
+
+def run(folder: Path, repetitions: int) -> list[Figure]:
+    """Flip as many bits, one in each copy of the study, and count what is changed and what is found."""
+    made = prepare(folder)
+    counts = flip(made, folder / "flipped.db", repetitions, SEED)
+    for what, n in counts.items():
+        print(f"  {what}: {n:,} of {repetitions:,}", flush=True)
+    return [
+        Figure("flips", "flips that change what was said and pass", counts["missed"], "exactly", 0),
+        Figure("flips", "flips that change what was said", counts["changed"], "at least", repetitions // 10),
+    ]
+
+
+def prepare(folder: Path) -> Path:
+    """A small study in which much has been said: answers with notes, decisions by rule and by hand, verdicts."""
+    hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
+    cn = [f"A reply with the number {i}, é, نه, of about the length that replies have." for i in range(N_CN)]
+    sources = [(one, f"a source of {one}") for one in hs]
+    write_rows(folder / "corpus.csv", [("hs", "cn"), *sources, *(("another", one) for one in cn)])
+    write_rows(folder / "hs.csv", [("hs",), *((one,) for one in hs)])
+    study = Study.create(folder / "study.db")
+    study.import_corpus(Import(folder / "corpus.csv"))
+    study.select(Select(list=folder / "hs.csv"))
+    set_candidates(study, set(cn))
+    study.pair(Pair())
+    study.assign(Assign(annotators=3, overlap={2: 0.4, 3: 0.2}, seed=SEED))
+    study.simulate(Simulate(seed=SEED, accuracy=0.6))
+    study.adjudicate(Adjudicate("majority"))
+    for pair in study.waiting():
+        study.decide(pair, (0, 2, None)[pair % 3], by="ada", note=f"Read pair {pair} twice.")
+    study.add_people(["vera", "walt"], Role.VALIDATOR)
+    study.assign_validation(Validate(seed=SEED))
+    study.simulate(Simulate(seed=SEED + 1))
+    study.add_people(["lea"], Role.LEAD)
+    study.edit_guidelines("Read both texts. *Then* say whether the second answers the first.\n" * 5, by="lea")
+    return Path(study.place)
+
+
+def flip(made: Path, copy: Path, n: int, seed: int) -> Counter[str]:
+    """Flip `n` bits, one in each copy: how many changed what was said (`changed`), of these how many `doctor`, SQLite's
+    `quick_check` and its `integrity_check` found, how many the doctor `missed`; and how many of the others it found.
+    """
+    whole, before, drawn = made.read_bytes(), said(made), random.Random(seed)
+    counts: Counter[str] = Counter(changed=0, doctor=0, quick_check=0, integrity_check=0, missed=0, others_found=0)
+    for at in drawn.sample(range(8 * len(whole)), n):
+        flipped = bytearray(whole)
+        flipped[at // 8] ^= 1 << at % 8
+        copy.write_bytes(flipped)
+        found = not is_sound(copy)
+        if said(copy) == before:
+            counts["others_found"] += found
+            continue
+        counts.update(changed=1, doctor=found, missed=not found)
+        counts.update({check: not passes(copy, check) for check in ("quick_check", "integrity_check")})
+    return counts
+
+
+def said(path: Path) -> list[Any] | None:
+    """All that was said, as it is in the file; None where it cannot be read."""
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.text_factory = bytes
+            return [connection.execute(query).fetchall() for query in SAID]
+    except sqlite3.Error:
+        return None
+
+
+def passes(path: Path, check: str) -> bool:
+    """Whether SQLite's own check finds nothing."""
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            return [row[0] for row in connection.execute(f"PRAGMA {check}")] == ["ok"]
+    except sqlite3.Error:
+        return False
+
+
+def is_sound(path: Path) -> bool:
+    """Whether `fcpair doctor` would end with 0."""
+    try:
+        return Study.doctor(path).sound
+    except FcpairError:
+        return False
