@@ -43,11 +43,16 @@ def examine(path: Path, progress: Progress | None = None) -> Health:
         StudyError: there is no study at `path`, or one of another schema than this fcpair's.
     """
     store = Store.to_examine(path)
+    if said := soundness.unreadable(store):
+        first = CHECKS[0]
+        found = (f"SQLite cannot open it: {said}",)
+        return Health(store.place, (Examined(first.name, first.asks, 0, first.of, found, first.advice),), _digest([]))
     with store.read() as tx:
         soundness.check_schema(tx, store.place)
         made, marks = _all_checks(tx, progress or (lambda done, total: None))
         sound = not any(one.found for one in made)
         notes = tuple(overview.look_again_notes(tx)) if sound else ()
+        tx.rollback()  # of a damaged file, not even the end of reading can be committed
     return Health(store.place, tuple(made), _digest(marks), notes)
 
 

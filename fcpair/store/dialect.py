@@ -19,6 +19,9 @@ from sqlalchemy.pool import NullPool
 SEALED = "pair_sealed"
 PATIENCE_S = 30  # how long one who writes waits for another
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
+NEEDS_UNDOING = (
+    "attempt to write a readonly database"  # what one who only reads is told of a transaction left half done
+)
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 # What SQLite says of a place rather than of a statement, and what a user can do about it.
 REMEDIES = {
@@ -168,11 +171,10 @@ def reading_engine(path: Path) -> Engine:
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=PATIENCE_S)
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        connection.isolation_level = None
         return connection
 
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
-    event.listen(engine, "connect", _prepare)
-    return engine
+    return create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
 
 
 def faults(conn: Connection) -> list[str]:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Table, exists, func, inspect, select
 from sqlalchemy import text as sql
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
+from fcpair.errors import StudyError
 from fcpair.store import chain, checksums, dialect, schema
 from fcpair.store.chain import NOBODY, START, Chain, Head
-from fcpair.store.store import Tx
+from fcpair.store.store import Store, Tx
 from fcpair.store.tables import (
     adjudication,
     assignment,
@@ -43,14 +44,35 @@ class Found(NamedTuple):
     note: str = ""
 
 
+def unreadable(store: Store) -> str | None:
+    """What SQLite says of a file that it cannot take for a database at all; None where it can.
+
+    Raises StudyError where the place, not the file, is at fault.
+    """
+    try:
+        with store.read() as tx:
+            dialect.n_pages(tx)
+    except StudyError as error:
+        cause = error.__cause__
+        if isinstance(cause, OperationalError) and dialect.NEEDS_UNDOING in str(cause.orig):
+            raise StudyError(
+                f"a command was stopped half way in {store.place}; `fcpair status --study {store.place}` undoes what "
+                "it had begun, and then this can be looked at"
+            ) from error
+        if isinstance(cause, OperationalError):
+            raise
+        return str(getattr(cause, "orig", cause))
+    return None
+
+
 def check_schema(tx: Tx, place: str) -> None:
     """Raise StudyError where this is no study, or one of another schema; a damaged one is neither."""
     try:
         missing = set(metadata.tables) - set(inspect(tx).get_table_names())
-        version = _version(tx)
+        is_other = len(missing) > len(metadata.tables) / 2 or _version(tx) in schema.OLDER or _version(tx) > schema.HEAD
     except DBAPIError:
         return
-    if len(missing) > len(metadata.tables) / 2 or version in schema.OLDER or version > schema.HEAD:
+    if is_other:
         schema.check(tx, place)
 
 
