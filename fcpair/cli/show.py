@@ -70,7 +70,9 @@ def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
         facts += [{"part": part, "of": "", "what": name, "n": n} for name, n in state[part].items()]
     for name, counts in state["rounds"].items():
         facts += [{"part": "rounds", "of": name, "what": what, "n": n} for what, n in counts.items()]
-    facts.append({"part": "verdicts", "of": "", "what": "lost", "n": state["lost_verdicts"]})
+    for what in ("lost_verdicts", "verdicts_not_due"):
+        name = what.removeprefix("verdicts_").removesuffix("_verdicts")
+        facts.append({"part": "verdicts", "of": "", "what": name, "n": state[what]})
     for row in state["people"]:
         facts += [{"part": "people", "of": row["name"], "what": what, "n": row[what]} for what in PERSON_COLUMNS[3:]]
     return facts

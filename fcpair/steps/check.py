@@ -9,7 +9,7 @@ from fcpair.errors import StageError
 from fcpair.label import NO_CODE, VERDICTS, label_words
 from fcpair.params import Validate, as_params
 from fcpair.records import Person, Role, Round, RunRecord, Status
-from fcpair.steps import staff
+from fcpair.steps import eligible, staff
 from fcpair.steps.ground import keep, note_run, own, scheme_of
 from fcpair.store import Store, Tx, decisions, people, topics, work
 from fcpair.validate import blind_verdict, draw_pairs
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+_WAIT = "{:,} pairs wait until all their labels are in"
 VERDICT_WORDS = label_words(VERDICTS) | {"valid": 1, "not valid": 0}
 
 
@@ -39,7 +40,7 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
         elif options.blind is not is_blind(tx) and not work.open_work(tx, Round.VALIDATE).empty:
             under_way, asked = ("blind" if blind else "not blind" for blind in (is_blind(tx), options.blind))
             raise StageError(f"verdicts are open in a round that is {under_way}; none can be added that is {asked}")
-        labelled = _to_be_validated(tx)
+        labelled, n_not_due = _to_be_validated(tx)
         validators = staff.active(tx, Role.VALIDATOR, options.validators)
         pairs = draw_pairs(labelled, options.pairs, options.seed, first=decisions.lost_verdicts(tx))
         who = share_out(staff.barred(tx, pairs, validators), staff.loads(tx, validators, Round.VALIDATE), options.seed)
@@ -63,15 +64,18 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
             "to_validate": len(labelled),
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
-        } | ({"asked_again": len(again)} if len(again) else {})
+        } | {name: n for name, n in (("wait_for_labels", n_not_due), ("asked_again", len(again))) if n}
         run = note_run(tx, options.stage, as_params(options), counts)
         # More of a round says nothing about how the round was dealt, but for what its validators see.
         keep(tx, replace(options, validators=len(validators)), run, only={"blind"} if more else None)
         return run
 
 
-def _to_be_validated(tx: Tx) -> NDArray[np.int64]:
-    """The pairs with an adjudicated label on which no verdict stands and none is open, by number."""
+def _to_be_validated(tx: Tx) -> tuple[NDArray[np.int64], int]:
+    """The pairs with an adjudicated label on which no verdict stands and none is open, by number.
+
+    And how many more there are that somebody has still to label: those wait.
+    """
     import numpy as np
 
     standing = decisions.current_adjudications(tx)
@@ -81,9 +85,13 @@ def _to_be_validated(tx: Tx) -> NDArray[np.int64]:
     dealt = work.assignments(tx, Round.VALIDATE)
     open_ = dealt["pair_id"][dealt["status"] == Status.OPEN.value]
     left = np.setdiff1d(labelled, np.union1d(decisions.current_verdicts(tx)["pair_id"], open_))
-    if not len(left):
-        raise StageError("every pair with an adjudicated label has its verdict, or has been dealt")
-    return left
+    due = np.setdiff1d(left, np.fromiter(eligible.not_due_to_check(tx, left.tolist()), np.int64))
+    n_not_due = len(left) - len(due)
+    if not len(due):
+        which = "1 pair waits until all its labels are in" if n_not_due == 1 else _WAIT.format(n_not_due)
+        besides = f"; {which}" if n_not_due else ""
+        raise StageError(f"every pair that can be validated now has its verdict, or has been dealt{besides}")
+    return due, n_not_due
 
 
 def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person]) -> pd.DataFrame:
@@ -109,7 +117,7 @@ def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person]) -> pd
 def lost(tx: Tx) -> tuple[list[int], list[int]]:
     """The pairs whose verdicts are about a label that is not theirs any more; and those of them to be dealt again.
 
-    Those are the pairs that have a label now, and no verdict open.
+    Those are the pairs that have a label now, none open, and no verdict open.
     """
     pairs = decisions.lost_verdicts(tx)
     if not pairs:
@@ -117,7 +125,7 @@ def lost(tx: Tx) -> tuple[list[int], list[int]]:
     standing = decisions.current_adjudications(tx, "pair_id", "code").dropna()
     dealt = work.assignments(tx, Round.VALIDATE)
     open_ = dealt["pair_id"][dealt["status"] == Status.OPEN.value]
-    ready = set(standing["pair_id"].tolist()) - set(open_.tolist())
+    ready = set(standing["pair_id"].tolist()) - set(open_.tolist()) - set(eligible.not_due_to_check(tx, pairs))
     return pairs, [pair for pair in pairs if pair in ready]
 
 

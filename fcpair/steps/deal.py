@@ -11,7 +11,7 @@ from fcpair.label import VERDICTS, answer_words
 from fcpair.params import Annotate, Assign, apart, as_params
 from fcpair.records import Person, Role, Round, RunRecord, Status
 from fcpair.sheets import Blank, Form, write_sheet
-from fcpair.steps import access, staff
+from fcpair.steps import access, eligible, staff
 from fcpair.steps.ground import begin_building, keep, note, note_run, scheme_of
 from fcpair.steps.sheets import to_fill_in, why_kept
 from fcpair.store import Store, grids, work
@@ -106,6 +106,9 @@ def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv"
         if rows.empty:
             dealt = not work.assignments(tx, Round.VALIDATE).empty
             raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * dealt}` deals pairs")
+        rows = rows[~rows["pair"].isin(eligible.not_due_to_check(tx, rows["pair"].tolist()))]
+        if rows.empty:
+            raise StageError("no verdict is due: all that are open wait until all labels of their pairs are in")
         columns = ["validator", "position", "pair", "hs", "cn"]
         if is_blind(tx):
             scheme, answer = scheme_of(tx), "own_label"

@@ -12,7 +12,7 @@ from fcpair.label import SKIP, VERDICTS
 from fcpair.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
 from fcpair.params import Annotate
 from fcpair.records import Origin, Progress, Round, Scheme, ShownText, Status, Submission, Task, Verdict, Visitor
-from fcpair.steps import check, settle, staff
+from fcpair.steps import check, eligible, settle, staff
 from fcpair.steps.allowance import allowance, limit_reached, limited
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.receipt import once
@@ -77,8 +77,8 @@ class Desk:
         Raises:
             InputError: no such answer in this round.
             RefusedError: not this person's pair, or a limit of pairs is reached.
-            ConflictError: the pair was given to somebody else, its label has changed since it was shown, or the
-                request id was used for another answer.
+            ConflictError: the pair was given to somebody else, its label has changed since it was shown, somebody has
+                still to label it, or the request id was used for another answer.
         """
         (reply,) = self.submit_all([(visitor, submission)])
         if isinstance(reply, FcpairError):
@@ -142,6 +142,8 @@ class Desk:
         code = self._code(tx, round_, given.answer)
         verdict = {}
         if round_ is Round.VALIDATE:
+            if found.still_labelled:
+                raise eligible.still_labelled(found.pair_id)
             verdict = _verdict(code, given, found.decision_id, found.decided, blind=check.is_blind(tx))
         shown = _shown_guidelines(given, found.guideline_version)
         self._check_status(tx, visitor.id, Status(found.status), given)

@@ -1,4 +1,4 @@
-"""Who may decide, take back and label which pair, and when: one answer for every door.
+"""Who may decide, take back, check and label which pair, and when: one answer for every door.
 
 The dialogue, a file of decisions, `Study.decide`, the pages and the API all ask here. Who may be dealt a pair to
 validate or to label stands beside this in `staff.barred`: nobody who has had anything to do with it.
@@ -81,6 +81,19 @@ def bars(tx: Tx, person: Person | None, pair_ids: Sequence[int]) -> dict[int, Fc
                 for pair in pairs
             }
     return found
+
+
+def not_due_to_check(tx: Tx, pair_ids: Sequence[int]) -> dict[int, FcpairError]:
+    """Why nobody checks these pairs now: an error for each that somebody has still to label.
+
+    A validator is shown the label that the others have given, which tells it before everybody has given theirs.
+    """
+    return {pair: still_labelled(pair) for pair in docket.still_labelled(tx, [int(pair) for pair in pair_ids])}
+
+
+def still_labelled(pair_id: int) -> ConflictError:
+    """What who would check a pair is told while somebody has still to label it."""
+    return ConflictError(f"pair {pair_id} is still being labelled; it can be checked when all its labels are in")
 
 
 def for_others(tx: Tx, person: Person | None, pair_ids: Sequence[int]) -> set[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
@@ -15,7 +15,7 @@ from fcpair.params import Partition
 from fcpair.records import Person, Round, Rule
 from fcpair.steps import pulse, settle, tally
 from fcpair.steps.ground import own, scheme_of
-from fcpair.store import Store, Tx, people, texts, watch, work
+from fcpair.store import Store, Tx, docket, people, texts, watch, work
 
 if TYPE_CHECKING:
     from fcpair.effort import Exposure
@@ -120,12 +120,13 @@ class Monitor:
             given = _given(tx)
             vacant = {round_: len(work.vacant_slots(tx, round_)) for round_ in Round}
             pairs, decided = tally.pair_counts(tx), tally.decided_by(tx)
-            again = len(settle.overtaken(tx))
+            again, not_due = len(settle.overtaken(tx)), docket.verdicts_not_due(tx)
         label, validate = (
             pulse.answering(round_, acts.everybody, given[round_], acts.answers, vacant[round_], clock)
             for round_ in (Round.LABEL, Round.VALIDATE)
         )
-        return label, pulse.adjudicating(acts.everybody, acts.decisions, decided, pairs, again, clock), validate
+        adjudicate = pulse.adjudicating(acts.everybody, acts.decisions, decided, pairs, again, clock)
+        return label, adjudicate, replace(validate, not_due=not_due)
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
         """What each person has read, and for how long."""

@@ -21,8 +21,9 @@ def status(store: Store) -> dict[str, Any]:
     (`name`, `role`, `retired`, counts of assignments `open`, `done`, `skipped`, `withdrawn`, and of pairs that they
     `decided`), `rounds`, `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
     `pairs` (each once, see `tally.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
-    theirs), `judgements` (by origin), `simulated` (None, or a sentence), `notes` (sentences on what must be looked at
-    again, and on who has nothing to do), `next` (what to do now).
+    theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
+    `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
+    nothing to do), `next` (what to do now).
     """
     with store.read() as tx:
         facts = runs.study_facts(tx)
@@ -39,6 +40,7 @@ def status(store: Store) -> dict[str, Any]:
         }
         adjudications = _adjudications(tx)
         lost, dealable = check.lost(tx)
+        not_due = docket.verdicts_not_due(tx)
         return {
             "study": {"file": store.place, "title": facts["title"], "created_at": facts["created_at"]},
             "stages": built,
@@ -48,10 +50,12 @@ def status(store: Store) -> dict[str, Any]:
             "adjudications": adjudications,
             "pairs": asdict(tally.pair_counts(tx)),
             "lost_verdicts": len(lost),
+            "verdicts_not_due": not_due,
             "judgements": origins,
             "simulated": simulated_note(origins),
             "notes": [
                 *_look_again(adjudications["second_look"], len(lost)),
+                *_not_due(not_due),
                 *_late(tx, counts, rounds[Round.LABEL.value]["open"]),
                 *_ahead(tx),
             ],
@@ -111,6 +115,16 @@ def _ahead(tx: Tx) -> list[str]:
         "wrong; daily limits and paces rest on these times. Set the clock right; until the time has come, such "
         "answers count as today's"
     ]
+
+
+def _not_due(n: int) -> list[str]:
+    """Verdicts that were dealt, and are asked for only when all labels of their pair are in."""
+    if not n:
+        return []
+    return ["1 open verdict waits until all labels of its pair are in" if n == 1 else _MANY_NOT_DUE.format(n)]
+
+
+_MANY_NOT_DUE = "{:,} open verdicts wait until all labels of their pairs are in"
 
 
 def _late(tx: Tx, counts: pd.DataFrame, n_open: int) -> list[str]:

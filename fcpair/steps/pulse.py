@@ -41,7 +41,8 @@ class StagePulse:
     """How one stage goes: `name` is `label`, `adjudicate` or `validate`; `vacant` pairs wait for somebody to take them.
 
     In `adjudicate`, `done` pairs are decided by a person, `open` ones wait for one, `again` of them for a second look,
-    and `by_policy` ones wait for a policy.
+    and `by_policy` ones wait for a policy. In `validate`, `not_due` of the open ones wait until all labels of
+    their pair are in.
 
     `per_day` and `end_at` are of everybody together, as if any of them could take any pair; `last_end` and
     `longest_left_s` are of whoever will be last with what they were given, None where that cannot be told.
@@ -58,6 +59,7 @@ class StagePulse:
     longest_left_s: float | None
     again: int = 0
     by_policy: int = 0
+    not_due: int = 0
 
 
 @dataclass(frozen=True)

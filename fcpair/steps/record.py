@@ -48,6 +48,8 @@ def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> RunRe
     if round_ is Round.VALIDATE:
         given.rows = check.with_decisions(tx, given.rows)
     _add_what_is_there(tx, given, round_, supersede=supersede)
+    if round_ is Round.VALIDATE:
+        _refuse_what_is_not_due(tx, given)
     answers = given.accepted()
     new = answers[answers["is_new"]]
     run_id = begin_run(tx, f"{round_.value} import", {"path": given.path, "supersede": supersede})
@@ -193,6 +195,16 @@ def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: boo
         about_the_label_now = rows["assignment_id"].isin(decisions.current_verdicts(tx)["assignment_id"])
         new |= (~about_the_label_now & (rows["code"] != NO_CODE)).to_numpy()
     given.rows = rows.assign(is_new=new)
+
+
+def _refuse_what_is_not_due(tx: Tx, given: Incoming) -> None:
+    """Add a finding where somebody has still to label the pair of a new verdict."""
+    rows = given.rows
+    why = eligible.not_due_to_check(tx, rows["pair_id"][rows["pair_id"] != NOBODY].tolist())
+    early = (rows["pair_id"].isin(why) & rows["is_new"]).to_numpy() & ~given.faulty
+    messages = (str(why.get(pair, "")) for pair in rows["pair_id"].tolist())
+    cause = "these pairs are still being labelled; they can be checked when all their labels are in"
+    given.complain(early, messages, cause=cause)
 
 
 def _differ(rows: pd.DataFrame, there: pd.DataFrame) -> NDArray[np.bool_]:

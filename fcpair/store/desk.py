@@ -10,6 +10,7 @@ from sqlalchemy.orm import aliased
 from fcpair.records import Round, Status
 from fcpair.store import chain
 from fcpair.store.decisions import is_about_the_label_now
+from fcpair.store.docket import open_label
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, guideline, judgement, pair, text
@@ -40,11 +41,13 @@ _SHOWN = (
     .where(assignment.c.person_id == bindparam("person"), assignment.c.round == bindparam("round"))
 )
 _OPEN = _SHOWN.where(assignment.c.status == Status.OPEN.value).order_by(assignment.c.position).limit(bindparam("n"))
+# What has no label at present, because its decision was taken back, waits until it has one again; and so does what
+# somebody has still to label.
+_CHECKABLE = _standing("code").is_not(None) & ~open_label(assignment.c.pair_id)
 _STANDING = (_standing("id").label("decision_id"), _standing("code").label("decided"))
 _OPEN_BY_ROUND = {
     Round.LABEL: _OPEN,
-    # What has no label at present, because its decision was taken back, waits until it has one again.
-    Round.VALIDATE: _OPEN.add_columns(*_STANDING).where(_standing("code").is_not(None)),
+    Round.VALIDATE: _OPEN.add_columns(*_STANDING).where(_CHECKABLE),
 }
 
 
@@ -84,7 +87,7 @@ def answered_tasks(tx: Tx, person_id: int, round_: Round, before: int | None, n:
         query = query.where(own.c.first < select(own.c.first).where(own.c.assignment_id == before).scalar_subquery())
     if round_ is Round.VALIDATE:
         outdated = (~judgement.c.skipped & ~func.coalesce(is_about_the_label_now(), False)).label("outdated")
-        query = query.add_columns(outdated).where(_standing("code").is_not(None))
+        query = query.add_columns(outdated).where(_CHECKABLE)
     found = tx.execute(query, {"person": person_id, "round": round_.value})
     return [dict(row._mapping) for row in found]
 
@@ -98,13 +101,16 @@ def _taken_over() -> Any:
 
 _NEWEST_GUIDELINES = select(func.max(guideline.c.id)).scalar_subquery().label("guideline_version")
 _ASSIGNMENT = select(
-    *(assignment.c[name] for name in ("id", "pair_id", "person_id", "round", "status")), *_STANDING, _NEWEST_GUIDELINES
+    *(assignment.c[name] for name in ("id", "pair_id", "person_id", "round", "status")),
+    *_STANDING,
+    open_label(assignment.c.pair_id).label("still_labelled"),
+    _NEWEST_GUIDELINES,
 ).where(assignment.c.id == bindparam("one"))
 
 
 def find_assignment(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
-    """An assignment: `id`, `pair_id`, `person_id`, `round`, `status`, the standing `decision_id` and `decided`, and the
-    newest `guideline_version`.
+    """An assignment: `id`, `pair_id`, `person_id`, `round`, `status`, the standing `decision_id` and `decided`, whether
+    somebody has still to label the pair (`still_labelled`), and the newest `guideline_version`.
     """
     return tx.execute(_ASSIGNMENT, {"one": assignment_id}).first()
 
@@ -152,12 +158,12 @@ _SHOWN_TO_VALIDATOR = select(func.count()).where(
     assignment.c.person_id == bindparam("person"),
     assignment.c.round == Round.VALIDATE.value,
     assignment.c.status == Status.OPEN.value,
-    _standing("code").is_not(None),
+    _CHECKABLE,
 )
 
 
 def n_shown(tx: Tx, person_id: int) -> int:
-    """How many open pairs a validator can be shown: those that have a label at present."""
+    """How many open pairs a validator can be shown: those that have a label at present, and none open."""
     return int(tx.execute(_SHOWN_TO_VALIDATOR, {"person": person_id}).scalar_one())
 
 

@@ -63,7 +63,7 @@ def disputed(tx: Tx, definite: Sequence[int], overtaken: Sequence[int]) -> list[
     by_person = adjudication.c.rule == Rule.PERSON.value
     waits_or_not = or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person)
     query = (
-        select(pair.c.id, ~_open_label(pair.c.id), case((by_person & ~again, adjudication.c.person_id)), again)
+        select(pair.c.id, ~open_label(pair.c.id), case((by_person & ~again, adjudication.c.person_id)), again)
         .join(there, there.c.pair_id == pair.c.id)
         .outerjoin(adjudication, adjudication.c.id == newest.scalar_subquery())
         .where(or_(again, waits_or_not))
@@ -72,7 +72,8 @@ def disputed(tx: Tx, definite: Sequence[int], overtaken: Sequence[int]) -> list[
     return [Disputed(row[0], bool(row[1]), row[2], bool(row[3])) for row in tx.execute(query)]
 
 
-def _open_label(pair_id: Any) -> Any:
+def open_label(pair_id: Any) -> ColumnElement[bool]:
+    """Whether somebody has still to label a pair; until then it is neither decided by a person nor checked."""
     slot = assignment.alias("slot")
     is_open = (slot.c.round == Round.LABEL.value) & (slot.c.status == Status.OPEN.value)
     return exists().where(slot.c.pair_id == pair_id, is_open)
@@ -82,6 +83,13 @@ def still_labelled(tx: Tx, pair_ids: Sequence[int]) -> set[int]:
     """Those of these pairs that somebody has still to label."""
     is_open = _LABELLING & (assignment.c.status == Status.OPEN.value)
     return _pairs_where(tx, pair_ids, is_open)
+
+
+def verdicts_not_due(tx: Tx) -> int:
+    """How many open verdicts wait because somebody has still to label their pair."""
+    open_ = (assignment.c.round == Round.VALIDATE.value) & (assignment.c.status == Status.OPEN.value)
+    query = select(func.count()).select_from(assignment).where(open_, open_label(assignment.c.pair_id))
+    return int(tx.execute(query).scalar_one())
 
 
 def labelled(tx: Tx, pair_ids: Sequence[int]) -> set[int]:
@@ -241,7 +249,7 @@ def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> li
         .join(hs, hs.c.id == pair.c.hs_id)
         .join(cn, cn.c.id == pair.c.cn_id)
         .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.id.in_(_newest_decisions()), or_(by_person, ~_open_label(adjudication.c.pair_id)))
+        .where(adjudication.c.id.in_(_newest_decisions()), or_(by_person, ~open_label(adjudication.c.pair_id)))
         .order_by(adjudication.c.id.desc())
         .limit(limit)
     )
