@@ -12,7 +12,7 @@ from fcpair.errors import FcpairError, RefusedError
 from fcpair.records import Role, Visitor
 from fcpair.steps.access import Access
 from fcpair.web.guard import BODY
-from fcpair.web.limit import Limit
+from fcpair.web.limit import Limit, neighbourhood
 from fcpair.web.session import MAX_AGE_S, Sessions
 
 SAFE = frozenset({"GET", "HEAD"})
@@ -47,7 +47,7 @@ class Door:
         Raises:
             UnknownVisitorError: nobody is logged in.
             RefusedError: the visitor has another role, or the request does not come from one of our own pages.
-            TooManyError: too many tokens from this address were wrong.
+            TooManyError: the token is wrong, and too many from this address were.
         """
         caller = self._caller(request)
         if caller.visitor is None:
@@ -75,14 +75,17 @@ class Door:
     def knock(self, request: Request, token: str) -> Visitor | None:
         """The visitor whom a token lets in, None for a wrong one.
 
+        A right token is let in whatever else came from its address: people share one, with a client that goes on
+        asking with a token of old, too. What a wrong one costs is a digest and one indexed read.
+
         Raises:
-            TooManyError: too many tokens from this address were wrong.
+            TooManyError: the token is wrong, and too many from this address were.
         """
-        address = request.client.host if request.client else ""
-        self._limit.check(address)
         visitor = self._access.by_token(token)
         if visitor is None:
-            self._limit.count(address)
+            place = neighbourhood(request.client.host if request.client else "")
+            self._limit.check(place)
+            self._limit.count(place)
         return visitor
 
     def open_session(self, request: Request, response: Response, visitor: Visitor) -> None:

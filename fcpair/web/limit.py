@@ -5,10 +5,30 @@ from __future__ import annotations
 import math
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from ipaddress import IPv4Address, ip_address, ip_network
 from threading import Lock
 from time import monotonic
 
 from fcpair.errors import FcpairError
+
+UNREADABLE = "?"
+_SUBSCRIBER = 64  # bits of an IPv6 address that a subscriber is given; the rest they choose, anew for each attempt
+
+
+def neighbourhood(address: str) -> str:
+    """What an address is counted as: an IPv4 address alone, an IPv6 address with all others of its /64.
+
+    What is no address counts as one and the same, since whoever sends it through a proxy can make up another.
+    """
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return UNREADABLE
+    if isinstance(parsed, IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ip_network((int(parsed), _SUBSCRIBER), strict=False))
 
 
 class TooManyError(FcpairError, PermissionError):

@@ -274,6 +274,6 @@ _REFUSALS = {
     409: "The study has moved on, or the request id was used for something else.",
     413: "The body is too large.",
     422: "The request does not have the declared shape, or a value is not possible.",
-    429: "Too many wrong tokens came from this address; `Retry-After` says when to try again.",
+    429: "A wrong token, after too many others from this address; `Retry-After` says when to try again.",
     503: "The study cannot be read or written now.",
 }

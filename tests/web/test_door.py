@@ -217,8 +217,43 @@ def test_who_tries_too_many_wrong_tokens_has_to_wait(site: Site, way: str) -> No
     assert set(statuses[:20]) == {403 if way == "join" else 401}
     assert set(statuses[20:]) == {429}
     assert 0 < int(TRIES[way](stranger).headers["retry-after"]) <= 60
-    assert join(stranger, site.token("ana")).status_code == 429
+    assert join(stranger, site.token("ana")).status_code == 303
     assert is_in(browser)
+    assert is_in(site.machine("ana"))
+    assert TRIES[way](site.stranger()).status_code == 429
+
+
+def test_a_retired_person_s_client_that_goes_on_asking_shuts_nobody_out(serve: Callable[..., Site]) -> None:
+    site = serve("checked")
+    gone, ana = site.machine("judy"), site.machine("ana")
+    site.study.retire("judy")
+    assert {gone.get("/api/me").status_code for _ in range(100)} == {401, 429}
+    assert is_in(ana)
+    assert join(site.stranger(), site.token("ana")).status_code == 303
+
+
+def from_address(site: Site, address: str) -> TestClient:
+    """A client with a wrong token at an address."""
+    client = TestClient(site.app, client=(address, 1), headers={"Authorization": f"Bearer {WRONG}"})
+    site._clients.append(client)
+    return client
+
+
+@pytest.mark.parametrize(
+    ("tried", "others", "elsewhere"),
+    [
+        ("2001:db8:1:2::1", ("2001:db8:1:2:ffff::9", "2001:DB8:1:2::1%eth0"), ("2001:db8:1:3::1", "192.0.2.1")),
+        ("::ffff:192.0.2.1", ("192.0.2.1", "::ffff:c000:201"), ("192.0.2.2", "::ffff:192.0.2.3")),
+        ("<script>" + "x" * 9_000, ("unknown", "", "999.1.1.1", "192.0.2.1:443", "٣.٣.٣.٣"), ("192.0.2.1", "::1")),
+    ],
+)
+def test_wrong_tokens_are_counted_by_what_one_subscriber_has(
+    site: Site, tried: str, others: tuple[str, ...], elsewhere: tuple[str, ...]
+) -> None:
+    client = from_address(site, tried)
+    assert [client.get("/api/me").status_code for _ in range(21)] == [401] * 20 + [429]
+    assert {from_address(site, one).get("/api/me").status_code for one in others} == {429}
+    assert {from_address(site, one).get("/api/me").status_code for one in elsewhere} == {401}
 
 
 def test_good_tokens_are_not_counted(site: Site) -> None:
