@@ -14,6 +14,7 @@ from fcpair.records import Role, Rule, Visitor
 from fcpair.steps.docket import Case, Decided, Ruling
 from fcpair.web.context import Context
 from fcpair.web.direction import direction
+from fcpair.web.door import open_to
 from fcpair.web.markdown import render
 from fcpair.web.schemas import LARGEST_ID, LONGEST_NOTE, Answer, Note, RequestId
 
@@ -52,7 +53,7 @@ class _Pages:
 
     def enter(self, request: Request) -> tuple[Visitor, Response | None]:
         """The adjudicator, and where to send one who has not consented yet."""
-        visitor = self.door.enter(request, Role.ADJUDICATOR)
+        visitor = self.door.enter(request)
         return visitor, None if visitor.consented else RedirectResponse("/welcome", SEE_OTHER)
 
     def case(
@@ -98,6 +99,7 @@ class _Pages:
 
 def _list(routes: APIRouter, pages: _Pages) -> None:
     @routes.get("/adjudicate/decided")
+    @open_to(Role.ADJUDICATOR)
     def decided(request: Request, before: Number = None, mine: bool = False) -> Response:
         """What is decided and by whom, newest first."""
         visitor, elsewhere = pages.enter(request)
@@ -123,12 +125,14 @@ def _queue(routes: APIRouter, pages: _Pages) -> None:
     docket = pages.docket
 
     @routes.get("/adjudicate")
+    @open_to(Role.ADJUDICATOR)
     def next_(request: Request, after: Number = None) -> Response:
         """The next conflict, or that none waits."""
         visitor, elsewhere = pages.enter(request)
         return elsewhere or pages.case(request, visitor, docket.next(visitor.id, after))
 
     @routes.post("/adjudicate")
+    @open_to(Role.ADJUDICATOR)
     def decide(
         request: Request,
         request_id: SentId,
@@ -154,6 +158,7 @@ def _queue(routes: APIRouter, pages: _Pages) -> None:
         return RedirectResponse(f"/adjudicate?after={pair_id}", SEE_OTHER)
 
     @routes.get("/adjudicate/{pair_id}")
+    @open_to(Role.ADJUDICATOR)
     def look(request: Request, pair_id: PairId) -> Response:
         """One conflict, or one's own decision on it, to change it."""
         visitor, elsewhere = pages.enter(request)
@@ -165,6 +170,7 @@ def _queue(routes: APIRouter, pages: _Pages) -> None:
             return pages.case(request, visitor, docket.next(visitor.id, pair_id), str(error))
 
     @routes.post("/adjudicate/{pair_id}/undo")
+    @open_to(Role.ADJUDICATOR)
     def undo(request: Request, pair_id: PairId, request_id: SentId) -> Response:
         """Take one's own decision back, then show the pair again."""
         visitor, elsewhere = pages.enter(request)

@@ -8,10 +8,11 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fcpair.errors import InputError
-from fcpair.records import Submission, Task
+from fcpair.records import Role, Submission, Task
 from fcpair.steps.desk import ROUND_OF
 from fcpair.web import api_adjudicate
 from fcpair.web.context import Context
+from fcpair.web.door import open_to
 from fcpair.web.intake import Intake
 from fcpair.web.pages import questions
 from fcpair.web.schemas import (
@@ -48,6 +49,7 @@ def _people(app: FastAPI, context: Context) -> None:
     desk = study.desk(context.annotate)
 
     @app.get("/api/me", summary="Who you are", response_model=Me, responses=refusals())
+    @open_to(*Role)
     def me(request: Request) -> Response:
         """Your name, your role, and what you can answer."""
         visitor = door.enter(request)
@@ -58,6 +60,7 @@ def _people(app: FastAPI, context: Context) -> None:
         return JSONResponse({**known, "round": round_, "choices": choices})
 
     @app.post("/api/consent", summary="Agree to take part", status_code=204, responses=refusals(400, 413))
+    @open_to(*Role)
     def consent(request: Request, body: ConsentIn) -> Response:
         """Needed once, before the first pair. The study's page says what you agree to."""
         visitor = door.enter(request)
@@ -67,6 +70,7 @@ def _people(app: FastAPI, context: Context) -> None:
         return Response(status_code=204)
 
     @app.put("/api/settings", summary="Change your settings", status_code=204, responses=refusals(400, 413))
+    @open_to(*Role)
     def settings(request: Request, body: SettingsIn) -> Response:
         """Say whether the pages blur a text until you ask for it."""
         visitor = door.enter(request)
@@ -82,33 +86,37 @@ def _work(app: FastAPI, context: Context) -> None:
     # These two are asked for at every pair, and a hop to a thread costs as much as all the rest of them. Reading is
     # quick and waits for nobody; the intake sees to the writing.
     @app.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=refusals())
+    @open_to(*WORKERS)
     async def next_(request: Request, n: Count = 1) -> Response:
         """The pairs that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
 
         Asking again gives the same until you answer.
         """
-        visitor = door.enter(request, *WORKERS)
+        visitor = door.enter(request)
         return JSONResponse({"tasks": [_task(one) for one in desk.tasks(visitor, n)]})
 
     @app.post("/api/judgements", summary="Answer a pair", response_model=Recorded, responses=refusals(400, 409, 413))
+    @open_to(*WORKERS)
     async def submit(request: Request, body: AnswerIn) -> Response:
         """Stored before this answers. Send it again, unchanged, when no answer came: it is stored once.
 
         Another answer on the same pair takes the place of the earlier one, which is kept.
         """
-        visitor = door.enter(request, *WORKERS)
+        visitor = door.enter(request)
         return JSONResponse(await intake.submit(visitor, Submission(**vars(body))))
 
     @app.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=refusals())
+    @open_to(*WORKERS)
     def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
         """The pairs that you answered, the latest first. To change an answer, send another one on the same pair."""
-        visitor = door.enter(request, *WORKERS)
+        visitor = door.enter(request)
         return JSONResponse({"tasks": [_task(one) for one in desk.answers(visitor, before, n)]})
 
     @app.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=refusals())
+    @open_to(*WORKERS)
     def progress(request: Request) -> Response:
         """How many pairs are open and answered, and how long the rest takes at your own pace."""
-        visitor = door.enter(request, *WORKERS)
+        visitor = door.enter(request)
         return JSONResponse(vars(desk.progress(visitor)))
 
 

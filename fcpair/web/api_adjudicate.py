@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from fcpair.records import Role, ShownText
 from fcpair.steps.docket import Case, Ruling
 from fcpair.web.context import Context
+from fcpair.web.door import open_to
 from fcpair.web.schemas import (
     LARGEST_ID,
     CaseOut,
@@ -32,17 +33,19 @@ def add(app: FastAPI, context: Context) -> None:
     door, docket = context.door, context.docket
 
     @app.get("/api/conflicts/next", summary="Your next conflict", response_model=NextCaseOut, responses=refusals())
+    @open_to(Role.ADJUDICATOR)
     def next_(request: Request, after: After = None) -> Response:
         """The next pair whose labels differ, null when none waits or a limit is reached."""
-        visitor = door.enter(request, Role.ADJUDICATOR)
+        visitor = door.enter(request)
         case, allowed = docket.next(visitor.id, after), docket.allowance(visitor.id)
         queue, reading = vars(docket.state(visitor.id)), allowed.shown()
         return JSONResponse({"case": _case(case) if case else None, "queue": queue, "reading": reading})
 
     @app.get("/api/conflicts/{pair_id}", summary="A conflict", response_model=CaseOut, responses=refusals(404, 409))
+    @open_to(Role.ADJUDICATOR)
     def case(request: Request, pair_id: PairId) -> Response:
         """A pair that waits, or that you have decided: its texts, and its labels without names."""
-        visitor = door.enter(request, Role.ADJUDICATOR)
+        visitor = door.enter(request)
         return JSONResponse(_case(docket.case(visitor.id, pair_id)))
 
     @app.post(
@@ -51,9 +54,10 @@ def add(app: FastAPI, context: Context) -> None:
         response_model=DecisionMade,
         responses=refusals(400, 404, 409, 413),
     )
+    @open_to(Role.ADJUDICATOR)
     def decide(request: Request, body: RulingIn) -> Response:
         """Stored before this answers, and once, however often the request is repeated."""
-        visitor = door.enter(request, Role.ADJUDICATOR)
+        visitor = door.enter(request)
         return JSONResponse(docket.decide(visitor.id, Ruling(**vars(body))))
 
     @app.post(
@@ -62,12 +66,14 @@ def add(app: FastAPI, context: Context) -> None:
         response_model=DecisionMade,
         responses=refusals(400, 404, 409, 413),
     )
+    @open_to(Role.ADJUDICATOR)
     def undo(request: Request, pair_id: PairId, body: UndoIn) -> Response:
         """Your own decision only; the pair waits again, or what it had replaced stands again."""
-        visitor = door.enter(request, Role.ADJUDICATOR)
+        visitor = door.enter(request)
         return JSONResponse(docket.undo(visitor.id, pair_id, body.request_id))
 
     @app.get("/api/decided", summary="What is decided", response_model=DecisionsOut, responses=refusals())
+    @open_to(Role.ADJUDICATOR)
     def decided(
         request: Request,
         before: Annotated[
@@ -76,7 +82,7 @@ def add(app: FastAPI, context: Context) -> None:
         n: Annotated[int, Query(ge=1, le=100, description="How many decisions.")] = 50,
     ) -> Response:
         """What stands and by whom, the latest first."""
-        door.enter(request, Role.ADJUDICATOR)
+        door.enter(request)
         listed = docket.decided(limit=n, before=before)
         return JSONResponse({"decisions": [{**vars(one), **_texts(one.hs, one.cn)} for one in listed]})
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from fastapi import Request, Response
@@ -18,6 +20,8 @@ from fcpair.web.session import MAX_AGE_S, Sessions
 SAFE = frozenset({"GET", "HEAD"})
 _FORM = "application/x-www-form-urlencoded"
 _SEEN = "fcpair.caller"
+_ROLES = "open_to"
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 
 class UnknownVisitorError(FcpairError, PermissionError):
@@ -25,6 +29,30 @@ class UnknownVisitorError(FcpairError, PermissionError):
 
     def __init__(self) -> None:
         super().__init__("you are not logged in; open your invite link, or send your token as `Authorization: Bearer`")
+
+
+def open_to(*roles: Role) -> Callable[[Endpoint], Endpoint]:
+    """Say whose a route is, below its address; `Door.enter`, which the endpoint calls first, asks for one of them.
+
+    It is said outside the endpoint, so that it is known where a request gets no further than its shape.
+    """
+
+    def declare(endpoint: Endpoint) -> Endpoint:
+        vars(endpoint)[_ROLES] = frozenset(roles)
+        return endpoint
+
+    return declare
+
+
+def is_closed(request: Request) -> bool:
+    """Whether the request's route is open to some roles alone; what nobody has to enter is open to strangers too."""
+    return _ROLES in vars(request.scope.get("endpoint", is_closed))
+
+
+def roles_of(request: Request) -> frozenset[Role]:
+    """The roles to whom the request's route is open."""
+    found: frozenset[Role] = vars(request.scope["endpoint"])[_ROLES]
+    return found
 
 
 @dataclass(frozen=True)
@@ -41,8 +69,8 @@ class Door:
         self._sessions = Sessions(access.secret)
         self._limit = limit or Limit()
 
-    def enter(self, request: Request, *roles: Role) -> Visitor:
-        """The visitor, who must have one of the roles, or any if none is named.
+    def enter(self, request: Request) -> Visitor:
+        """The visitor, who must have one of the roles that the route is `open_to`.
 
         Raises:
             UnknownVisitorError: nobody is logged in.
@@ -52,7 +80,7 @@ class Door:
         caller = self._caller(request)
         if caller.visitor is None:
             raise UnknownVisitorError
-        if roles and caller.visitor.role not in roles:
+        if caller.visitor.role not in roles_of(request):
             raise RefusedError(f"this is not for {_several(caller.visitor.role)}")
         if caller.cookie is not None and request.method not in SAFE:
             self._check_csrf(request, caller.cookie)

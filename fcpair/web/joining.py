@@ -7,7 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
+from fcpair.records import Role
 from fcpair.web.context import Context
+from fcpair.web.door import open_to
 
 FORBIDDEN, SEE_OTHER = 403, 303
 WRONG_TOKEN = (
@@ -35,6 +37,7 @@ def router(context: Context) -> APIRouter:
         return response
 
     @routes.post("/leave")
+    @open_to(*Role)
     def leave(request: Request) -> Response:
         """End the session in this browser."""
         door.enter(request)

@@ -15,6 +15,7 @@ from fcpair.params import Validate
 from fcpair.records import Role, Visitor
 from fcpair.web import lead_files, lead_guidelines, lead_people, lead_policy
 from fcpair.web.context import Context
+from fcpair.web.door import open_to
 from fcpair.web.lead_panels import PANELS, SHOWN_BY, digest, panel, picture
 from fcpair.web.lead_runs import back_to, run_numbered
 
@@ -45,33 +46,37 @@ def _overview(routes: APIRouter, context: Context) -> None:
         return {"name": name, "title": panel(name).title, "html": Markup(html), "digest": digest(html)}
 
     @routes.get("/lead")
+    @open_to(Role.LEAD)
     def overview(request: Request) -> Response:
         """All panels, on a page that reads them anew by itself."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         state = study.status()
         panels = [shown(request, visitor, name) for name in PANELS]
         values = {"panels": panels, "simulated": state["simulated"], "next": state["next"], "notes": state["notes"]}
         return context.page(request, visitor, "lead.html.j2", **SHOWN_BY, **values)
 
     @routes.get("/lead/panel/{name}")
+    @open_to(Role.LEAD)
     def one_panel(request: Request, name: str, seen: str = "") -> Response:
         """One panel as it is now; nothing when it is as it was `seen`."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         found = shown(request, visitor, name)
         if found["digest"] == seen:
             return Response(status_code=NO_CONTENT)
         return context.page(request, visitor, "lead_panel.html.j2", one=found)
 
     @routes.get("/lead/coverage.png")
+    @open_to(Role.LEAD)
     def coverage(request: Request, map: str = "labels", theme: str = "light") -> Response:
         """A map of the grid: `labels` or `decisions`, for a light or a dark page."""
-        door.enter(request, Role.LEAD)
+        door.enter(request)
         return Response(picture(monitor, map, theme), media_type="image/png")
 
     @routes.get("/lead/pair/{pair_id}")
+    @open_to(Role.LEAD)
     def pair(request: Request, pair_id: int) -> Response:
         """Why a pair is where it is."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         told = study.explain(pair_id)
         # A decision that stands again has the time at which it was made.
         decided = accumulate((str(row["at"]) for row in told.decisions), max)
@@ -85,9 +90,10 @@ def _steps(routes: APIRouter, context: Context) -> None:
     lead_policy.add(routes, context)
 
     @routes.get("/lead/steps")
+    @open_to(Role.LEAD)
     def steps(request: Request, run: int = 0, policy: str = "", ties: str = "") -> Response:
         """What takes the study on: the adjudication policy, and dealing pairs to validators."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         log = study.log()
         done = run_numbered(log, run)
         values = {
@@ -101,9 +107,10 @@ def _steps(routes: APIRouter, context: Context) -> None:
         return context.page(request, visitor, "lead_steps.html.j2", **SHOWN_BY, **values)
 
     @routes.post("/lead/steps/validate")
+    @open_to(Role.LEAD)
     def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ticked = False) -> Response:
         """Deal adjudicated pairs to those who validate."""
-        door.enter(request, Role.LEAD)
+        door.enter(request)
         options = replace(study.own(Validate), validators=None, pairs=_number(pairs), blind=blind)
         return back_to("/lead/steps", study.assign_validation(options, more=more))
 

@@ -16,6 +16,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.records import Role, Tier
 from fcpair.web.context import Context
+from fcpair.web.door import open_to
 from fcpair.web.lead_panels import SHOWN_BY
 
 if TYPE_CHECKING:
@@ -183,9 +184,10 @@ def add(routes: APIRouter, context: Context) -> None:
     door, study = context.door, context.study
 
     @routes.get("/lead/downloads")
+    @open_to(Role.LEAD)
     def downloads(request: Request) -> Response:
         """Everything that can be downloaded."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         values = {
             "downloads": DOWNLOADS,
             "choices": CHOICES,
@@ -195,6 +197,7 @@ def add(routes: APIRouter, context: Context) -> None:
         return context.page(request, visitor, "lead_downloads.html.j2", **SHOWN_BY, **values)
 
     @routes.post("/lead/download/{name}")
+    @open_to(Role.LEAD)
     def download(
         request: Request,
         name: str,
@@ -208,7 +211,7 @@ def add(routes: APIRouter, context: Context) -> None:
         seed: Annotated[int, Form()] = Asked.seed,
     ) -> Response:
         """One of them."""
-        door.enter(request, Role.LEAD)
+        door.enter(request)
         if name not in DOWNLOADS:
             raise UnknownIdError(f"there is no download `{name}`; there are {', '.join(DOWNLOADS)}")
         asked = Asked(tier, form, pool, columns, binary, negatives, test_share, seed)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fcpair.errors import ConflictError
 from fcpair.records import Role, Visitor
 from fcpair.web.context import Context
+from fcpair.web.door import open_to
 from fcpair.web.lead_panels import SHOWN_BY
 from fcpair.web.lead_runs import back_to, run_numbered
 from fcpair.web.markdown import render
@@ -28,15 +29,17 @@ def add(routes: APIRouter, context: Context) -> None:
         return context.page(request, visitor, "lead_guidelines.html.j2", **SHOWN_BY, **values)
 
     @routes.get("/lead/guidelines")
+    @open_to(Role.LEAD)
     def guidelines(request: Request, run: int = 0) -> Response:
         """The version that holds, to be edited, and those before it."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         return show(request, visitor, study.guidelines[1], run)
 
     @routes.post("/lead/guidelines")
+    @open_to(Role.LEAD)
     def edit(request: Request, body: Text = "", version: Text = "", act: Text = "preview") -> Response:
         """Show how the text will look, or let it hold from now on."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         text = body.replace("\r\n", "\n")
         if act != "save":
             return show(request, visitor, text, preview=True)

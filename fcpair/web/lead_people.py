@@ -9,6 +9,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fcpair.errors import InputError, UnknownIdError
 from fcpair.records import Role
 from fcpair.web.context import Context
+from fcpair.web.door import open_to
 from fcpair.web.lead_panels import SHOWN_BY
 from fcpair.web.lead_runs import back_to, run_numbered
 
@@ -27,18 +28,20 @@ def _show(routes: APIRouter, context: Context) -> None:
     door, study = context.door, context.study
 
     @routes.get("/lead/people")
+    @open_to(Role.LEAD)
     def people(request: Request, run: int = 0) -> Response:
         """Everybody, with the work they have."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         state = study.status()
         values = {"people": state["people"], "invited": study.access.invited(), "simulated": state["simulated"]}
         values["done"] = run_numbered(study.log(), run)
         return context.page(request, visitor, "lead_people.html.j2", **SHOWN_BY, **values)
 
     @routes.get("/lead/people/{name}/{act}")
+    @open_to(Role.LEAD)
     def confirm(request: Request, name: str, act: str) -> Response:
         """What an act would do, and the button that does it."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         if act not in ACTS:
             raise UnknownIdError(f"people cannot be asked to `{act}`")
         one = _person(context, name)
@@ -50,32 +53,36 @@ def _act(routes: APIRouter, context: Context) -> None:
     door, study = context.door, context.study
 
     @routes.post("/lead/people/{name}/retire")
+    @open_to(Role.LEAD)
     def retire(request: Request, name: str) -> Response:
         """Let a person go; their open work goes to others."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         if name == visitor.name:
             raise InputError(NOT_ONESELF)
         return back_to("/lead/people", study.retire(name))
 
     @routes.post("/lead/people/{name}/hand-over")
+    @open_to(Role.LEAD)
     def hand_over(request: Request, name: str, to: Text = "") -> Response:
         """Give a person's open work to one other person, or to all in their role."""
-        door.enter(request, Role.LEAD)
+        door.enter(request)
         return back_to("/lead/people", study.hand_over(name, to or None))
 
     @routes.post("/lead/people/{name}/invite")
+    @open_to(Role.LEAD)
     def invite(request: Request, name: str) -> Response:
         """Make a new link, and show it this once."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         if name == visitor.name:
             raise InputError(NOT_ONESELF)
         link = f"{request.base_url}join#{study.access.invite(name)}"
         return context.page(request, visitor, "lead_invite.html.j2", **SHOWN_BY, person=name, link=link)
 
     @routes.post("/lead/people/{name}/revoke")
+    @open_to(Role.LEAD)
     def revoke(request: Request, name: str) -> Response:
         """Let a person's link and sessions end."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         if name == visitor.name:
             raise InputError(NOT_ONESELF)
         study.access.revoke(name)

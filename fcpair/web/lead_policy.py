@@ -13,6 +13,7 @@ from fcpair.params import Adjudicate
 from fcpair.records import DryRun, Role, RunRecord
 from fcpair.study import Study
 from fcpair.web.context import Context
+from fcpair.web.door import open_to
 from fcpair.web.lead_panels import SHOWN_BY
 from fcpair.web.lead_runs import back_to
 
@@ -36,9 +37,10 @@ def add(routes: APIRouter, context: Context) -> None:
     door, study = context.door, context.study
 
     @routes.post("/lead/steps/adjudicate")
+    @open_to(Role.LEAD)
     def adjudicate(request: Request, policy: Text = "", ties: Text = "", confirmed: Text = "") -> Response:
         """Decide what the policy decides; what discards or reopens pairs, after it is confirmed with their numbers."""
-        visitor = door.enter(request, Role.LEAD)
+        visitor = door.enter(request)
         options = chosen(policy, ties)
         would = study.adjudicate_dry_run(options)
         if needed(would) not in ("", confirmed):

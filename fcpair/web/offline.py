@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, JSONResponse
 
 from fcpair.web.context import STATIC, Context
+from fcpair.web.door import open_to
 from fcpair.web.pages import WORKERS
 
 ICONS = {
@@ -28,27 +29,31 @@ def router(context: Context) -> APIRouter:
         return FileResponse(STATIC / "worker.js", media_type="text/javascript")
 
     @routes.get("/manifest.webmanifest")
+    @open_to(*WORKERS)
     def manifest(request: Request) -> Response:
         """How the desk looks among the apps of a phone."""
-        door.enter(request, *WORKERS)
+        door.enter(request)
         return JSONResponse(_manifest(context), media_type="application/manifest+json")
 
     @routes.get("/offline")
+    @open_to(*WORKERS)
     def no_connection(request: Request) -> Response:
         """What is shown instead of a page that needs the server; it names nobody."""
-        door.enter(request, *WORKERS)
+        door.enter(request)
         return context.page(request, None, "offline.html.j2")
 
     @routes.get("/offline/form")
+    @open_to(*WORKERS)
     def not_sent(request: Request) -> Response:
         """What is shown after a form that did not reach the server."""
-        door.enter(request, *WORKERS)
+        door.enter(request)
         return context.page(request, None, "offline_form.html.j2")
 
     @routes.get("/offline/leave")
+    @open_to(*WORKERS)
     def not_left(request: Request) -> Response:
         """What is shown to who wanted to leave, and did not reach the server."""
-        door.enter(request, *WORKERS)
+        door.enter(request)
         return context.page(request, None, "offline_leave.html.j2")
 
     return routes

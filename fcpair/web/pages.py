@@ -13,6 +13,7 @@ from fcpair.label import SKIP
 from fcpair.records import Role, Topic, Visitor
 from fcpair.steps.desk import ROUND_OF
 from fcpair.web.context import Context
+from fcpair.web.door import open_to
 from fcpair.web.markdown import render
 from fcpair.web.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 
@@ -74,6 +75,7 @@ def _shared(routes: APIRouter, context: Context) -> None:
     door, study = context.door, context.study
 
     @routes.get("/")
+    @open_to(*Role)
     def home(request: Request) -> Response:
         """To the page where the visitor's work is."""
         return RedirectResponse(HOME[door.enter(request).role], SEE_OTHER)
@@ -84,6 +86,7 @@ def _shared(routes: APIRouter, context: Context) -> None:
         return context.page(request, door.visitor(request), "join.html.j2", problem="")
 
     @routes.get("/guidelines")
+    @open_to(*Role)
     def guidelines(request: Request) -> Response:
         """The guidelines as they are now."""
         visitor = door.enter(request)
@@ -102,17 +105,19 @@ def _terms(routes: APIRouter, context: Context) -> None:
         )
 
     @routes.get("/welcome")
+    @open_to(*READERS)
     def welcome(request: Request) -> Response:
         """What the study is and asks, before the first pair."""
-        visitor = door.enter(request, *READERS)
+        visitor = door.enter(request)
         return show(request, visitor, questions(annotate.demographics))
 
     @routes.post("/welcome")
+    @open_to(*READERS)
     def agree(
         request: Request, said: Several, topic: Several, consent: Ticked = False, blurred: Ticked = False
     ) -> Response:
         """Note consent, what the person says about themselves, and how they wish to read."""
-        visitor = door.enter(request, *READERS)
+        visitor = door.enter(request)
         answered = questions(annotate.demographics, said)
         if not consent:
             page = show(request, visitor, answered, NO_CONSENT)
@@ -128,16 +133,18 @@ def _settings(routes: APIRouter, context: Context) -> None:
     door = context.door
 
     @routes.get("/settings")
+    @open_to(*READERS)
     def settings(request: Request, saved: bool = False) -> Response:
         """How a person wishes to read."""
-        visitor = door.enter(request, *READERS)
+        visitor = door.enter(request)
         values = {"saved": SAVED if saved else "", **_reading(context, visitor)}
         return context.page(request, visitor, "settings.html.j2", **values)
 
     @routes.post("/settings")
+    @open_to(*READERS)
     def change(request: Request, topic: Several, blurred: Ticked = False) -> Response:
         """Change that."""
-        visitor = door.enter(request, *READERS)
+        visitor = door.enter(request)
         _set_reading(context, visitor, blurred, topic)
         return RedirectResponse("/settings?saved=1", SEE_OTHER)
 
@@ -154,19 +161,22 @@ def _work(routes: APIRouter, context: Context) -> None:
         return context.page(request, visitor, "desk.html.j2", **values, **_desk_facts(context, visitor))
 
     @routes.get("/annotate")
+    @open_to(Role.ANNOTATOR)
     def label(request: Request) -> Response:
         """An annotator's pairs, one a screen."""
-        return show(request, door.enter(request, Role.ANNOTATOR))
+        return show(request, door.enter(request))
 
     @routes.get("/validate")
+    @open_to(Role.VALIDATOR)
     def validate(request: Request) -> Response:
         """A validator's pairs, one a screen."""
-        return show(request, door.enter(request, Role.VALIDATOR))
+        return show(request, door.enter(request))
 
     @routes.get("/thanks")
+    @open_to(*READERS)
     def thanks(request: Request) -> Response:
         """The end, of the day or of it all."""
-        visitor = door.enter(request, *READERS)
+        visitor = door.enter(request)
         if not visitor.consented:
             return RedirectResponse("/welcome", SEE_OTHER)
         done = _decided(context, visitor) if visitor.role is Role.ADJUDICATOR else _answered(context, visitor)

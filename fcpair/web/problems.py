@@ -23,7 +23,7 @@ from fcpair.errors import (
     UnknownIdError,
 )
 from fcpair.web.context import Context
-from fcpair.web.door import UnknownVisitorError
+from fcpair.web.door import UnknownVisitorError, is_closed
 from fcpair.web.guard import FAILED
 from fcpair.web.limit import TooManyError
 from fcpair.web.places import on_pages
@@ -79,14 +79,12 @@ class Problems:
         return self._answer(request, status, SENTENCES.get(status, str(error)), headers, heading)
 
     def invalid(self, request: Request, error: Exception) -> Response:
-        """A body, form or address that does not have its declared shape; strangers learn nothing about that.
+        """A body, form or address that does not have its declared shape; only whose route it is learns about that.
 
         What was sent is not sent back.
         """
-        try:
-            self._context.door.enter(request)
-        except FcpairError as refusal:
-            return self.known(request, refusal)
+        if refused := self._refused(request):
+            return refused
         found = [_finding(one) for one in cast(RequestValidationError, error).errors()]
         if _is_api(request):
             return JSONResponse({"detail": found}, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -94,11 +92,23 @@ class Problems:
         return self._answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, NOT_READ.format(said), {})
 
     def http(self, request: Request, error: Exception) -> Response:
-        """What the framework itself refuses."""
+        """What the framework itself refuses; a body that cannot be read, to those whose route it is."""
         refused = cast(HTTPException, error)
         status = HTTPStatus(refused.status_code)
+        if status is HTTPStatus.BAD_REQUEST and (first := self._refused(request)):
+            return first
         sentence = NOWHERE if status is HTTPStatus.NOT_FOUND else SENTENCES.get(status, str(refused.detail))
         return self._answer(request, status, sentence, refused.headers or {})
+
+    def _refused(self, request: Request) -> Response | None:
+        """What the door says of a request that did not get as far as its endpoint; None where it lets it in."""
+        if not is_closed(request):
+            return None
+        try:
+            self._context.door.enter(request)
+        except FcpairError as refusal:
+            return self.known(request, refusal)
+        return None
 
     def defect(self, request: Request, error: Exception) -> Response:
         """Any other error; the guard logs where it arose."""

@@ -151,15 +151,16 @@ def test_a_file_with_a_verdict_on_it_is_refused(at: At, tmp_path: Path) -> None:
 
 def test_a_file_of_verdicts_that_are_there_already_is_read_again(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    given = [(row["who"], row["pair"], row["answer"]) for row in _given(study)]
+    given = _given(study)
     study.assign(Assign(overlap={3: 1.0}), more=True)
     assert check(study, tmp_path, given).counts["already_there"] == len(given)
 
 
-def _given(study: Study) -> list[dict[str, object]]:
+def _given(study: Study) -> list[tuple[str, int, str]]:
+    """Who gave which verdict on which pair."""
     told = ((pair, study.explain(pair).answers) for pair in range(1, 25))
     verdicts = ((pair, row) for pair, rows in told for row in rows if row["round"] == "validate")
-    return [{"who": row["person"], "pair": pair, "answer": row["answer"]} for pair, row in verdicts]
+    return [(str(row["person"]), pair, str(row["answer"])) for pair, row in verdicts]
 
 
 def test_a_verdict_that_was_lost_is_asked_for_again_only_when_all_labels_are_in(at: At, tmp_path: Path) -> None:

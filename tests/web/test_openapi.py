@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 from steps.online import admit
 
 from fcpair.records import Role
@@ -62,7 +63,9 @@ def _try(operation: Any, headers: dict[str, str]) -> None:
         derandomize=True,
     )
     def holds(case: Any) -> None:
-        case.call_and_validate(headers=headers)
+        # Wrong tokens are limited, and so answered 429 here in the end; test_door.py tries them. And what has the
+        # declared shape need not be possible: no such answer, a question that the study does not ask.
+        case.call_and_validate(headers=headers, excluded_checks=[ignored_auth, positive_data_acceptance])
 
     holds()
 
@@ -72,4 +75,4 @@ def test_a_request_without_a_token_is_refused_everywhere(caller: tuple[Served, s
     for operation in operations_of(served):
         path, method = operation.path.replace("{pair_id}", "1"), operation.method.upper()
         status, _ = served.ask(path, body=None if method == "GET" else {}, method=method)
-        assert status in {401, 422}, operation.label  # what cannot be read is refused before anybody is asked for
+        assert status == 401, operation.label

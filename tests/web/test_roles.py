@@ -107,6 +107,53 @@ def test_nobody_gets_the_routes_of_another_role(serve: Callable[..., Site], stag
             assert is_refused_by_role(call(client, method, path, route)), (method, path)
 
 
+JSON, FORM, MULTIPART = "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"
+MALFORMED: tuple[tuple[str, bytes], ...] = (
+    (JSON, b"["),
+    (JSON, b"\xff\xfe"),
+    (JSON, b'"a word"'),
+    (JSON, b'{"request_id": 7}'),
+    (FORM, b"pair_id=x&negatives=x&consent=x&blurred=x&more=x&blind=x"),
+    (FORM, b"\xff\0=%"),
+    (MULTIPART, b"x"),
+    ("text/plain", b"\0"),
+)
+
+
+def malformed(client: TestClient, method: str, path: str) -> list[Response]:
+    """Ask with what has not the declared shape, in the address or in the body."""
+    whole, broken = (re.sub(r"\{\w+\}", sign, path) for sign in ("1", "x"))
+    found = [client.request(method, broken), client.request(method, f"{whole}?n=x&before=x&after=x&run=x")]
+    for kind, body in MALFORMED if method != "GET" else ():
+        found.append(client.request(method, whole, content=body, headers={"content-type": kind}))
+    return found
+
+
+@pytest.mark.parametrize("name", EVERYBODY)
+def test_who_has_another_role_is_told_that_whatever_they_send(site: Site, name: str) -> None:
+    client = site.machine(name)
+    for method, path, _ in closed(site):
+        if EVERYBODY[name] not in allowed(path):
+            for response in malformed(client, method, path):
+                assert is_refused_by_role(response), (method, path, response.status_code, response.text[:200])
+
+
+def test_strangers_are_sent_to_the_door_whatever_they_send(site: Site) -> None:
+    stranger = site.stranger()
+    for method, path, _ in closed(site):
+        for response in malformed(stranger, method, path):
+            expected = (401, None) if path.startswith("/api/") else (303, "/join")
+            assert (response.status_code, response.headers.get("location")) == expected, (method, path)
+
+
+def test_whose_route_it_is_learns_what_is_wrong_with_what_they_sent(site: Site) -> None:
+    for name, path in (("ana", "/api/judgements"), ("judy", "/api/decisions")):
+        for body, status in ((b"[", 422), (b"\xff", 400)):
+            sent = site.machine(name).post(path, content=body, headers={"content-type": JSON})
+            assert sent.status_code == status
+    assert site.machine("lea").post("/lead/download/tier", data={"seed": "x"}).status_code == 422
+
+
 @pytest.mark.parametrize("name", EVERYBODY)
 def test_everybody_gets_the_routes_of_their_own_role(serve: Callable[..., Site], name: str) -> None:
     site = serve("checking")
