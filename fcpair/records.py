@@ -139,7 +139,10 @@ class Person:
 
 @dataclass(frozen=True)
 class Visitor:
-    """Somebody who has come by a token or a session; `key` changes with each invite, which ends older sessions."""
+    """Somebody who has come by a token or a session; `key` changes with each invite, which ends older sessions.
+
+    `session_secret` is what sessions are signed with when they come.
+    """
 
     id: int
     name: str
@@ -147,6 +150,7 @@ class Visitor:
     key: str
     consented: bool
     blurred: bool
+    session_secret: str = field(default="", repr=False)
 
 
 TOPIC_SPLIT = ",;"

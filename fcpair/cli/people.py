@@ -1,4 +1,4 @@
-"""people add, list, invite, revoke, terms, forget, role, retire, handover."""
+"""people add, list, invite, revoke, rotate-secret, terms, forget, role, retire, handover."""
 
 from __future__ import annotations
 
@@ -132,6 +132,26 @@ def revoke(study: Study, name: str) -> None:
     """
     study.access.revoke(name)
     show(f"{name} cannot come in any more; `fcpair people invite {name}` makes a new link")
+
+
+@people.command("rotate-secret")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@with_study
+def rotate_secret(study: Study, yes: bool) -> None:
+    """End every session at once, and whatever a copy of the study could sign.
+
+    Whoever has a copy of the study file can act as anybody in it, until this renews the secret that signs sessions. A
+    server that runs goes on. Invite links hold: people come in again by theirs, and answers that they have not sent yet
+    are sent then.
+
+    \b
+    Example:
+      fcpair people rotate-secret
+    """
+    if not yes:
+        click.confirm("Everybody is signed out, and comes in again by their invite link. Go on?", abort=True, err=True)
+    study.access.rotate_secret()
+    click.echo("every session has ended; people come in again by their invite links")
 
 
 @people.command("list")

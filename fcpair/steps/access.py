@@ -14,7 +14,7 @@ from fcpair.records import TOPIC_SPLIT, RunRecord, Topic, Visitor
 from fcpair.steps import staff
 from fcpair.steps.allowance import loosened
 from fcpair.steps.ground import note_run
-from fcpair.store import Store, Tx, people, progress, runs, topics
+from fcpair.store import Store, Tx, people, progress, runs, sessions, topics
 from fcpair.store.optouts import OptOut, topic_key
 
 TOKEN_BYTES = 24
@@ -32,9 +32,32 @@ class Access:
 
     @property
     def secret(self) -> str:
-        """What the study's sessions are signed with."""
+        """What stays of the study's secrets: the name of its cookie comes from it."""
         with self._store.read() as tx:
             return runs.secret(tx)
+
+    @property
+    def session_secret(self) -> str:
+        """What sessions are signed with now."""
+        with self._store.read() as tx:
+            return sessions.secret(tx)
+
+    def rotate_secret(self) -> RunRecord:
+        """Sign sessions with a new secret: every session ends at once, and so does what a copy of the file could sign.
+
+        Invite links hold. A server that runs notices at its next request.
+        """
+        with self._store.write() as tx:
+            sessions.renew_secret(tx)
+            return note_run(tx, "people", {"rotate_secret": True}, {"people": len(people.with_token(tx))})
+
+    def end_session(self, person_id: int, session: str, lasts_s: float) -> None:
+        """End one session of a person, and every copy of its cookie; their others go on.
+
+        After `lasts_s` seconds it would be too old anyway.
+        """
+        with self._store.write() as tx:
+            sessions.end(tx, person_id, session, lasts_s)
 
     def invite(self, name: str) -> str:
         """A new token for a person, shown this once; the one before and its sessions end.
@@ -102,10 +125,13 @@ class Access:
             visitor = people.visitor_by_hash(tx, hashed)
         return visitor if visitor and hmac.compare_digest(visitor.key, hashed) else None
 
-    def by_id(self, person_id: int) -> Visitor | None:
-        """The person of a session; None when they can come in no more. The caller compares `key`."""
+    def by_id(self, person_id: int, session: str = "") -> Visitor | None:
+        """The person of a session; None when they can come in no more, or ended that one.
+
+        The caller compares `key` and `session_secret`.
+        """
         with self._store.read() as tx:
-            return people.visitor_by_id(tx, person_id)
+            return people.visitor_by_id(tx, person_id, session)
 
     def consent(self, person_id: int, demographics: dict[str, str], sentence: str = "") -> None:
         """Note that a person agreed to `sentence`, and what they chose to say about themselves.

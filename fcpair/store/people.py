@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
-from fcpair.store import checksums, dialect, optouts
+from fcpair.store import checksums, dialect, optouts, sessions
 from fcpair.store.optouts import OptOut
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
@@ -35,6 +35,7 @@ def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Pe
 def retire(tx: Tx, person_id: int) -> None:
     """Note that a person takes no further part and cannot come in any more; what they did stays."""
     tx.execute(update(person).where(person.c.id == person_id).values(retired_at=now(), token_hash=None))
+    sessions.forget(tx, person_id)
 
 
 def set_role(tx: Tx, person_id: int, role: Role) -> None:
@@ -43,8 +44,12 @@ def set_role(tx: Tx, person_id: int, role: Role) -> None:
 
 
 def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
-    """Let a person in by the token with this hash from now on, and by no other; None shuts the door."""
+    """Let a person in by the token with this hash from now on, and by no other; None shuts the door.
+
+    Sessions rest on the token, so those before end with it.
+    """
     tx.execute(update(person).where(person.c.id == person_id).values(token_hash=token_hash))
+    sessions.forget(tx, person_id)
 
 
 def with_token(tx: Tx) -> set[int]:
@@ -53,10 +58,11 @@ def with_token(tx: Tx) -> set[int]:
 
 
 _VISITOR = select(
-    person.c.id, person.c.name, person.c.role, person.c.token_hash, person.c.consented_at, person.c.blurred
+    *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at", "blurred")),
+    sessions.SECRET.label("session_secret"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
 _BY_HASH = _VISITOR.where(person.c.token_hash == bindparam("hash"))
-_BY_ID = _VISITOR.where(person.c.id == bindparam("one"))
+_BY_ID = _VISITOR.where(person.c.id == bindparam("one"), ~sessions.has_ended(bindparam("session")))
 
 
 def visitor_by_hash(tx: Tx, token_hash: str) -> Visitor | None:
@@ -64,16 +70,16 @@ def visitor_by_hash(tx: Tx, token_hash: str) -> Visitor | None:
     return _visitor(tx.execute(_BY_HASH, {"hash": token_hash}).first())
 
 
-def visitor_by_id(tx: Tx, person_id: int) -> Visitor | None:
-    """The person of this id, if they can be let in."""
-    return _visitor(tx.execute(_BY_ID, {"one": person_id}).first())
+def visitor_by_id(tx: Tx, person_id: int, session: str = "") -> Visitor | None:
+    """The person of this id, if they can be let in; and have not ended the `session`, where one is named."""
+    return _visitor(tx.execute(_BY_ID, {"one": person_id, "session": session}).first())
 
 
 def _visitor(row: Any) -> Visitor | None:
     if row is None:
         return None
     consented = row.consented_at is not None
-    return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, bool(row.blurred))
+    return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, bool(row.blurred), row.session_secret)
 
 
 def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence: str) -> None:

@@ -14,11 +14,13 @@ from fcpair.store.store import Tx
 from fcpair.store.tables import release, run, study
 
 OUTCOME = "outcome"
+SECRET_BYTES = 32
 
 
 def add_study(tx: Tx, title: str, guidelines_: str, hs_name: str, cn_name: str) -> None:
-    """Note what the study is, with a new secret to sign sessions with; there is one row."""
-    row = {"title": title, "hs_name": hs_name, "cn_name": cn_name, "created_at": now(), "secret": token_hex(32)}
+    """Note what the study is, with new secrets; there is one row."""
+    row = {"title": title, "hs_name": hs_name, "cn_name": cn_name, "created_at": now()}
+    row |= {"secret": token_hex(SECRET_BYTES), "session_secret": token_hex(SECRET_BYTES)}
     tx.execute(insert(study), [row])
     guidelines.add_version(tx, guidelines_, None)
 
@@ -31,7 +33,7 @@ def study_facts(tx: Tx) -> dict[str, str]:
 
 
 def secret(tx: Tx) -> str:
-    """What the study's sessions are signed with."""
+    """What the study draws orders and numbers from that must stay alike; known to nobody without the file."""
     return str(tx.execute(select(study.c.secret)).scalar_one())
 
 

@@ -47,7 +47,8 @@ study = Table(
     Column("hs_name", Text, nullable=False),
     Column("cn_name", Text, nullable=False),
     Column("created_at", String(32), nullable=False),
-    Column("secret", String(64), nullable=False),
+    Column("secret", String(64), nullable=False),  # what is drawn from it must stay: orders, numbers, the cookie's name
+    Column("session_secret", String(64), nullable=False),  # what sessions are signed with, until it is renewed
 )
 
 run = Table(
@@ -157,6 +158,15 @@ person = Table(
     Column("blurred", Boolean, nullable=False, server_default=false()),
     Column("opted_out", JSON),
     _checksum(),
+)
+
+# Sessions whose people have left, until their cookies would be too old anyway: a copy of a cookie is no way in.
+ended_session = Table(
+    "ended_session",
+    metadata,
+    Column("session", String(32), primary_key=True),
+    Column("person_id", ForeignKey("person.id"), nullable=False),
+    Column("until", String(32), nullable=False),
 )
 
 guideline = Table(

@@ -66,7 +66,8 @@ class Door:
 
     def __init__(self, access: Access, limit: Limit | None = None) -> None:
         self._access = access
-        self._sessions = Sessions(access.secret)
+        self._name = access.secret
+        self._sessions = Sessions(access.session_secret, self._name)
         self._limit = limit or Limit()
 
     def enter(self, request: Request) -> Visitor:
@@ -118,10 +119,15 @@ class Door:
 
     def open_session(self, request: Request, response: Response, visitor: Visitor) -> None:
         """Begin a session with the response's cookie."""
+        self._keep_up(visitor.session_secret)
         self._set_cookie(request, response, self._sessions.begin(visitor), MAX_AGE_S)
 
     def end_session(self, request: Request, response: Response) -> None:
-        """Clear the session's cookie."""
+        """End the session, copies of its cookie included, and clear the cookie."""
+        caller = self._caller(request)
+        session = self._sessions.read(caller.cookie) if caller.cookie else None
+        if session is not None:
+            self._access.end_session(session.person_id, session.id, MAX_AGE_S)
         self._set_cookie(request, response, "", 0)
 
     def _set_cookie(self, request: Request, response: Response, value: str, max_age_s: int) -> None:
@@ -148,11 +154,23 @@ class Door:
         if scheme.lower() == "bearer":
             return _Caller(self.knock(request, token.strip()), None)
         cookie = request.cookies.get(self._sessions.cookie)
-        session = self._sessions.read(cookie) if cookie else None
-        visitor = self._access.by_id(session.person_id) if session else None
-        if session is None or visitor is None or not self._sessions.belongs(session, visitor):
-            return _Caller(None, None)
-        return _Caller(visitor, cookie)
+        visitor = self._by_cookie(cookie) if cookie else None
+        return _Caller(visitor, cookie if visitor else None)
+
+    def _by_cookie(self, cookie: str) -> Visitor | None:
+        session = self._sessions.read(cookie)
+        visitor = self._access.by_id(session.person_id, session.id) if session else None
+        if self._keep_up(visitor.session_secret if visitor else self._access.session_secret):
+            return self._by_cookie(cookie)
+        belongs = session is not None and visitor is not None and self._sessions.belongs(session, visitor)
+        return visitor if belongs else None
+
+    def _keep_up(self, secret: str) -> bool:
+        """Sign and read sessions with the secret of now; whether it was another so far."""
+        if secret == self._sessions.secret:
+            return False
+        self._sessions = Sessions(secret, self._name)
+        return True
 
     def _check_csrf(self, request: Request, cookie: str) -> None:
         sent = request.headers.get("x-csrf-token") or _form_field(request, "csrf")

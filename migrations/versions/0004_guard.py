@@ -19,6 +19,7 @@ depends_on = None
 def upgrade() -> None:
     _chain_answers_and_decisions()
     _add_checksums()
+    _let_sessions_end()
 
 
 def _chain_answers_and_decisions() -> None:
@@ -47,3 +48,20 @@ def _add_checksums() -> None:
 def _add_bytes(table: str, column: str) -> None:
     """Add a column in place, because other tables refer to these rows, and answers are never moved."""
     op.add_column(table, sa.Column(column, sa.LargeBinary(), nullable=False, server_default=sa.text("X''")))
+
+
+def _let_sessions_end() -> None:
+    """Sessions get a secret of their own, which can be renewed: at first the one that they were signed with."""
+    with op.batch_alter_table("study") as study:
+        study.add_column(sa.Column("session_secret", sa.String(length=64), nullable=True))
+    op.execute("UPDATE study SET session_secret = secret")
+    with op.batch_alter_table("study") as study:
+        study.alter_column("session_secret", existing_type=sa.String(length=64), nullable=False)
+    op.create_table(
+        "ended_session",
+        sa.Column("session", sa.String(length=32), nullable=False),
+        sa.Column("person_id", sa.Integer(), nullable=False),
+        sa.Column("until", sa.String(length=32), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"], name=op.f("fk_ended_session_person_id_person")),
+        sa.PrimaryKeyConstraint("session", name=op.f("pk_ended_session")),
+    )
