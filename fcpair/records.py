@@ -179,8 +179,8 @@ class Task:
     """One pair that a person is asked about.
 
     `label` is the adjudicated label that a validator checks, None for annotators and in a blind round; `decision_id`
-    says which decision that is. `answer` and `note` are the person's own, where they go back to an earlier answer;
-    `outdated` says that it is a verdict on another label than the pair has now, which does not count any more.
+    stands for it, and changes with it. `answer` and `note` are the person's own, where they go back to an earlier
+    answer; `outdated` says that it is a verdict on another label than the pair has now, which does not count any more.
     """
 
     assignment_id: int

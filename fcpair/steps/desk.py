@@ -9,12 +9,13 @@ from typing import Any
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.label import SKIP, VERDICTS
+from fcpair.opaque import Opaque
 from fcpair.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
 from fcpair.params import Annotate
 from fcpair.records import Origin, Progress, Round, Scheme, ShownText, Status, Submission, Task, Verdict, Visitor
 from fcpair.steps import check, eligible, settle, staff
 from fcpair.steps.allowance import allowance, limit_reached, limited
-from fcpair.steps.ground import scheme_of
+from fcpair.steps.ground import opaque, scheme_of
 from fcpair.steps.receipt import once
 from fcpair.store import Store, Tx, desk, slots
 
@@ -31,11 +32,17 @@ class Desk:
     def __init__(self, store: Store, annotate: Annotate) -> None:
         self._store = store
         self._annotate = annotate
+        self._opaque: Opaque | None = None
 
     @cached_property
     def _scheme(self) -> Scheme:
         with self._store.read() as tx:
             return scheme_of(tx)
+
+    def _numbers(self, tx: Tx) -> Opaque:
+        """Made once: what it rests on stays as it is."""
+        self._opaque = self._opaque or opaque(tx)
+        return self._opaque
 
     def choices(self, round_: Round) -> tuple[str, ...]:
         """The names of the answers in a round, in the order of their keys; `skip` is always there besides."""
@@ -53,7 +60,7 @@ class Desk:
         with self._store.read() as tx:
             left = allowance(tx, visitor.id, self._annotate).room if limited(self._annotate) else None
             rows = desk.open_tasks(tx, visitor.id, round_, n if left is None else min(n, left))
-            return [self._task(row, self._shows_label(tx, round_), None) for row in rows]
+            return [self._task(tx, row, self._shows_label(tx, round_), None) for row in rows]
 
     def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
         """A person's own answered pairs, the latest first, each with its answer; `before` is an assignment of theirs.
@@ -64,12 +71,13 @@ class Desk:
         with self._store.read() as tx:
             rows = desk.answered_tasks(tx, visitor.id, round_, before, n)
             choices, shows_label = self._choices(tx, round_), self._shows_label(tx, round_)
-            return [self._task(row, shows_label, _own_answer(row, choices, blind=not shows_label)) for row in rows]
+            return [self._task(tx, row, shows_label, _own_answer(row, choices, blind=not shows_label)) for row in rows]
 
     def submit(self, visitor: Visitor, submission: Submission) -> dict[str, int]:
         """Record an answer; returns `judgement_id`, `assignment_id` and the newest `guideline_version`.
 
-        When a request is repeated, they are those of the first time.
+        When a request is repeated, they are those of the first time. `judgement_id` tells answers apart and nothing
+        more: the number of the judgement itself would tell how many others have given.
 
         A skipped pair goes back to be assigned to somebody else at once; changing the skip into an answer takes it
         back, as long as the other person has not answered.
@@ -100,7 +108,8 @@ class Desk:
         """Record one answer. Whatever refuses it does so before anything of it is written."""
         try:
             round_ = _round_of(visitor)
-            return once(tx, visitor.id, given.request_id, vars(given), lambda: self._record(tx, visitor, round_, given))
+            kept = once(tx, visitor.id, given.request_id, vars(given), lambda: self._record(tx, visitor, round_, given))
+            return {**kept, "judgement_id": self._numbers(tx).of("judgement", visitor.id, given.request_id)}
         except FcpairError as refused:
             return refused
 
@@ -121,7 +130,7 @@ class Desk:
     def _shows_label(self, tx: Tx, round_: Round) -> bool:
         return round_ is Round.VALIDATE and not check.is_blind(tx)
 
-    def _task(self, row: dict[str, Any], shows_label: bool, answer: str | None) -> Task:
+    def _task(self, tx: Tx, row: dict[str, Any], shows_label: bool, answer: str | None) -> Task:
         return Task(
             assignment_id=row["id"],
             pair_id=row["pair_id"],
@@ -129,11 +138,18 @@ class Desk:
             hs=ShownText(row["hs"], row["hs_language"] or None),
             cn=ShownText(row["cn"], row["cn_language"] or None),
             label=self._scheme[row["decided"]].name if shows_label else None,
-            decision_id=row["decision_id"] if row["round"] == Round.VALIDATE else None,
+            decision_id=self._decision(tx, row["id"], row["decided"]) if row["round"] == Round.VALIDATE else None,
             answer=answer,
             note=row.get("note", ""),
             outdated=bool(row.get("outdated", False)),
         )
+
+    def _decision(self, tx: Tx, assignment_id: int, decided: int | None) -> int:
+        """What stands for the label that a pair has; it changes with the label, and is another for each validator.
+
+        The number of the decision itself would tell when it was made, and so whether a person had to make it.
+        """
+        return self._numbers(tx).of("label", assignment_id, decided)
 
     def _record(self, tx: Tx, visitor: Visitor, round_: Round, given: Submission) -> dict[str, int]:
         found = desk.find_assignment(tx, given.assignment_id)
@@ -144,7 +160,9 @@ class Desk:
         if round_ is Round.VALIDATE:
             if found.still_labelled:
                 raise eligible.still_labelled(found.pair_id)
-            verdict = _verdict(code, given, found.decision_id, found.decided, blind=check.is_blind(tx))
+            if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
+                raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
+            verdict = _verdict(code, found.decision_id, found.decided, blind=check.is_blind(tx))
         shown = _shown_guidelines(given, found.guideline_version)
         self._check_status(tx, visitor.id, Status(found.status), given)
         row = {
@@ -190,12 +208,8 @@ def _round_of(visitor: Visitor) -> Round:
     return ROUND_OF[visitor.role]
 
 
-def _verdict(
-    code: int | None, given: Submission, decision_id: int | None, decided: int | None, *, blind: bool
-) -> dict[str, int | None]:
+def _verdict(code: int | None, decision_id: int | None, decided: int, *, blind: bool) -> dict[str, int | None]:
     """What a validator's answer adds to the judgement: the decision that it is about, and a blind label."""
-    if decided is None or given.decision_id != decision_id:
-        raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
     if not blind or code is None:
         return {"adjudication_id": decision_id}
     verdict = Verdict.AGREE if code == decided else Verdict.DISAGREE

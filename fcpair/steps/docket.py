@@ -12,22 +12,25 @@ from fcpair.params import Annotate
 from fcpair.records import Person, Role, Rule, ShownText
 from fcpair.steps import eligible, judge, settle
 from fcpair.steps.allowance import Allowance, allowance, check_room, limit_reached
-from fcpair.steps.ground import scheme_of, texts_of
+from fcpair.steps.ground import opaque, scheme_of, texts_of
 from fcpair.steps.receipt import once
 from fcpair.store import Store, Tx, docket, people
+
+DECISION, ANSWER = "decision", "answer"
 
 
 @dataclass(frozen=True)
 class Queue:
     """How much there is for one adjudicator.
 
-    `waiting` can be decided now, `again` of it a second time, because its labels have changed since; `not_due` waits
-    until all its labels are in; `for_others` waits for somebody else, because this person labelled or validates it, or
+    `waiting` can be decided now, `again` of it a second time, because its labels have changed since; `not_due` says
+    that labels are still being given, so that more may come, and not how many: that would tell of the labels that are
+    in; `for_others` waits for somebody else, because this person labelled or validates it, or
     opted out of its topic; `decided` is what this person has decided and what stands.
     """
 
     waiting: int
-    not_due: int
+    not_due: bool
     for_others: int
     decided: int
     again: int = 0
@@ -37,9 +40,9 @@ class Queue:
 class Case:
     """What an adjudicator sees of a pair: never a name, and nothing while somebody has still to label it.
 
-    `answers` are labels with their notes, `answer_id` the number of the newest one; `choices` is what can be decided,
+    `answers` are labels with their notes, `answer_id` stands for the newest one; `choices` is what can be decided,
     `irreconcilable` last. When one looks at one's own earlier decision, or at one that was made before its labels
-    changed (`again`), `decision_id` is its number and `outcome` says what it was, as `note` and `flagged` do of one's
+    changed (`again`), `decision_id` stands for it and `outcome` says what it was, as `note` and `flagged` do of one's
     own; otherwise `decision_id` and `outcome` are None.
     """
 
@@ -114,7 +117,7 @@ class Docket:
         with self._read(person_id) as (tx, person):
             found = eligible.agenda(tx, person)
             decided = docket.n_decided(tx, person_id)
-            return Queue(len(found.pairs), found.not_due, found.for_others, decided, len(found.again))
+            return Queue(len(found.pairs), docket.is_labelling(tx), found.for_others, decided, len(found.again))
 
     def next(self, person_id: int, after: int | None = None) -> Case | None:
         """The next case for this person, None when nothing waits or a limit is reached.
@@ -159,7 +162,8 @@ class Docket:
                 "flagged": ruling.flagged,
                 "seen": ruling.seen_decision_id,
             } | ({} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id})
-            return once(tx, person_id, ruling.request_id, content, lambda: self._decide(tx, person, ruling))
+            kept = once(tx, person_id, ruling.request_id, content, lambda: self._decide(tx, person, ruling))
+            return _hidden(tx, kept)
 
     def _decide(self, tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
         check_room(tx, person.id, self._annotate, ruling.pair_id)
@@ -174,7 +178,8 @@ class Docket:
         """
         with self._store.write() as tx:
             person = _adjudicator(tx, person_id)
-            return once(tx, person_id, request_id, {"undo": pair_id}, lambda: _undo(tx, person, pair_id))
+            kept = once(tx, person_id, request_id, {"undo": pair_id}, lambda: _undo(tx, person, pair_id))
+            return _hidden(tx, kept)
 
     def decided(self, person_id: int | None = None, limit: int = 50, before: int | None = None) -> list[Decided]:
         """What is decided and by whom, newest first: everything, or what one person decided.
@@ -183,8 +188,10 @@ class Docket:
         still to label the pair.
         """
         with self._store.read() as tx:
-            words = judge.outcome_names(scheme_of(tx))
-            return [_decided(row, words) for row in docket.decided(tx, person_id, limit, before)]
+            words, numbers = judge.outcome_names(scheme_of(tx)), opaque(tx)
+            last = None if before is None else numbers.reveal(DECISION, before)
+            rows = docket.decided(tx, person_id, limit, last)
+            return [_decided({**row, "id": numbers.hide(DECISION, row["id"])}, words) for row in rows]
 
     @contextmanager
     def _read(self, person_id: int) -> Iterator[tuple[Tx, Person]]:
@@ -225,11 +232,14 @@ def _case(tx: Tx, person: Person, pair_id: int) -> Case:
     hs, cn = texts_of(tx, pair_id)
     words = judge.outcome_names(scheme_of(tx))
     answers = judge.shown_answers(tx, pair_id)
-    case = Case(pair_id, _shown(hs), _shown(cn), answers, tuple(words.values()), answer_id=opened.answer_id)
+    numbers = opaque(tx)
+    answer_id = numbers.hide(ANSWER, opened.answer_id)
+    case = Case(pair_id, _shown(hs), _shown(cn), answers, tuple(words.values()), answer_id=answer_id)
     standing = opened.standing
     if standing is None:
         return case
-    case = replace(case, decision_id=standing.id, outcome=words[standing.code], again=opened.again)
+    decision_id = numbers.hide(DECISION, standing.id)
+    case = replace(case, decision_id=decision_id, outcome=words[standing.code], again=opened.again)
     if not eligible.is_own(standing, person):
         return case
     return replace(case, own=True, note=standing.note, flagged=standing.flagged)
@@ -241,13 +251,25 @@ def _shown(text: dict[str, Any]) -> ShownText:
 
 def _decide(tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
     opened = eligible.open_case(tx, person, ruling.pair_id)
-    eligible.check_seen(opened, ruling.pair_id, ruling.seen_decision_id, ruling.seen_answer_id)
+    eligible.check_seen(opened, ruling.pair_id, *_seen(tx, ruling))
     codes = {name: code for code, name in judge.outcome_names(scheme_of(tx)).items()}
     if ruling.outcome not in codes:
         raise InputError(f"`{ruling.outcome}` is no outcome; expected one of {', '.join(codes)}")
     code = codes[ruling.outcome]
     decision_id, _ = judge.enter_decision(tx, ruling.pair_id, code, person, ruling.note, flagged=ruling.flagged)
     return {"decision_id": decision_id, "pair_id": ruling.pair_id}
+
+
+def _seen(tx: Tx, ruling: Ruling) -> tuple[int | None, int | None]:
+    """The decision and the answer that were shown with the case."""
+    numbers, sent = opaque(tx), ((DECISION, ruling.seen_decision_id), (ANSWER, ruling.seen_answer_id))
+    decision_id, answer_id = (None if one is None else numbers.reveal(of, one) for of, one in sent)
+    return decision_id, answer_id
+
+
+def _hidden(tx: Tx, kept: dict[str, Any]) -> dict[str, Any]:
+    """A reply as it goes out: in the place of the decision's number, what stands for it."""
+    return {**kept, "decision_id": opaque(tx).hide(DECISION, kept["decision_id"])}
 
 
 def _undo(tx: Tx, person: Person, pair_id: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from fcpair.errors import StageError, UnknownIdError
 from fcpair.label import parse_scheme
+from fcpair.opaque import Opaque
 from fcpair.params import as_params
 from fcpair.records import RunRecord, Scheme
 from fcpair.store import Tx, decisions, grids, progress, runs, settings
@@ -30,6 +31,11 @@ MADE = {
 def scheme_of(tx: Tx) -> Scheme:
     """The label scheme of the study's grid."""
     return parse_scheme(grids.grid_scheme(tx))
+
+
+def opaque(tx: Tx) -> Opaque:
+    """What clients are given numbers by: those of the study's rows would tell them what others do."""
+    return Opaque(runs.secret(tx))
 
 
 def own(tx: Tx, cls: type[Options], given: Mapping[str, Any]) -> Options:

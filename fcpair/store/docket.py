@@ -85,6 +85,12 @@ def still_labelled(tx: Tx, pair_ids: Sequence[int]) -> set[int]:
     return _pairs_where(tx, pair_ids, is_open)
 
 
+def is_labelling(tx: Tx) -> bool:
+    """Whether anybody has still to label any pair."""
+    own = (assignment.c.person_id == person.c.id) & (assignment.c.status == Status.OPEN.value)
+    return bool(tx.execute(select(exists(select(person.c.id).where(exists().where(_LABELLING, own))))).scalar_one())
+
+
 def verdicts_not_due(tx: Tx) -> int:
     """How many open verdicts wait because somebody has still to label their pair."""
     open_ = (assignment.c.round == Round.VALIDATE.value) & (assignment.c.status == Status.OPEN.value)

@@ -120,7 +120,9 @@ class TaskOut(BaseModel):
     hs: TextOut
     cn: TextOut
     label: str | None = Field(description="For validators who see it: the label to check.")
-    decision_id: int | None = Field(description="For validators: to be sent back with the answer.")
+    decision_id: int | None = Field(
+        description="For validators: to be sent back with the answer. It changes with the label of the pair."
+    )
     answer: str | None = Field(description="One's own answer, where there is one.")
     note: str
     outdated: bool = Field(
@@ -158,7 +160,7 @@ class TasksOut(BaseModel):
 class Recorded(BaseModel):
     """The answer is stored."""
 
-    judgement_id: int
+    judgement_id: int = Field(description="Tells answers apart; in no order.")
     assignment_id: int
     guideline_version: int = Field(description="The newest version of the guidelines.")
 
@@ -208,13 +210,14 @@ class CaseOut(BaseModel):
 
 
 class QueueOut(BaseModel):
-    """How many conflicts wait for oneself (`again`: for a second look), are not due yet, wait for others, and are
-    decided by oneself.
+    """How many conflicts wait for oneself (`again`: for a second look), wait for others, and are decided by oneself.
+
+    `not_due` says that labels are still being given, so that more may come.
     """
 
     waiting: int
     again: int
-    not_due: int
+    not_due: bool
     for_others: int
     decided: int
 

@@ -1,0 +1,46 @@
+"""Numbers that tell nothing: what clients are given in place of numbers that count what everybody does."""
+
+from __future__ import annotations
+
+import hmac
+
+_HALF = 26  # bits
+_MASK = (1 << _HALF) - 1
+_ROUNDS = 4
+
+
+class Opaque:
+    """Draws numbers from a secret: alike each time, and in no order that could be seen without it.
+
+    All are from 1 to 2^52, so that every JSON client reads them exactly.
+    """
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret.encode()
+
+    def _digest(self, *parts: object) -> int:
+        said = ":".join(map(str, ("fcpair.opaque", *parts))).encode()
+        return int.from_bytes(hmac.digest(self._secret, said, "sha256"))
+
+    def of(self, purpose: str, *parts: object) -> int:
+        """The number that stands for these parts; from it alone nobody can tell them, nor whether two share one."""
+        return 1 + (self._digest(purpose, *parts) & (1 << 2 * _HALF) - 1)
+
+    def hide(self, purpose: str, number: int) -> int:
+        """The number that stands for one from 1 to 2^52, and for no other; `reveal` takes it back.
+
+        A permutation of four Feistel rounds (doi:10.1137/0217022), which cannot be told from a random one.
+        """
+        left, right = divmod(number - 1, 1 << _HALF)
+        for round_ in range(_ROUNDS):
+            left, right = right, left ^ self._digest(purpose, round_, right) & _MASK
+        return 1 + (left << _HALF | right)
+
+    def reveal(self, purpose: str, hidden: int) -> int:
+        """The number that `hide` was given; any other where `hidden` is none of its, 0 where it cannot be one."""
+        left, right = divmod(hidden - 1, 1 << _HALF)
+        if left > _MASK:
+            return 0
+        for round_ in reversed(range(_ROUNDS)):
+            left, right = right ^ self._digest(purpose, round_, left) & _MASK, left
+        return 1 + (left << _HALF | right)
