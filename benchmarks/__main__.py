@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import coverage, evaluation, grid, long_tables, retrieval, serving, startup, tiers, visible
+from benchmarks import coverage, evaluation, flips, grid, long_tables, retrieval, serving, startup, tiers, visible
 from benchmarks.measure import Figure, machine
 
 BENCHMARKS: dict[str, ModuleType] = {
@@ -22,6 +22,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "startup": startup,
     "visible": visible,
     "coverage": coverage,
+    "flips": flips,
 }
 HEAD = ("benchmark", "what", "measured", "demanded", "met")
 

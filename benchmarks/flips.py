@@ -13,12 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import SEED, Figure
+from benchmarks.measure import SEED, Figure, job
 from benchmarks.serving import set_candidates, write_rows
-from fcpair.errors import FcpairError
-from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Simulate, Validate
-from fcpair.records import Role
-from fcpair.study import Study
 
 REPETITIONS = 400
 N_HS, N_CN = 16, 24
@@ -35,19 +31,27 @@ SAID = (
 
 
 def run(folder: Path, repetitions: int) -> list[Figure]:
-    """Flip as many bits, one in each copy of the study, and count what is changed and what is found."""
-    made = prepare(folder)
-    counts = flip(made, folder / "flipped.db", repetitions, SEED)
+    """Flip as many bits, one in each copy of a study, and count what is changed and what is found."""
+    counts = job("benchmarks.flips:measure", folder, repetitions)
     for what, n in counts.items():
-        print(f"  {what}: {n:,} of {repetitions:,}", flush=True)
+        print(f"  {what}: {n:,.0f}", flush=True)
     return [
         Figure("flips", "flips that change what was said and pass", counts["missed"], "exactly", 0),
         Figure("flips", "flips that change what was said", counts["changed"], "at least", repetitions // 10),
     ]
 
 
+def measure(folder: str, repetitions: str) -> dict[str, int]:
+    """Job: make a study, and flip bits in it."""
+    return flip(prepare(Path(folder)), Path(folder) / "flipped.db", int(repetitions), SEED)
+
+
 def prepare(folder: Path) -> Path:
     """A small study in which much has been said: answers with notes, decisions by rule and by hand, verdicts."""
+    from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Simulate, Validate
+    from fcpair.records import Role
+    from fcpair.study import Study
+
     hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
     cn = [f"A reply with the number {i}, é, نه, of about the length that replies have." for i in range(N_CN)]
     sources = [(one, f"a source of {one}") for one in hs]
@@ -71,7 +75,7 @@ def prepare(folder: Path) -> Path:
     return Path(study.place)
 
 
-def flip(made: Path, copy: Path, n: int, seed: int) -> Counter[str]:
+def flip(made: Path, copy: Path, n: int, seed: int) -> dict[str, int]:
     """Flip `n` bits, one in each copy: how many changed what was said (`changed`), of these how many `doctor`, SQLite's
     `quick_check` and its `integrity_check` found, how many the doctor `missed`; and how many of the others it found.
     """
@@ -111,6 +115,9 @@ def passes(path: Path, check: str) -> bool:
 
 def is_sound(path: Path) -> bool:
     """Whether `fcpair doctor` would end with 0."""
+    from fcpair.errors import FcpairError
+    from fcpair.study import Study
+
     try:
         return Study.doctor(path).sound
     except FcpairError:

@@ -15,7 +15,7 @@ from fcpair.cli.table import Cell
 from fcpair.cli.terminal import tell
 
 if TYPE_CHECKING:
-    from fcpair.records import Examined, Health
+    from fcpair.records import Health
 
 FOUND = 1
 LINES_SHOWN = 5
@@ -64,20 +64,17 @@ def _rows(health: Health) -> list[dict[str, Cell]]:
 
 def _explain(health: Health) -> None:
     for one in health.checks:
-        if one.found:
-            _tell_of(one)
+        for sentence in one.found[:LINES_SHOWN]:
+            tell(f"{one.name}: {sentence}.")
+        if len(one.found) > LINES_SHOWN:
+            tell(f"{one.name}: ... and {len(one.found) - LINES_SHOWN:,} more; `--format json` has them all.")
+    for advice in dict.fromkeys(one.advice for one in health.checks if one.found):
+        which = ", ".join(one.name for one in health.checks if one.found and one.advice == advice)
+        tell(f"\nWhat to do ({which}): {advice}.")
+    for one in health.checks:
         if one.note:
             tell(f"Note: {one.name}: {one.note}.")
     for note in health.notes:
         tell(f"Note: {note}.")
     if health.sound:
         tell(f"All is well. Digest of answers, decisions and texts: {health.digest[:SHORT]}")
-
-
-def _tell_of(one: Examined) -> None:
-    for sentence in one.found[:LINES_SHOWN]:
-        tell(f"{one.name}: {sentence}.")
-    if len(one.found) > LINES_SHOWN:
-        tell(f"{one.name}: ... and {len(one.found) - LINES_SHOWN:,} more; `--format json` has them all.")
-    tell(f"What to do: {one.advice}.")
-    tell("")

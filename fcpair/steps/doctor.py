@@ -23,6 +23,10 @@ RESTORE = (
     "the disk, or something other than fcpair, has changed this file: keep it as it is, and go back to a copy that is "
     "sound (`fcpair doctor --study COPY`); `fcpair labels export` writes the labels that can still be read"
 )
+RECOVER = (
+    "keep the file as it is, and go back to a copy that is sound (`fcpair doctor --study COPY`); what can still be read "
+    "of this one, SQLite's own `.recover` writes"
+)
 AT_WORK = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
 
 
@@ -46,7 +50,7 @@ def examine(path: Path, progress: Progress | None = None) -> Health:
     if said := soundness.unreadable(store):
         first = CHECKS[0]
         found = (f"SQLite cannot open it: {said}",)
-        return Health(store.place, (Examined(first.name, first.asks, 0, first.of, found, first.advice),), _digest([]))
+        return Health(store.place, (Examined(first.name, first.asks, 0, first.of, found, RECOVER),), _digest([]))
     with store.read() as tx:
         soundness.check_schema(tx, store.place)
         made, marks = _all_checks(tx, progress or (lambda done, total: None))
@@ -144,7 +148,13 @@ CHECKS = (
     Check("work", "what is done has an answer, what is skipped none", "assignments", promises.slots, AT_WORK),
     Check("codes", "answers and decisions are ones that can be given", "rows", _codes, RESTORE),
     Check("roles", "who checks a pair did not label or decide it", "checks", promises.checkers, AT_WORK),
-    Check("rules", "rules would decide the same today", "decisions", _rules, "run `fcpair adjudicate`"),
+    Check(
+        "rules",
+        "rules would decide the same today",
+        "decisions",
+        _rules,
+        "once nothing else is found, run `fcpair adjudicate`",
+    ),
     Check("tiers", "they follow from answers and decisions", "pairs", _tiers, RESTORE),
     Check("consent", "who answered online had consented", "answers", promises.consents, AT_WORK),
     Check(

@@ -26,6 +26,7 @@ from fcpair.store.tables import adjudication, assignment, chain, judgement, pair
 
 FIRST = bytes(32)
 NOBODY = 0
+AT_ONCE = 2_000  # rows that are linked: of more, the garbage collector takes its share
 _as_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII, and the same in every Python
 
 
@@ -133,7 +134,7 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
     remaining = iter(rows)
     number = int(tx.execute(select(func.coalesce(func.max(of.table.c.id), 0))).scalar_one())
     ends: dict[int, Head] = {}
-    while part := list(islice(remaining, CHUNK)):
+    while part := list(islice(remaining, AT_ONCE)):
         ends = ends or heads(tx, of)
         linked = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
         _link_all(tx, of, linked, ends)

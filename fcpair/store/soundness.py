@@ -188,7 +188,7 @@ def _misfit(of: Chain, says: tuple[Any, ...], whose: str, at: int) -> str:
 
 def _at_the_end(of: Chain, whose: str, end: Head, noted: Head) -> list[str]:
     if end.n != noted.n:
-        return [f"of {whose} {end.n:,} {of.kind}s are there, where {noted.n:,} were given"]
+        return [f"{of.kind}s of {whose} that are there: {end.n:,}; that were given: {noted.n:,}"]
     return [] if end == noted else [f"the newest {of.kind} of {whose} is not the one that was noted"]
 
 

@@ -68,6 +68,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("report",): ("checked", "--out {folder}/r.html"),
     ("log",): ("checked", ""),
     ("run",): ("empty", "{recipe} --study {folder}/run.db"),
+    ("doctor",): ("checked", ""),
     ("upgrade",): ("checked", ""),
 }
 NO_CALL = {("serve",), ("retrieve",)}  # one does not end by itself, the other wants a model

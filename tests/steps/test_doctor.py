@@ -204,7 +204,7 @@ def test_the_last_answer_of_all_is_missed_when_it_is_deleted(at: At) -> None:
     who, at_, _ = nth(path, last)
     change(path, f"DELETE FROM judgement WHERE id = {last}")
     found = findings(path)
-    assert found["answers"] == (f"of `{who}` {at_ - 1} answers are there, where {at_} were given",)
+    assert found["answers"] == (f"answers of `{who}` that are there: {at_ - 1}; that were given: {at_}",)
     assert "numbering" not in found  # which cannot tell: the last one is gone
     assert n == last
 
@@ -216,7 +216,7 @@ def test_an_answer_acknowledged_online_that_is_gone_is_missed_twice(at: At) -> N
     change(study.place, f"DELETE FROM judgement WHERE id = {number}")
     found = findings(study.place)
     assert found["receipts"] == (f"answer {number} of `ana` was acknowledged and is not there",)
-    assert found["answers"] == ("of `ana` 0 answers are there, where 1 were given",)
+    assert found["answers"] == ("answers of `ana` that are there: 0; that were given: 1",)
     assert found["work"][0].endswith("of `ana` is done, but its answers say otherwise")
 
 
@@ -291,7 +291,7 @@ def test_a_decision_by_a_rule_that_was_changed_is_found(at: At) -> None:
             "row 4 of `judgement` refers to",
         ),
         ("UPDATE run SET id = 99 WHERE id = 3", "numbering", "`run` has "),
-        ("UPDATE chain SET n = n + 1 WHERE person_id = 2", "answers", "of `ben` "),
+        ("UPDATE chain SET n = n + 1 WHERE person_id = 2", "answers", "answers of `ben` that are there: "),
     ],
 )
 def test_what_answers_rest_on_is_held_against_what_it_was(at: At, statement: str, check_: str, said: str) -> None:

@@ -137,7 +137,7 @@ def test_what_comes_without_a_digest_is_seen(filled: Store) -> None:
         assert soundness.linked(tx, ANSWERS).faults == [
             "answer 2 of `ana` (row 2, pair 2) does not fit: it or the one before it was changed, put elsewhere or "
             "deleted",
-            "of `ana` 2 answers are there, where 1 were given",
+            "answers of `ana` that are there: 2; that were given: 1",
         ]
 
 
