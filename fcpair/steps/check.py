@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+_KIND = {True: "blind", False: "not blind"}
+_CHANGED = "so far the round was {}, and the pairs dealt now are {}; what was dealt before stays as it was"
 _WAIT = "{:,} pairs wait until all their labels are in"
 VERDICT_WORDS = label_words(VERDICTS) | {"valid": 1, "not valid": 0}
 
@@ -35,23 +37,24 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
     from fcpair.assign import shard_order, share_out
 
     with store.write() as tx:
+        was_blind = is_blind(tx)
         if not more:
             _make_way(tx, redo=redo)
-        elif options.blind is not is_blind(tx) and not work.open_work(tx, Round.VALIDATE).empty:
-            under_way, asked = ("blind" if blind else "not blind" for blind in (is_blind(tx), options.blind))
+        elif options.blind is not was_blind and not work.open_work(tx, Round.VALIDATE).empty:
+            under_way, asked = (_KIND[blind] for blind in (was_blind, options.blind))
             raise StageError(f"verdicts are open in a round that is {under_way}; none can be added that is {asked}")
         labelled, n_not_due = _to_be_validated(tx)
         validators = staff.active(tx, Role.VALIDATOR, options.validators)
         pairs = draw_pairs(labelled, options.pairs, options.seed, first=decisions.lost_verdicts(tx))
         who = share_out(staff.barred(tx, pairs, validators), staff.loads(tx, validators, Round.VALIDATE), options.seed)
-        again = _ask_again(tx, pairs[who < 0] if more else pairs[:0], validators)
+        again = _ask_again(tx, pairs[who < 0] if more else pairs[:0], validators, blind=options.blind)
         if n := int(((who < 0) & ~np.isin(pairs, again["pair_id"])).sum()):
             raise StageError(
                 f"{n:,} of {len(pairs):,} pairs cannot be validated: every validator took part in "
                 "them; add another with `fcpair people add NAME --role validator`"
             )
         pairs, who = pairs[who >= 0], who[who >= 0]
-        rows = pd.DataFrame({"pair_id": pairs, "status": Status.OPEN.value})
+        rows = pd.DataFrame({"pair_id": pairs, "status": Status.OPEN.value, "blind": options.blind})
         ids = [one.id for one in validators]
         rows["person_id"] = np.array(ids)[who]
         last = rows["person_id"].map(work.last_positions(tx, Round.VALIDATE)).fillna(0).astype("int64")
@@ -68,7 +71,8 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
         run = note_run(tx, options.stage, as_params(options), counts)
         # More of a round says nothing about how the round was dealt, but for what its validators see.
         keep(tx, replace(options, validators=len(validators)), run, only={"blind"} if more else None)
-        return run
+        changed = more and options.blind is not was_blind
+        return replace(run, notes=(_CHANGED.format(_KIND[was_blind], _KIND[options.blind]),)) if changed else run
 
 
 def _to_be_validated(tx: Tx) -> tuple[NDArray[np.int64], int]:
@@ -94,10 +98,11 @@ def _to_be_validated(tx: Tx) -> tuple[NDArray[np.int64], int]:
     return due, n_not_due
 
 
-def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person]) -> pd.DataFrame:
+def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person], *, blind: bool) -> pd.DataFrame:
     """Open these pairs again for whoever gave a verdict on a label that is another now, where nobody else is left.
 
-    Returns the pairs for which there is such a validator, as `pair_id` and `person_id`.
+    Who has seen a label of a pair is not asked blind about it. Returns the pairs for which there is such a validator,
+    as `pair_id` and `person_id`.
     """
     import numpy as np
 
@@ -109,8 +114,9 @@ def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person]) -> pd
         if one.id in spared:
             about = (dealt["person_id"] == one.id) & dealt["pair_id"].isin(topics.pairs_about(tx, spared[one.id]))
             dealt = dealt[~about]
+    dealt = dealt[dealt["blind"] | (not blind)]
     again = dealt[dealt["person_id"].isin([one.id for one in validators])].drop_duplicates("pair_id")
-    work.set_status(tx, again["id"].tolist(), [Status.OPEN.value] * len(again))
+    work.ask_again(tx, again["id"].tolist(), blind=blind)
     return again[["pair_id", "person_id"]]
 
 
@@ -151,7 +157,7 @@ def _make_way(tx: Tx, *, redo: bool) -> None:
 
 
 def is_blind(tx: Tx) -> bool:
-    """Whether the validators of the current round do not see the label."""
+    """Whether the validators to whom pairs are dealt now do not see the label."""
     return own(tx, Validate, {}).blind
 
 
@@ -162,11 +168,11 @@ def label_names(tx: Tx) -> dict[int, str]:
     return {int(pair): names[int(code)] for pair, code in zip(standing["pair_id"], standing["code"], strict=True)}
 
 
-def with_decisions(tx: Tx, given: pd.DataFrame, *, blind: bool | None = None) -> pd.DataFrame:
+def with_decisions(tx: Tx, given: pd.DataFrame, *, blind: bool) -> pd.DataFrame:
     """Tie each verdict to the decision that it is about; a blind label becomes the verdict that it amounts to."""
     standing = decisions.current_adjudications(tx).set_index("pair_id")
     found = given.assign(adjudication_id=given["pair_id"].map(standing["id"]).astype("Int64"))
-    if not (is_blind(tx) if blind is None else blind):
+    if not blind:
         return found
     final = given["pair_id"].map(standing["code"]).fillna(NO_CODE).to_numpy(int)
     own = given["code"].to_numpy()

@@ -95,8 +95,9 @@ def write_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[s
 def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[str, int]:
     """Write each validator's open pairs as a sheet to be filled in; returns the rows of each file.
 
-    The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. A file
-    that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
+    The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. Where
+    open pairs are of both kinds, those of the present one come first, and the others when these are done. A file that
+    holds answers or notes, or is no such sheet, is kept, and not in what is returned.
     """
     from fcpair.steps.check import is_blind, label_names
 
@@ -110,7 +111,9 @@ def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv"
         if rows.empty:
             raise StageError("no verdict is due: all that are open wait until all labels of their pairs are in")
         columns = ["validator", "position", "pair", "hs", "cn"]
-        if is_blind(tx):
+        blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
+        rows = rows[rows["blind"] == blind].copy()
+        if blind:
             scheme, answer = scheme_of(tx), "own_label"
             sheets = rows.assign(own_label="", note="")[[*columns, "own_label", "note"]]
         else:

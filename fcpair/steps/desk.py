@@ -17,7 +17,7 @@ from fcpair.steps import check, eligible, settle, staff
 from fcpair.steps.allowance import allowance, limit_reached, limited
 from fcpair.steps.ground import opaque, scheme_of
 from fcpair.steps.receipt import once
-from fcpair.store import Store, Tx, desk, slots
+from fcpair.store import Store, Tx, desk, slots, work
 
 ROUND_OF = {role: round_ for round_, role in staff.ROLE_IN.items()}
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
@@ -47,10 +47,22 @@ class Desk:
     def choices(self, round_: Round) -> tuple[str, ...]:
         """The names of the answers in a round, in the order of their keys; `skip` is always there besides."""
         with self._store.read() as tx:
-            return tuple(choice.name for choice in self._choices(tx, round_))
+            return _names(self._choices(round_, blind=check.is_blind(tx)))
 
-    def _choices(self, tx: Tx, round_: Round) -> Scheme:
-        if round_ is Round.LABEL or check.is_blind(tx):
+    def answer_sets(self, visitor: Visitor) -> dict[str, tuple[str, ...]]:
+        """The names of the answers, as `choices` has them, under an empty key.
+
+        Where a validator was given pairs blind and pairs with their label, there are two: under `label` what is asked
+        of those that are shown without one, under `verdict` of the others.
+        """
+        round_ = _round_of(visitor)
+        with self._store.read() as tx:
+            kinds = work.kinds(tx, visitor.id) if round_ is Round.VALIDATE else set()
+            sets = {"label": True, "verdict": False} if len(kinds) > 1 else {"": check.is_blind(tx)}
+            return {name: _names(self._choices(round_, blind=blind)) for name, blind in sets.items()}
+
+    def _choices(self, round_: Round, *, blind: bool) -> Scheme:
+        if round_ is Round.LABEL or blind:
             return self._scheme
         return Scheme(VERDICTS.choices[::-1])  # agree first: what most people answer has the first key
 
@@ -60,7 +72,7 @@ class Desk:
         with self._store.read() as tx:
             left = allowance(tx, visitor.id, self._annotate).room if limited(self._annotate) else None
             rows = desk.open_tasks(tx, visitor.id, round_, n if left is None else min(n, left))
-            return [self._task(tx, row, self._shows_label(tx, round_), None) for row in rows]
+            return [self._task(tx, row, None) for row in rows]
 
     def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
         """A person's own answered pairs, the latest first, each with its answer; `before` is an assignment of theirs.
@@ -70,8 +82,7 @@ class Desk:
         round_ = _round_of(visitor)
         with self._store.read() as tx:
             rows = desk.answered_tasks(tx, visitor.id, round_, before, n)
-            choices, shows_label = self._choices(tx, round_), self._shows_label(tx, round_)
-            return [self._task(tx, row, shows_label, _own_answer(row, choices, blind=not shows_label)) for row in rows]
+            return [self._task(tx, row, self._own_answer(row)) for row in rows]
 
     def submit(self, visitor: Visitor, submission: Submission) -> dict[str, int]:
         """Record an answer; returns `judgement_id`, `assignment_id` and the newest `guideline_version`.
@@ -127,10 +138,17 @@ class Desk:
         left = None if pace is None else left_s(open_, pace)
         return Progress(open_, done, skipped, pace_s=pace, left_s=left, undefined=why, **allowed.shown())
 
-    def _shows_label(self, tx: Tx, round_: Round) -> bool:
-        return round_ is Round.VALIDATE and not check.is_blind(tx)
+    def _own_answer(self, row: dict[str, Any]) -> str:
+        """What a person answered, in the words in which they were asked."""
+        if row["code"] is None:
+            return SKIP
+        if row["own_code"] is not None:
+            return self._scheme[row["own_code"]].name
+        # A verdict on a label that was in sight has no label of one's own, whatever the pair asks for by now.
+        return (VERDICTS if row["round"] == Round.VALIDATE else self._scheme)[row["code"]].name
 
-    def _task(self, tx: Tx, row: dict[str, Any], shows_label: bool, answer: str | None) -> Task:
+    def _task(self, tx: Tx, row: dict[str, Any], answer: str | None) -> Task:
+        shows_label = row["round"] == Round.VALIDATE and not row["blind"]
         return Task(
             assignment_id=row["id"],
             pair_id=row["pair_id"],
@@ -155,14 +173,14 @@ class Desk:
         found = desk.find_assignment(tx, given.assignment_id)
         if found is None or found.person_id != visitor.id or found.round != round_:
             raise RefusedError(NOT_YOURS)  # in the same words, whether there is such an assignment or not
-        code = self._code(tx, round_, given.answer)
+        code = self._code(self._choices(round_, blind=found.blind), given.answer)
         verdict = {}
         if round_ is Round.VALIDATE:
             if found.still_labelled:
                 raise eligible.still_labelled(found.pair_id)
             if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
                 raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
-            verdict = _verdict(code, found.decision_id, found.decided, blind=check.is_blind(tx))
+            verdict = _verdict(code, found.decision_id, found.decided, blind=found.blind)
         shown = _shown_guidelines(given, found.guideline_version)
         self._check_status(tx, visitor.id, Status(found.status), given)
         row = {
@@ -183,8 +201,7 @@ class Desk:
         reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
         return {**reply, "guideline_version": found.guideline_version}
 
-    def _code(self, tx: Tx, round_: Round, answer: str) -> int | None:
-        choices = self._choices(tx, round_)
+    def _code(self, choices: Scheme, answer: str) -> int | None:
         codes = {choice.name: choice.code for choice in choices}
         if answer != SKIP and answer not in codes:
             raise InputError(f"`{answer}` is no answer here; expected one of {', '.join(codes)} or {SKIP}")
@@ -197,6 +214,10 @@ class Desk:
             raise RefusedError(limit)
         if status is Status.SKIPPED and given.answer != SKIP and not slots.reclaim(tx, given.assignment_id):
             raise ConflictError("somebody else has this pair now, since you skipped it")
+
+
+def _names(scheme: Scheme) -> tuple[str, ...]:
+    return tuple(choice.name for choice in scheme)
 
 
 def _round_of(visitor: Visitor) -> Round:
@@ -221,13 +242,3 @@ def _shown_guidelines(given: Submission, newest: int) -> int:
     if given.guideline_version is not None and given.guideline_version > newest:
         raise InputError(f"there is no version {given.guideline_version} of the guidelines; the newest is {newest}")
     return given.guideline_version or newest
-
-
-def _own_answer(row: dict[str, Any], choices: Scheme, *, blind: bool) -> str:
-    """What a person answered, in the words of the round."""
-    if row["code"] is None:
-        return SKIP
-    if not (blind and row["round"] == Round.VALIDATE):
-        return choices[row["code"]].name
-    # A verdict of a round that was not blind has no label of one's own.
-    return VERDICTS[row["code"]].name if row["own_code"] is None else choices[row["own_code"]].name

@@ -73,7 +73,6 @@ def _simulate_round(
     """Answer what is open, give what was skipped to others, and so on until nobody can take more."""
     import numpy as np
 
-    blind = check.is_blind(tx)
     counts: Counter[str] = Counter(answers=0, skips=0, reassigned=0)
     vacant = 0
     for turn in range(len(people.people(tx)) + 1):
@@ -82,11 +81,13 @@ def _simulate_round(
         if open_.empty:
             break
         turn_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1)[0])
-        given = open_.rename(columns={"id": "assignment_id"})[["assignment_id", "pair_id", "person_id"]].assign(note="")
+        asked = open_.rename(columns={"id": "assignment_id"}).assign(note="")
+        given = asked[["assignment_id", "pair_id", "person_id", "note"]]
         look = simulation.answers if round_ is Round.LABEL else simulation.second_looks
         given["code"] = look(np.asarray(true[given["pair_id"]], np.int64), scheme, habits, turn_seed)
         if round_ is Round.VALIDATE:
-            given = check.with_decisions(tx, given, blind=True).drop(columns=[] if blind else ["own_code"])
+            given = check.with_decisions(tx, given, blind=True)
+            given["own_code"] = given["own_code"].where(asked["blind"])
         given["seconds"] = simulation.seconds(len(given), turn_seed)
         save_answers(tx, given, Origin.SIMULATED, run_id)
         skips = int((given["code"] == NO_CODE).sum())

@@ -15,6 +15,7 @@ from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.steps import check, eligible, settle, staff
 from fcpair.steps.ground import begin_run, has_own, scheme_of
 from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, slots, texts, work
+from fcpair.tabular import read_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SUPERSEDE = "--supersede takes this as the newer answer"
+OWN, VERDICT = "own_label", "verdict"
 NOBODY = -1  # stands for a person or an assignment that there is not
 
 
@@ -35,18 +37,25 @@ def import_labels(store: Store, path: str | Path, *, supersede: bool) -> RunReco
 def import_verdicts(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:
     """Record the verdicts of a file: filled-in sheets, or a long table made elsewhere."""
     with store.write() as tx:
-        blind = check.is_blind(tx)
+        blind = _is_blind(tx, path)
         words = label_words(scheme_of(tx)) if blind else check.VERDICT_WORDS
-        given = read_answers(path, words, person="validator", answer="own_label" if blind else "verdict")
-        return _record(tx, given, Round.VALIDATE, supersede=supersede)
+        given = read_answers(path, words, person="validator", answer=OWN if blind else VERDICT)
+        return _record(tx, given, Round.VALIDATE, supersede=supersede, blind=blind)
 
 
-def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> RunRecord:
+def _is_blind(tx: Tx, path: str | Path) -> bool:
+    """Whether a file is to hold labels of the validators' own: as was dealt; its columns say it where both were."""
+    kinds = work.kinds(tx) or {check.is_blind(tx)}
+    return kinds.pop() if len(kinds) == 1 else OWN in read_table(path).columns
+
+
+def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool, blind: bool = False) -> RunRecord:
     locate(tx, given)
     _add_people(tx, given, round_)
     _add_assignments(tx, given, round_)
     if round_ is Round.VALIDATE:
-        given.rows = check.with_decisions(tx, given.rows)
+        _check_kind(tx, given, blind=blind)
+        given.rows = check.with_decisions(tx, given.rows, blind=blind)
     _add_what_is_there(tx, given, round_, supersede=supersede)
     if round_ is Round.VALIDATE:
         _refuse_what_is_not_due(tx, given)
@@ -158,6 +167,16 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
 
 def _is_undealt(tx: Tx, round_: Round) -> bool:
     return round_ is Round.LABEL and not has_own(tx, Assign)
+
+
+def _check_kind(tx: Tx, given: Incoming, *, blind: bool) -> None:
+    """Add a finding where a pair was dealt blind and the file has verdicts, or the other way round."""
+    dealt = work.assignments(tx, Round.VALIDATE).set_index("id")["blind"]
+    rows = given.rows
+    other = (rows["assignment_id"].map(dealt) == (not blind)).to_numpy()
+    was, column = ("with its label in sight", VERDICT) if blind else ("blind", OWN)
+    messages = (f"pair {pair} was dealt {was}; give `{column}` in a file of its own" for pair in rows["pair_id"])
+    given.complain(other, messages, cause=f"these pairs were dealt {was}; give `{column}` in a file of their own")
 
 
 def _add_undealt(tx: Tx, rows: pd.DataFrame) -> None:

@@ -29,6 +29,7 @@ _SHOWN = (
         assignment.c.id,
         assignment.c.pair_id,
         assignment.c.round,
+        assignment.c.blind,
         assignment.c.status,
         _hs.c.body.label("hs"),
         _hs.c.language.label("hs_language"),
@@ -52,8 +53,8 @@ _OPEN_BY_ROUND = {
 
 
 def open_tasks(tx: Tx, person_id: int, round_: Round, n: int) -> list[dict[str, Any]]:
-    """The next `n` pairs that a person has open: `id` (assignment), `pair_id`, `hs`, `hs_language`, `cn`,
-    `cn_language`, and to validate `decision_id` and `decided`, the code that the pair has now.
+    """The next `n` pairs that a person has open: `id` (assignment), `pair_id`, `blind`, `hs`, `hs_language`,
+    `cn`, `cn_language`, and to validate `decision_id` and `decided`, the code that the pair has now.
     """
     found = tx.execute(_OPEN_BY_ROUND[round_], {"person": person_id, "round": round_.value, "n": n})
     return [dict(row._mapping) for row in found]
@@ -101,7 +102,7 @@ def _taken_over() -> Any:
 
 _NEWEST_GUIDELINES = select(func.max(guideline.c.id)).scalar_subquery().label("guideline_version")
 _ASSIGNMENT = select(
-    *(assignment.c[name] for name in ("id", "pair_id", "person_id", "round", "status")),
+    *(assignment.c[name] for name in ("id", "pair_id", "person_id", "round", "blind", "status")),
     *_STANDING,
     open_label(assignment.c.pair_id).label("still_labelled"),
     _NEWEST_GUIDELINES,
@@ -109,8 +110,8 @@ _ASSIGNMENT = select(
 
 
 def find_assignment(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
-    """An assignment: `id`, `pair_id`, `person_id`, `round`, `status`, the standing `decision_id` and `decided`, whether
-    somebody has still to label the pair (`still_labelled`), and the newest `guideline_version`.
+    """An assignment: `id`, `pair_id`, `person_id`, `round`, `blind`, `status`, the standing `decision_id` and
+    `decided`, whether somebody has still to label the pair (`still_labelled`), and the newest `guideline_version`.
     """
     return tx.execute(_ASSIGNMENT, {"one": assignment_id}).first()
 

@@ -48,6 +48,7 @@ def fill(tx: Tx, assignment_id: int, pair_id: int, round_: Round, heir_id: int) 
         "position": (tx.execute(last).scalar() or 0) + 1,
         "status": Status.OPEN.value,
         "replaces": assignment_id,
+        "blind": tx.execute(select(assignment.c.blind).where(assignment.c.id == assignment_id)).scalar_one(),
     }
     tx.execute(insert(assignment), [row])
 

@@ -190,6 +190,7 @@ assignment = Table(
     Column("status", String(16), nullable=False),
     Column("replaces", ForeignKey("assignment.id"), unique=True),
     Column("answered_at", String(32)),  # online, the last time: what a person has read today, and at what pace
+    Column("blind", Boolean, nullable=False, server_default=false()),  # to a validator: shown without the label
     UniqueConstraint("pair_id", "person_id", "round"),
     Index(None, "person_id", "round", "status", "position"),
     Index(None, "person_id", "answered_at"),

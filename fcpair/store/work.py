@@ -21,12 +21,14 @@ LOAD = (Status.DONE.value, Status.OPEN.value)  # what somebody has done and will
 
 
 def add_assignments(tx: Tx, assignments: pd.DataFrame, round_: Round) -> None:
-    """Give out pairs: `pair_id`, `person_id`, `position`, `status`, and `replaces` where a slot is filled again."""
+    """Give out pairs: `pair_id`, `person_id`, `position`, `status`; `replaces` where a slot is filled again; `blind`
+    where it is to be validated.
+    """
     insert_rows(tx, assignment, records(assignments.assign(round=round_.value)))
 
 
 def assignments(tx: Tx, round_: Round) -> pd.DataFrame:
-    """All assignments of a round: `id`, `pair_id`, `person_id`, `position`, `status`, `hs_id`, `cn_id`."""
+    """All assignments of a round: `id`, `pair_id`, `person_id`, `position`, `status`, `blind`, `hs_id`, `cn_id`."""
     query = (
         select(
             assignment.c.id,
@@ -34,6 +36,7 @@ def assignments(tx: Tx, round_: Round) -> pd.DataFrame:
             assignment.c.person_id,
             assignment.c.position,
             assignment.c.status,
+            assignment.c.blind,
             pair.c.hs_id,
             pair.c.cn_id,
         )
@@ -41,13 +44,13 @@ def assignments(tx: Tx, round_: Round) -> pd.DataFrame:
         .where(assignment.c.round == round_.value)
         .order_by(assignment.c.id)
     )
-    return frame(tx, query)
+    return frame(tx, query).astype({"blind": bool})
 
 
 def open_work(tx: Tx, round_: Round) -> pd.DataFrame:
     """What people still have to do, shard by shard in its order.
 
-    Columns: `id`, `annotator` (pseudonym), `position`, `pair_id`, `hs_id`, `cn_id`, `hs`, `cn`.
+    Columns: `id`, `annotator` (pseudonym), `position`, `pair_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
     """
     hs, cn = aliased(text), aliased(text)
     query = (
@@ -56,6 +59,7 @@ def open_work(tx: Tx, round_: Round) -> pd.DataFrame:
             person.c.name.label("annotator"),
             assignment.c.position,
             assignment.c.pair_id,
+            assignment.c.blind,
             pair.c.hs_id,
             pair.c.cn_id,
             hs.c.body.label("hs"),
@@ -68,7 +72,7 @@ def open_work(tx: Tx, round_: Round) -> pd.DataFrame:
         .where(assignment.c.round == round_.value, assignment.c.status == Status.OPEN.value)
         .order_by(person.c.id, assignment.c.position)
     )
-    return frame(tx, query)
+    return frame(tx, query).astype({"blind": bool})
 
 
 def dealt(tx: Tx, round_: Round) -> pd.DataFrame:
@@ -78,14 +82,14 @@ def dealt(tx: Tx, round_: Round) -> pd.DataFrame:
 
 
 def vacant_slots(tx: Tx, round_: Round) -> pd.DataFrame:
-    """Slots that were skipped or withdrawn and that nobody has taken over yet: `id`, `pair_id`."""
+    """Slots that were skipped or withdrawn and that nobody has taken over yet: `id`, `pair_id`, `blind`."""
     taken_over = select(assignment.c.replaces).where(assignment.c.replaces.is_not(None))
     query = (
-        select(assignment.c.id, assignment.c.pair_id)
+        select(assignment.c.id, assignment.c.pair_id, assignment.c.blind)
         .where(assignment.c.round == round_.value, assignment.c.status.in_(LAPSED), assignment.c.id.not_in(taken_over))
         .order_by(assignment.c.id)
     )
-    return frame(tx, query)
+    return frame(tx, query).astype({"blind": bool})
 
 
 def lapsed(tx: Tx, ids: list[int]) -> list[int]:
@@ -99,6 +103,18 @@ def set_status(tx: Tx, ids: list[int], statuses: list[str]) -> None:
     change = update(assignment).where(assignment.c.id == bindparam("one")).values(status=bindparam("new"))
     if ids:
         tx.execute(change, [{"one": one, "new": new} for one, new in zip(ids, statuses, strict=True)])
+
+
+def ask_again(tx: Tx, ids: list[int], *, blind: bool) -> None:
+    """Open assignments of validators again, who see the label this time or do not."""
+    change = update(assignment).where(assignment.c.id.in_(dialect.listed(ids)))
+    tx.execute(change.values(status=Status.OPEN.value, blind=blind))
+
+
+def kinds(tx: Tx, person_id: int | None = None) -> set[bool]:
+    """Whether what was dealt to validators, or to one of them, is blind: one of both, both, or none of them."""
+    query = select(assignment.c.blind).where(assignment.c.round == Round.VALIDATE.value).distinct()
+    return set(tx.execute(query if person_id is None else query.where(assignment.c.person_id == person_id)).scalars())
 
 
 def withdraw(tx: Tx, person_id: int) -> int:

@@ -156,8 +156,8 @@ def _work(routes: APIRouter, context: Context) -> None:
     def show(request: Request, visitor: Visitor) -> Response:
         if not visitor.consented:
             return RedirectResponse("/welcome", SEE_OTHER)
-        choices = desk.choices(ROUND_OF[visitor.role])
-        values = {"heading": HEADINGS[visitor.role], "choices": choices, "skip": SKIP, "longest": LONGEST_NOTE}
+        sets = desk.answer_sets(visitor)
+        values = {"heading": HEADINGS[visitor.role], "answer_sets": sets, "skip": SKIP, "longest": LONGEST_NOTE}
         return context.page(request, visitor, "desk.html.j2", **values, **_desk_facts(context, visitor))
 
     @routes.get("/annotate")

@@ -20,6 +20,22 @@ def upgrade() -> None:
     _chain_answers_and_decisions()
     _add_checksums()
     _let_sessions_end()
+    _note_what_is_blind()
+
+
+def _note_what_is_blind() -> None:
+    """Whether a validator sees the label is said of each pair: of an answered one the answer tells it, of an open one
+    the round; a skipped one counts as blind where any was, so that its label stays hidden.
+    """
+    op.add_column("assignment", sa.Column("blind", sa.Boolean(), nullable=False, server_default=sa.false()))
+    newest = "SELECT max(id) FROM judgement WHERE assignment_id = assignment.id"
+    is_now = "EXISTS (SELECT 1 FROM setting WHERE key = 'validate.blind' AND value = 'true')"
+    ever_was = f"({is_now} OR EXISTS (SELECT 1 FROM judgement WHERE own_code IS NOT NULL))"
+    op.execute(
+        "UPDATE assignment SET blind = CASE status "
+        f"WHEN 'done' THEN EXISTS (SELECT 1 FROM judgement WHERE id = ({newest}) AND own_code IS NOT NULL) "
+        f"WHEN 'open' THEN {is_now} ELSE {ever_was} END WHERE round = 'validate'"
+    )
 
 
 def _chain_answers_and_decisions() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from browser.sitting import answer, await_pair, await_sent, enter, pair
 from browser.test_connection import CUT
 from browser.windows import Windows
 from fcpair.params import Validate
-from fcpair.records import Verdict
+from fcpair.records import Round, Submission, Verdict
 from fcpair.store import decisions
 
 OUTDATED = (
@@ -132,6 +133,50 @@ def test_in_a_blind_round_too_an_answer_that_does_not_count_is_asked_for_again(
     answer(page, "appropriate")
     await_sent(page)
     assert verdicts(served).keys() == {first}
+
+
+def test_a_blind_answer_is_gone_back_to_blind_when_pairs_are_dealt_with_their_label_since(
+    host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+) -> None:
+    served = host(stages["checking"])
+    served.study.assign_validation(Validate(pairs=2, blind=True, seed=1), redo=True)
+    page = sit(served, windows)
+    n_blind = len(open_pairs(served))
+    assert n_blind
+    for _ in range(n_blind):
+        answer(page, "appropriate")
+    page.wait_for_url("**/thanks")
+    blind_to_others(served)
+    served.study.assign_validation(Validate(pairs=10, seed=1), more=True)
+    page.goto(f"{served.url}/validate")
+    await_pair(page)
+    expect(page.locator("#label-line")).to_be_visible()
+    expect(page.locator("[data-answer]:visible")).to_have_count(3)
+    answer(page, "agree")
+    await_sent(page)
+    page.keyboard.press("u")
+    expect(page.locator("#answered")).to_have_text("agree")
+    page.keyboard.press("u")
+    expect(page.locator("#answered")).to_have_text("appropriate")
+    expect(page.locator("#label-line")).to_be_hidden()
+    expect(page.locator("[data-answer]:visible")).to_have_count(4)
+    expect(page.locator(PRESSED)).to_have_attribute("data-answer", "appropriate")
+    answer(page, "not_appropriate")
+    await_sent(page)
+    expect(page.locator("#label-line")).to_be_visible()
+    with served.study._store.read() as tx:
+        own = decisions.current_codes(tx, Round.VALIDATE)["own_code"].dropna()
+    assert sorted(own) == sorted([0, *[2] * (len(own) - 1)])
+
+
+def blind_to_others(served: Host) -> None:
+    """Answer what the other validator has, so that no verdict is open."""
+    walt = served.study.access.by_token(served.token("walt"))
+    assert walt is not None
+    desk = served.study.desk(TERMS)
+    while tasks := desk.tasks(walt):
+        given = Submission(f"walt-{tasks[0].pair_id}-pair", tasks[0].assignment_id, "appropriate")
+        desk.submit(walt, replace(given, decision_id=tasks[0].decision_id))
 
 
 def test_a_skip_stands_whatever_the_label_is_by_now(served: Host, windows: Windows, tmp_path: Path) -> None:

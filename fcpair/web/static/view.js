@@ -33,6 +33,8 @@ export class View {
     shown("outdated", task.outdated);
     shown("earlier", earlier);
     shown("forward", earlier);
+    const asked = task.label === null ? "label" : "verdict"; // who sees no label is asked for one
+    for (const set of document.querySelectorAll("[data-asks-for]")) set.hidden = set.dataset.asksFor !== asked;
     for (const button of document.querySelectorAll("[data-answer]")) {
       if (earlier) button.setAttribute("aria-pressed", button.dataset.answer === task.answer && !task.outdated);
       else button.removeAttribute("aria-pressed");
