@@ -78,7 +78,7 @@ def test_what_waits_is_what_the_keyboard_would_show(at: At) -> None:
         study.docket.decide(judy, rule(case))
     assert len(shown) > 5
     assert sorted(shown) == waiting
-    assert study.docket.state(judy) == Queue(0, 0, 0, len(shown))
+    assert study.docket.state(judy) == Queue(0, False, 0, len(shown))
 
 
 def test_only_pairs_that_wait_can_be_looked_at(at: At) -> None:
@@ -100,7 +100,7 @@ def test_labels_that_agree_and_labels_that_are_missing_need_no_decision(at: At, 
     for pair, said in ((1, "the labels of pair 1 agree"), (2, "pair 2 has no label"), (3, "pair 3 has no label")):
         with pytest.raises(ConflictError, match=said):
             study.docket.case(judy, pair)
-    assert study.docket.state(judy) == Queue(0, 0, 0, 0)
+    assert study.docket.state(judy) == Queue(0, False, 0, 0)
     assert study.docket.next(judy) is None
 
 
