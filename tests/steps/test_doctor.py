@@ -212,7 +212,8 @@ def test_the_last_answer_of_all_is_missed_when_it_is_deleted(at: At) -> None:
 def test_an_answer_acknowledged_online_that_is_gone_is_missed_twice(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
-    number = give(desk, ana, "appropriate")["judgement_id"]
+    give(desk, ana, "appropriate")
+    (number,) = ask(study.place, "SELECT max(id) FROM judgement")
     change(study.place, f"DELETE FROM judgement WHERE id = {number}")
     found = findings(study.place)
     assert found["receipts"] == (f"answer {number} of `ana` was acknowledged and is not there",)

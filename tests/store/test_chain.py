@@ -96,7 +96,7 @@ def test_one_answer_alone_gets_the_digest_that_it_gets_among_many(filled: Store)
         st.tuples(
             st.sampled_from([1, 2, 3]),
             st.sampled_from([None, 0, 1, 2]),
-            st.text(st.characters(exclude_categories=("Cs",)), max_size=20),
+            st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
             st.none() | st.integers(-5, 5) | st.floats(allow_infinity=False),
         ),
         min_size=1,
