@@ -213,7 +213,7 @@ def test_an_answer_acknowledged_online_that_is_gone_is_missed_twice(at: At) -> N
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
     give(desk, ana, "appropriate")
-    (number,) = ask(study.place, "SELECT max(id) FROM judgement")
+    number = ask(study.place, "SELECT max(id) FROM judgement")[0]
     change(study.place, f"DELETE FROM judgement WHERE id = {number}")
     found = findings(study.place)
     assert found["receipts"] == (f"answer {number} of `ana` was acknowledged and is not there",)
