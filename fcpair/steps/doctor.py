@@ -24,8 +24,8 @@ RESTORE = (
     "sound (`fcpair doctor --study COPY`); `fcpair labels export` writes the labels that can still be read"
 )
 RECOVER = (
-    "keep the file as it is, and go back to a copy that is sound (`fcpair doctor --study COPY`); what can still be read "
-    "of this one, SQLite's own `.recover` writes"
+    "keep the file as it is, and go back to a copy that is sound (`fcpair doctor --study COPY`); what can still be "
+    "read, SQLite's own `.recover` writes"
 )
 AT_WORK = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
 

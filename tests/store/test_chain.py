@@ -16,7 +16,7 @@ from fcpair.store import Store, Tx, chain, checksums, decisions, desk, docket, g
 from fcpair.store.chain import ANSWERS, DECISIONS, FIRST, Head
 from fcpair.store.tables import adjudication, assignment, guideline, judgement, person, text
 from store.test_promises import assigned, fill
-from store.test_rows import undone
+from store.test_rows import TEXT, undone
 
 AT = "2026-11-22T03:00:00.000+00:00"
 
@@ -96,7 +96,7 @@ def test_one_answer_alone_gets_the_digest_that_it_gets_among_many(filled: Store)
         st.tuples(
             st.sampled_from([1, 2, 3]),
             st.sampled_from([None, 0, 1, 2]),
-            st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+            TEXT,
             st.none() | st.integers(-5, 5) | st.floats(allow_infinity=False),
         ),
         min_size=1,
