@@ -151,7 +151,7 @@ def rotate_secret(study: Study, yes: bool) -> None:
     if not yes:
         click.confirm("Everybody is signed out, and comes in again by their invite link. Go on?", abort=True, err=True)
     study.access.rotate_secret()
-    click.echo("every session has ended; people come in again by their invite links")
+    show("every session has ended; people come in again by their invite links")
 
 
 @people.command("list")

@@ -38,6 +38,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("people", "list"): ("dealt", ""),
     ("people", "invite"): ("dealt", "ana"),
     ("people", "revoke"): ("dealt", "ana"),
+    ("people", "rotate-secret"): ("dealt", "--yes"),
     ("people", "terms"): ("dealt", ""),
     ("people", "forget"): ("dealt", "ana"),
     ("people", "role"): ("labelled", "ana validator"),

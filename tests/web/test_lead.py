@@ -483,3 +483,15 @@ def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp
 )
 def test_what_the_pages_do_is_not_looked_for_in_a_terminal(sentence: str, said: str) -> None:
     assert on_pages(sentence) == said
+
+
+def test_it_is_said_how_many_verdicts_wait_for_labels(serve: Callable[..., Site]) -> None:
+    site = serve("checking")
+    lead = site.browser("lea")
+    assert "until all labels" not in lead.get("/lead").text + lead.get("/lead/steps").text
+    site.study.assign(Assign(overlap={3: 1.0}), more=True)
+    n = site.study.status()["verdicts_not_due"]
+    assert n > 1
+    for path in ("/lead/panel/progress", "/lead/steps"):
+        assert f"({n} of them wait until all labels of their pairs are in)" in lead.get(path).text
+    assert f"{n} open verdicts wait until all labels of their pairs are in" in lead.get("/lead").text
