@@ -1,6 +1,7 @@
 """What is kept on this machine between runs, so that nothing is computed or asked twice.
 
-A cache that cannot be read or written is a warning in the log, never an error: the work is done anew.
+A cache that cannot be read or written is a warning in the log, never an error: the work is done anew. Its files are
+for their owner alone, since answers hold texts.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def write_rows(path: Path, rows: Mapping[str, NDArray[Any]]) -> None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
+        with replacing(path, private=True) as temporary:
             np.savez(temporary, keys=np.array(list(rows)), vectors=np.stack(list(rows.values())))
     except OSError as error:
         _log.warning("%s cannot be kept (%s)", path, error)
@@ -72,7 +73,7 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
     """Keep one record as JSON, in place of what the file has."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
+        with replacing(path, private=True) as temporary:
             temporary.write_text(json.dumps(record, indent=1), "utf-8")
     except OSError as error:
         _log.warning("%s cannot be kept (%s)", path, error)

@@ -251,10 +251,13 @@ def _guarded(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 class replacing:  # noqa: N801 - reads as a verb: `with replacing(path) as temporary`
-    """A temporary file beside `path` that takes its place when the block ends well, and goes when it does not."""
+    """A temporary file beside `path` that takes its place when the block ends well, and goes when it does not.
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+    Who may read it is for the umask to say, or its owner alone where it is `private`.
+    """
+
+    def __init__(self, path: str | Path, *, private: bool = False) -> None:
+        self.path, self._private = Path(path), private
 
     def __enter__(self) -> Path:
         if not self.path.parent.is_dir():
@@ -268,9 +271,10 @@ class replacing:  # noqa: N801 - reads as a verb: `with replacing(path) as tempo
 
     def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
         if failed is None:
-            mask = os.umask(0)
-            os.umask(mask)
-            self._temporary.chmod(0o666 & ~mask)
+            if not self._private:
+                mask = os.umask(0)
+                os.umask(mask)
+                self._temporary.chmod(0o666 & ~mask)
             self._temporary.replace(self.path)
         else:
             self._temporary.unlink(missing_ok=True)

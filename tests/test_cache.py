@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 import numpy as np
@@ -60,3 +61,14 @@ def test_a_record_that_cannot_be_kept_is_a_warning(tmp_path: Path, caplog: pytes
     with caplog.at_level(logging.WARNING):
         write_record(tmp_path / "file" / "r.json", {})
     assert "cannot be kept" in caplog.text
+
+
+def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        write_record(tmp_path / "answers" / "one.json", {"asked": "a text"})
+        write_rows(tmp_path / "vectors.npz", {"digest": np.zeros(3)})
+    finally:
+        os.umask(old)
+    for kept in (tmp_path / "answers" / "one.json", tmp_path / "vectors.npz"):
+        assert kept.stat().st_mode & 0o777 == 0o600

@@ -41,6 +41,7 @@ LAYERS = {
     "_migrations": "migrations",
     "records": "base",
     "errors": "base",
+    "private": "base",
 }
 ONLY_IN = {
     "click": ("fcpair.cli", "fcpair.__main__"),
