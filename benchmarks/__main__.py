@@ -9,7 +9,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import coverage, evaluation, flips, grid, long_tables, retrieval, serving, startup, tiers, visible
+from benchmarks import (
+    coverage,
+    evaluation,
+    flips,
+    grid,
+    kills,
+    long_tables,
+    retrieval,
+    serving,
+    startup,
+    tiers,
+    visible,
+)
 from benchmarks.measure import Figure, machine
 
 BENCHMARKS: dict[str, ModuleType] = {
@@ -19,6 +31,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "long_tables": long_tables,
     "evaluation": evaluation,
     "serving": serving,
+    "kills": kills,
     "startup": startup,
     "visible": visible,
     "coverage": coverage,
