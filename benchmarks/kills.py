@@ -283,6 +283,11 @@ def _missing(this: Round) -> tuple[int, int]:
     known = {request: reply for client in this.clients for request, reply in client.acknowledged.items()}
     with closing(sqlite3.connect(this.place)) as connection:
         stored = {row[0] for row in connection.execute("SELECT id FROM judgement")}
-    lost = sum(replies.get(request) != reply or reply["judgement_id"] not in stored for request, reply in known.items())
+    lost = sum(not _is_kept(reply, replies.get(request), stored) for request, reply in known.items())
     numbers = Counter(reply["judgement_id"] for reply in replies.values())
-    return lost, len(stored) - len(numbers) + sum(n - 1 for n in numbers.values())
+    return lost, len(stored - set(numbers)) + sum(n - 1 for n in numbers.values())
+
+
+def _is_kept(told: dict[str, int], kept: dict[str, int] | None, stored: set[int]) -> bool:
+    """Whether the study has a reply as it was told, and its judgement; clients are not told the judgement's number."""
+    return kept is not None and kept.items() >= told.items() and kept["judgement_id"] in stored

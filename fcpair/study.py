@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fcpair import private
 from fcpair.agree import Agreement, AgreementOptions
 from fcpair.encode import Progress
 from fcpair.errors import StudyError
@@ -126,6 +127,28 @@ class Study:
         It need not be one that can be opened. Raises StudyError when there is none, or one of another schema.
         """
         return doctor.examine(Path(path), progress)
+
+    @classmethod
+    def accept(cls, path: str | Path) -> dict[str, int] | None:
+        """Take a file that lost its log, or that is put together of two, as it is: what it has is all that there is.
+
+        Returns how many rows of each table are known to be missing, which the run log has as `accept`; None, and
+        nothing is done, where the file is as it was written. Raises StudyError for a file that is damaged, or beside
+        which another one's log lies.
+        """
+        return Store.accept(Path(path), lambda tx, missing: note_run(tx, "accept", {}, {"missing": missing}))
+
+    def examine(self) -> None:
+        """Raise StudyError where the file is damaged, or put together of a file and a log of different times.
+
+        That reads all of it.
+        """
+        self._store.examine()
+
+    @property
+    def exposed(self) -> str | None:
+        """A sentence that says that others on this machine may read the study's file; None where they may not."""
+        return private.exposed(self._store.place)
 
     @property
     def place(self) -> str:

@@ -30,7 +30,7 @@ def init(study: Path, options: dict[str, Any]) -> None:
     """
     from fcpair.study import Study
 
-    Study.create(study, Setup(**options))
+    Study.create(study, Setup(**options)).close()
     show(f"{study}: a new study")
 
 

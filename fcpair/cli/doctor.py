@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import format_option, study_option
-from fcpair.cli.output import Table, emit, progress
+from fcpair.cli.output import Table, emit, progress, say
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import tell
 
@@ -23,14 +23,18 @@ SHORT = 16  # hexadecimal digits of the digest that are shown
 
 
 @click.command()
+@click.option("--as-it-is", is_flag=True, help="First take a file without its log, or with rows missing, as it is.")
 @format_option
 @study_option
-def doctor(study: Path, form: str) -> None:
+def doctor(study: Path, form: str, as_it_is: bool) -> None:
     """Find what was changed or lost in a study file.
 
     Every answer and decision is held against the one before it, texts and guidelines against their checksums, the file
     against itself, and what the study promises against what is in it. Nothing is changed, and the study may be served
     meanwhile. Exits with 1 when something is found.
+
+    A file that every command refuses, because it was being served and its log is missing, or because it was put
+    together of two, is used again once `--as-it-is` was given: what it has is then all that there is.
 
     \b
     Example:
@@ -39,6 +43,8 @@ def doctor(study: Path, form: str) -> None:
     """
     from fcpair.study import Study
 
+    if as_it_is:
+        _accept(study)
     with progress("examining") as report:
         health = Study.doctor(study, progress=report)
     table = Table(str(health.file), ("check", "what should be true", "n", "of", "found"), _lines(health))
@@ -46,6 +52,17 @@ def doctor(study: Path, form: str) -> None:
     if form == "table":
         _explain(health)
     sys.exit(0 if health.sound else FOUND)
+
+
+def _accept(study: Path) -> None:
+    from fcpair.study import Study
+
+    missing = Study.accept(study)
+    if missing is None:
+        say(f"{study} has all that belongs to it; there is nothing to take as it is")
+        return
+    rows = ", ".join(f"{n:,} of {name}" for name, n in missing.items())
+    say(f"{study} is taken as it is; rows that are known to be missing: {rows or 'none'}")
 
 
 def _lines(health: Health) -> list[list[Cell]]:

@@ -57,16 +57,22 @@ seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show
 
 
 def with_study(command: Command) -> Command:
-    """Give the command `--study`, and open the study for it."""
+    """Give the command `--study`, and open the study for it; it is closed when the command ends, however it does."""
 
     @study_option
     @functools.wraps(command)
     def opened(study: Path, **given: Any) -> Any:
         from fcpair.study import Study
 
-        return command(study=Study.open(study), **given)
+        return command(study=until_the_end(Study.open(study)), **given)
 
     return opened
+
+
+def until_the_end(study: Study) -> Study:
+    """Have the study closed when the command that is under way ends."""
+    click.get_current_context().call_on_close(study.close)
+    return study
 
 
 def own_params(cls: type, name: str = "options") -> Callable[[Command], Command]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from fcpair.cli.options import study_option
+from fcpair.cli.options import study_option, until_the_end
 from fcpair.cli.output import done, progress, say
 from fcpair.cli.terminal import STOPPED, tell
 from fcpair.cli.work import warn_of_changes, warn_of_simulated
@@ -34,7 +34,7 @@ def run(study: Path, recipe: Path, loosen: bool) -> None:
 
     read = load_recipe(recipe)
     first = not study.exists()
-    opened = Study.create(study, read.setup) if first else Study.open(study)
+    opened = until_the_end(Study.create(study, read.setup) if first else Study.open(study))
     try:
         with progress("encoding") as report:
             for step in opened.walk(read, progress=report, loosen=loosen):

@@ -55,6 +55,7 @@ def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -
         raise _RefusedError(f"`serve` needs {', '.join(missing)}; `pip install 'fcpair[web]'` brings that")
     study.access.check_terms(options, loosen=loosen)
     study.share()  # said now if it cannot be had
+    study.examine()
     listener = _listen(host, port)
     _greet(study, host, listener.getsockname()[1])
     os.environ["FCPAIR_STUDY"] = str(Path(study.place).absolute())
@@ -110,6 +111,8 @@ def _greet(study: Study, host: str, port: int) -> None:
         )
     if not _is_loopback(host):
         say("Anybody on the way can read along: put a reverse proxy with TLS before it, or listen at 127.0.0.1.")
+    if study.exposed:
+        say(f"Note: {study.exposed}.")
     say("Ctrl-C ends it.")
 
 

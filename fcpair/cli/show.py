@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import format_option, with_study
-from fcpair.cli.output import Table, emit, working
+from fcpair.cli.output import Table, emit, say, working
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import show, tell
 from fcpair.cli.work import warn_of_changes, warn_of_simulated
@@ -40,6 +40,7 @@ def status(study: Study, form: str) -> None:
     Example:
       fcpair status --format json
     """
+    study.examine()
     state = study.status()
     people = state["people"]
     stages = [[stage, made] for stage, made in state["stages"].items()]
@@ -57,6 +58,8 @@ def status(study: Study, form: str) -> None:
             Table("Pairs", ("each pair once", "pairs"), [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()])
         )
     emit(form, data=state, tables=tables, rows=_facts(state), simulated=state["simulated"])
+    if study.exposed:
+        say(f"Note: {study.exposed}.")
     if form == "table":
         for note in state["notes"]:
             tell(f"Note: {note}.")

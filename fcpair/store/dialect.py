@@ -6,29 +6,39 @@ PostgreSQL is to come second: what it needs differently belongs here and nowhere
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, Select, bindparam, create_engine, event, func, select
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import Connection, Engine, QueuePool, Select, bindparam, create_engine, event, func, select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
+from fcpair import private
+
+ERRORS = (sqlite3.Error, DBAPIError)  # of the driver, by itself or by way of SQLAlchemy
 SEALED = "pair_sealed"
 PATIENCE_S = 30  # how long one who writes waits for another
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
 NEEDS_UNDOING = (
     "attempt to write a readonly database"  # what one who only reads is told of a transaction left half done
 )
+HEADER_BYTES = 100
 _SQLITE_MAGIC = b"SQLite format 3\x00"
+_LOGGED = 2  # the version of the format that means: look into the log beside the file, too
+_WHOLE = 1  # our use of `user_version`: the log was folded in; only the word for it may still be missing in the header
+CANNOT_OPEN = "it cannot be opened; check that the folder exists and can be written"
 # What SQLite says of a place rather than of a statement, and what a user can do about it.
 REMEDIES = {
     "database or disk is full": "the disk is full; make room and try again",
     "disk i/o error": "the disk could not be read or written; check its space and health",
     "readonly": "the place is read-only; copy the study to a place that can be written",
-    "unable to open database file": "it cannot be opened; check that the folder exists and can be written",
+    "unable to open database file": CANNOT_OPEN,
     "database is locked": "another process is writing to it; try again when that one is done",
     "malformed": "the file is damaged; restore it from a copy",
     "file is not a database": "it is not a study; `fcpair init` makes a new one elsewhere",
@@ -43,18 +53,52 @@ SELECT ?, h.text_id, drawn.text_id FROM selected_hs AS h CROSS JOIN drawn ORDER 
 """
 
 
-def engine_for(path: Path) -> Engine:
-    """An engine for the study file at `path`; SQLAlchemy, not the driver, decides where transactions begin."""
+@dataclass(frozen=True)
+class Header:
+    """What a file says of itself before SQLite opens it; https://www.sqlite.org/fileformat.html#the_database_header."""
+
+    is_database: bool
+    is_shared: bool  # there is a log beside it, or should be
+    is_whole: bool  # nothing is missing where the log is
+    counter: int  # goes up with what is written, except into the log
+
+    @classmethod
+    def of(cls, start: bytes) -> Header:
+        """The header in the first bytes of a file."""
+        if len(start) < HEADER_BYTES or not start.startswith(_SQLITE_MAGIC):
+            return cls(start.startswith(_SQLITE_MAGIC), is_shared=False, is_whole=False, counter=0)
+        counter, user_version = (int.from_bytes(start[at : at + 4], "big") for at in (24, 60))
+        return cls(True, _LOGGED in start[18:20], user_version == _WHOLE, counter)
+
+
+def engine_for(connect: Callable[[], sqlite3.Connection]) -> Engine:
+    """An engine on connections made by `connect`; SQLAlchemy, not the driver, decides where transactions begin."""
     # What is written may be a text, a note or a token's hash, and no error message is the place for it.
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": PATIENCE_S}, hide_parameters=True)
-    event.listen(engine, "connect", _prepare)
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, hide_parameters=True)
+    event.listen(engine, "close", lambda connection, _record: connection.interrupt())
     return engine
 
 
-def _prepare(connection: sqlite3.Connection, _record: Any) -> None:
-    connection.isolation_level = None
+def connect(path: str) -> sqlite3.Connection:
+    """A connection to the file at an absolute `path`; an error where there is none. Nothing is read yet."""
+    place = f"file://{quote(os.fsencode(path))}?mode=rw"  # without a mode, SQLite makes what is not there
+    return sqlite3.connect(place, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False, uri=True)
+
+
+def drop(connection: sqlite3.Connection) -> None:
+    """Close a connection, and leave the log as it is.
+
+    The last one to be closed would lay the log over whatever is in the file now, were it not interrupted in that.
+    """
+    connection.interrupt()
+    connection.close()
+
+
+def prepare(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Set what holds for every connection of a store."""
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
+    return connection
 
 
 def begin(conn: Connection, *, write: bool, wait: bool = True) -> None:
@@ -82,15 +126,54 @@ def pause_foreign_keys(conn: Connection, *, paused: bool) -> None:
     conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
 
 
-def share(conn: Connection, *, shared: bool) -> bool:
-    """Have writers append to a log beside the file, so that readers never wait; or fold the log into the file again.
-
-    Both need the file alone for a moment; returns whether it could be had.
+def share(connection: sqlite3.Connection) -> bool:
+    """Have writers append to a log beside the file, so that readers never wait. Returns whether the file could be had
+    alone for the moment that it takes.
     """
-    mode = "wal" if shared else "delete"
-    with suppress(OperationalError):
-        return bool(conn.exec_driver_sql(f"PRAGMA journal_mode = {mode}").scalar() == mode)
+    connection.execute("PRAGMA busy_timeout = 0")
+    with suppress(sqlite3.OperationalError):
+        if connection.execute("PRAGMA user_version").fetchone() != (0,):
+            connection.execute("PRAGMA user_version = 0")
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",):
+            _read(connection)  # opens the log
+            return True
     return False
+
+
+def fold(connection: sqlite3.Connection, check: Callable[[sqlite3.Connection], object]) -> bool:
+    """Fold the log into the file, unless anybody else has it open; returns whether it was folded.
+
+    What `check` raises, while nobody else can write, is raised, and nothing is changed. Folding ends in two steps: the
+    log is deleted, then the header says so. What is killed between them must not look as if the log had been lost, so
+    the file is marked as whole before.
+    """
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN IMMEDIATE")
+        check(connection)
+        connection.execute(f"PRAGMA user_version = {_WHOLE}")
+        connection.execute("COMMIT")
+        return bool(connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",))
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        with suppress(sqlite3.Error):
+            connection.rollback()
+            connection.execute("PRAGMA locking_mode = NORMAL")
+            _read(connection)  # lets go of the lock
+
+
+def _read(connection: sqlite3.Connection) -> None:
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+
+def log_size(path: str) -> int | None:
+    """Bytes of the log beside the file at `path`; None where there is none."""
+    try:
+        return os.stat(f"{path}-wal").st_size
+    except OSError:
+        return None
 
 
 def erase(conn: Connection) -> None:
@@ -98,14 +181,33 @@ def erase(conn: Connection) -> None:
     conn.exec_driver_sql("PRAGMA secure_delete = ON")
 
 
-def copy(conn: Connection, path: Path) -> None:
-    """Write the database as it is now into a new file."""
+def copy(connection: sqlite3.Connection, path: Path) -> None:
+    """Write the database as it is now into a new file that only its owner can read; one file, without a log.
+
+    Raises OSError, and leaves nothing there, where that is not possible or the copy is not whole.
+    """
+    private.create(path)
     try:
-        with closing(sqlite3.connect(path)) as target:
-            conn.connection.driver_connection.backup(target)  # type: ignore[union-attr]
+        with closing(sqlite3.connect(path, isolation_level=None)) as target:
+            connection.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")
+            if found := damage(target):
+                raise sqlite3.DatabaseError(found[0])
     except sqlite3.Error as error:
-        path.unlink(missing_ok=True)
+        for end in FILES:
+            Path(f"{path}{end}").unlink(missing_ok=True)
         raise OSError(f"a copy of the study cannot be written to {path}: {error}") from error
+
+
+def damage(connection: sqlite3.Connection) -> list[str]:
+    """What SQLite finds wrong with the file; nothing where it is in order. It reads the whole file."""
+    return [row[0] for row in connection.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
+
+
+def driver(conn: Connection) -> sqlite3.Connection:
+    """The driver's own connection."""
+    own: Any = conn.connection.driver_connection
+    return own  # type: ignore[no-any-return]
 
 
 def listed(values: list[int]) -> Select[tuple[Any]]:
@@ -126,12 +228,6 @@ def as_list(values: Sequence[int]) -> str:
 def _each(values: Any) -> Select[tuple[Any]]:
     each = func.json_each(values).table_valued("value")
     return select(each.c.value)
-
-
-def is_database(path: Path) -> bool:
-    """Whether the file at `path` begins as an SQLite file does."""
-    with path.open("rb") as file:
-        return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
 
 
 def protect(conn: Connection, table: str) -> None:

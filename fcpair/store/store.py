@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
+from weakref import finalize
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
 
+from fcpair import private
 from fcpair.errors import FcpairError, InputError, StudyError
-from fcpair.store import dialect, schema
+from fcpair.store import dialect, extent, schema
+from fcpair.store.file import MissingLogError, StudyFile
 
 Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
@@ -22,30 +23,30 @@ SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
 class Store:
     """One study's database. `read()` and `write()` give the transaction that the store's functions take."""
 
-    def __init__(self, engine: Engine, place: str) -> None:
-        self._engine = engine
+    def __init__(self, file: StudyFile, engine: Engine | None = None) -> None:
+        self._file = file
+        self._engine = engine or file.engine()
         self._writing = Lock()
-        self.place = place
-        self._file = self._found()
+        self.place = file.place
+        if engine is None:
+            finalize(self, file.close)  # who forgets to close it leaves one file, too
 
     @classmethod
     def create(cls, path: Path, fill: Callable[[Tx], object]) -> Store:
-        """Make a new study at `path`, with its first rows by `fill`.
+        """Make a new study at `path`, with its first rows by `fill`; only its owner can read it.
 
         Raises StudyError when something is there or the place cannot be written.
         """
-        if path.exists():
-            raise StudyError(f"{path} exists already; choose another place or use that study")
-        store = cls(dialect.engine_for(path), str(path))
+        _make_file(path)
         try:
+            store = cls(StudyFile(path))
             with store.write() as tx:
                 schema.create(tx)
                 fill(tx)
         except BaseException:
-            with suppress(OSError):  # there is nothing to remove where nothing could be made
+            with suppress(OSError):
                 path.unlink()
             raise
-        store._file = store._found()
         return store
 
     @classmethod
@@ -62,18 +63,15 @@ class Store:
 
         Raises StudyError when there is no file, or one that does not begin as a study does.
         """
-        cls._at(path)
-        return cls(dialect.reading_engine(path), str(path))
+        file = StudyFile(_there(path))
+        file.check_whole()
+        return cls(file, dialect.reading_engine(path.resolve()))
 
     @classmethod
     def _at(cls, path: Path) -> Store:
-        if not path.is_file():
-            raise StudyError(
-                f"there is no study at {path}; `fcpair init` makes one, `--study` or FCPAIR_STUDY names another"
-            )
-        if not dialect.is_database(path):
-            raise StudyError(f"{path} is not a study; `fcpair init --study OTHER` makes a new one")
-        return cls(dialect.engine_for(path), str(path))
+        file = StudyFile(_there(path))
+        file.check_whole()
+        return cls(file)
 
     @classmethod
     def upgrade(cls, path: Path, then: Callable[[Tx], object]) -> Path | None:
@@ -83,24 +81,58 @@ class Store:
         Returns the copy; None, and no copy, where there is nothing to do.
         """
         store = cls._at(path)
-        with store.read() as tx:
-            revision = schema.outdated(tx, store.place)
-        if revision is None:
-            return None
+        try:
+            with store.read() as tx:
+                revision = schema.outdated(tx, store.place)
+            return None if revision is None else store._upgrade(path, revision, then)
+        finally:
+            store.close()
+
+    def _upgrade(self, path: Path, revision: str, then: Callable[[Tx], object]) -> Path:
         copy = path.with_name(f"{path.stem}-{revision}{path.suffix}")
         if copy.exists():
             raise StudyError(f"{copy} exists already, where a copy of the study is to go; move it away first")
-        with store.read() as tx:
-            dialect.copy(tx, copy)
+        with self.read() as tx:
+            dialect.copy(dialect.driver(tx), copy)
         try:
-            with store.write(bulk=True) as tx:
+            with self.write(bulk=True) as tx:
                 schema.upgrade(tx)
                 then(tx)
         except BaseException:
             copy.unlink()
             raise
-        store.close()
         return copy
+
+    @classmethod
+    def accept(cls, path: Path, then: Callable[[Tx, dict[str, int]], object]) -> dict[str, int] | None:
+        """Take the file at `path` as it is, without its log or with rows that are missing, and make it one file.
+
+        Returns how many rows of each table are known to be missing, after doing `then` with them in one transaction;
+        None, and nothing is done, where the file is as it was written. A file of an older fcpair only becomes one file.
+        Raises StudyError for a file that is damaged, or that has another one's log beside it.
+        """
+        file = StudyFile(_there(path))
+        without_log = False
+        try:
+            file.check_whole()
+        except MissingLogError:
+            without_log = True
+        store = cls(file)
+        try:
+            with store.read() as tx:
+                file.check_sound(dialect.driver(tx))
+                older = schema.outdated(tx, store.place)
+                different = [] if older else extent.differences(dialect.driver(tx))
+            if not (without_log or different):
+                return None
+            if older:
+                return {}
+            with store.write() as tx:
+                missing = extent.accept(dialect.driver(tx))
+                then(tx, missing)
+            return missing
+        finally:
+            store.close()
 
     def share(self) -> None:
         """Let readers and a writer work side by side, until `close`; for as long as the study is served.
@@ -108,8 +140,8 @@ class Store:
         Raises StudyError where that cannot be had: the place is read-only, or another process keeps the file.
         """
         for _ in range(SHARE_TRIES):
-            with self._engine.connect() as conn:
-                if dialect.share(conn, shared=True):
+            with self._translated():
+                if self._file.share():
                     return
             time.sleep(SHARE_WAIT_S)
         raise StudyError(
@@ -118,18 +150,24 @@ class Store:
         )
 
     def close(self) -> None:
-        """Let go of the file; it is one file again, unless another process has it open."""
-        self._engine.dispose()  # first: a connection that lies idle has the file open too
-        with self._engine.connect() as conn:
-            dialect.share(conn, shared=False)
-        self._engine.dispose()
+        """Let go of the file; it is one file again, unless another process has it open.
+
+        What was shared and is not at its place any more is left as it is, and saved in a copy; see `StudyFile.close`.
+        """
+        self._file.close()
 
     def remove(self) -> None:
         """Delete the file, unless it is not the one any more that was opened."""
         self._engine.dispose()
-        if self._found() == self._file:
-            for end in dialect.FILES:
-                Path(f"{self.place}{end}").unlink(missing_ok=True)
+        self._file.remove()
+
+    def examine(self) -> None:
+        """Raise StudyError where the file is damaged, or put together of a file and a log of different times.
+
+        That reads all of it.
+        """
+        with self.read() as tx:
+            self._file.examine(dialect.driver(tx))
 
     @contextmanager
     def read(self) -> Iterator[Tx]:
@@ -144,16 +182,13 @@ class Store:
         Threads take turns here: where they wait for one another in the database, some wait very long. Without `wait`,
         StudyError is raised at once while anybody else is writing.
         """
-        if self._file is not None and self._found() != self._file:
-            raise StudyError(
-                f"{self.place} is not the file any more that was opened: it was moved, deleted or replaced; put it "
-                "back and open it anew"
-            )
         if not self._writing.acquire(blocking=wait):
             raise StudyError(f"{self.place}: something else is being written; nothing was changed")
         try:
             with self._transaction(write=True, bulk=bulk, wait=wait) as tx:
                 yield tx
+                extent.note(tx)
+            self._file.check_here()  # what nobody can find is not acknowledged
         finally:
             self._writing.release()
 
@@ -163,17 +198,10 @@ class Store:
             dialect.touch(tx)
             tx.rollback()
 
-    def _found(self) -> tuple[int, int] | None:
-        """Which file is at the study's place; None while there is none."""
-        try:
-            status = os.stat(self.place)
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
-
     @contextmanager
     def _transaction(self, *, write: bool, bulk: bool = False, wait: bool = True) -> Iterator[Tx]:
-        try:
+        with self._translated():
+            self._file.check_here()
             with self._engine.connect() as conn:
                 if bulk:
                     dialect.pause_foreign_keys(conn, paused=True)
@@ -186,7 +214,13 @@ class Store:
                     conn.rollback()
                     if bulk:
                         dialect.pause_foreign_keys(conn, paused=False)
-        except DBAPIError as error:
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Errors of the place, of the machine and of what was given as errors that say what to do."""
+        try:
+            yield
+        except dialect.ERRORS as error:
             raise self._translate(error) from error
         except UnicodeEncodeError as error:
             raise InputError(f"{error.object!r} holds half a surrogate pair, which no text can") from error
@@ -196,9 +230,31 @@ class Store:
             place = error.filename or self.place
             raise StudyError(f"{place}: {error.strerror or error}; the study is as it was") from error
 
-    def _translate(self, error: DBAPIError) -> BaseException:
-        said = str(error.orig).lower()
+    def _translate(self, error: Exception) -> Exception:
+        said = str(getattr(error, "orig", error)).lower()
         for symptom, remedy in dialect.REMEDIES.items():
             if symptom in said:
                 return StudyError(f"{self.place}: {remedy}; nothing was changed")
         return error
+
+
+def _make_file(path: Path) -> None:
+    """An empty file, which SQLite takes for an empty database; not where the log of another one lies."""
+    for end in dialect.FILES:
+        if Path(f"{path}{end}").exists():
+            what = "exists already; choose another place or use that study"
+            log = f"is the log of a study that was at {path}; put that back, or choose another place"
+            raise StudyError(f"{path}{end} {log if end else what}")
+    try:
+        private.create(path)
+    except OSError as error:
+        raise StudyError(f"{path}: {dialect.CANNOT_OPEN}; nothing was changed") from error
+
+
+def _there(path: Path) -> Path:
+    """The path of a study; raises StudyError where there is no file."""
+    if not path.is_file():
+        raise StudyError(
+            f"there is no study at {path}; `fcpair init` makes one, `--study` or FCPAIR_STUDY names another"
+        )
+    return path

@@ -269,3 +269,12 @@ release = Table(
     Column("sha256", String(64), nullable=False),
     Column("at", String(32), nullable=False),
 )
+
+# How far each table that only grows had grown with the last write; see extent.py.
+extent = Table(
+    "extent",
+    metadata,
+    Column("name", String(32), primary_key=True),
+    Column("last", Integer, nullable=False),
+    Column("missing", Integer, nullable=False, server_default="0"),  # of the numbers up to `last`, known and accepted
+)

@@ -15,12 +15,15 @@ down_revision = "0003"
 branch_labels = None
 depends_on = None
 
+GROWING = ("judgement", "adjudication", "receipt", "run", "guideline")
+
 
 def upgrade() -> None:
     _chain_answers_and_decisions()
     _add_checksums()
     _let_sessions_end()
     _note_what_is_blind()
+    _note_how_far_tables_go()
 
 
 def _note_what_is_blind() -> None:
@@ -81,3 +84,16 @@ def _let_sessions_end() -> None:
         sa.ForeignKeyConstraint(["person_id"], ["person.id"], name=op.f("fk_ended_session_person_id_person")),
         sa.PrimaryKeyConstraint("session", name=op.f("pk_ended_session")),
     )
+
+
+def _note_how_far_tables_go() -> None:
+    op.create_table(
+        "extent",
+        sa.Column("name", sa.String(length=32), nullable=False),
+        sa.Column("last", sa.Integer(), nullable=False),
+        sa.Column("missing", sa.Integer(), server_default="0", nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_extent")),
+    )
+    for name in GROWING:
+        last = f"coalesce(max({name}.rowid), 0)"
+        op.execute(f"INSERT INTO extent (name, last, missing) SELECT '{name}', {last}, {last} - count(*) FROM {name}")

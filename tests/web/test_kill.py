@@ -81,7 +81,7 @@ def clients_of(study: Study) -> list[Client]:
 
 def stored(path: Path) -> tuple[dict[str, dict[str, int]], Counter[int]]:
     """The reply kept for each request, and how often each judgement is there; read after the server was killed."""
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         replies = connection.execute("SELECT request_id, reply FROM receipt").fetchall()
         judgements = connection.execute("SELECT id FROM judgement").fetchall()
