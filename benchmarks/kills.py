@@ -289,5 +289,7 @@ def _missing(this: Round) -> tuple[int, int]:
 
 
 def _is_kept(told: dict[str, int], kept: dict[str, int] | None, stored: set[int]) -> bool:
-    """Whether the study has a reply as it was told, and its judgement; clients are not told the judgement's number."""
-    return kept is not None and kept.items() >= told.items() and kept["judgement_id"] in stored
+    """Whether the study has a reply as it was told, and its judgement, whose number clients are told another way."""
+    if kept is None or kept["judgement_id"] not in stored:
+        return False
+    return all(kept[name] == value for name, value in told.items() if name != "judgement_id")
