@@ -95,6 +95,14 @@ class StudyError(FcpairError, OSError):
         return str(self.args[0])
 
 
+class BusyError(StudyError):
+    """Something else is at work, and it was not waited for any longer; nothing was changed. Try again in `wait_s` s."""
+
+    def __init__(self, message: str, wait_s: int = 2) -> None:
+        self.wait_s = wait_s
+        super().__init__(message)
+
+
 class UnknownIdError(FcpairError, LookupError):
     """A pair, person or text that the study does not have."""
 

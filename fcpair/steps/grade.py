@@ -162,11 +162,12 @@ def release(store: Store, tier: Tier, path: str | Path, options: Partition, *, p
     rule = next(rule for rule in tier_rules(options.diamond) if rule.tier is tier)
     counts = {"pairs": len(rows)}
     params = {"tier": tier.label, "out": str(path), "diamond": options.diamond}
-    with store.write() as tx, replacing(path) as temporary:  # it takes its place when all of this is noted
+    with replacing(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
-        runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
-        return note_run(tx, "partition", params, {**counts, "sha256": sha256})
+        with store.write() as tx:  # short: whoever answers meanwhile waits for its end
+            runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
+            return note_run(tx, "partition", params, {**counts, "sha256": sha256})
 
 
 def empty(tier: Tier) -> str:

@@ -24,6 +24,7 @@ from fcpair import private
 ERRORS = (sqlite3.Error, DBAPIError)  # of the driver, by itself or by way of SQLAlchemy
 SEALED = "pair_sealed"
 PATIENCE_S = 30  # how long one who writes waits for another
+LOCKED = "database is locked"
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
 NEEDS_UNDOING = (
     "attempt to write a readonly database"  # what one who only reads is told of a transaction left half done
@@ -39,7 +40,7 @@ REMEDIES = {
     "disk i/o error": "the disk could not be read or written; check its space and health",
     "readonly": "the place is read-only; copy the study to a place that can be written",
     "unable to open database file": CANNOT_OPEN,
-    "database is locked": "another process is writing to it; try again when that one is done",
+    LOCKED: "another process is writing to it; try again when that one is done",
     "malformed": "the file is damaged; restore it from a copy",
     "file is not a database": "it is not a study; `fcpair init` makes a new one elsewhere",
 }
@@ -74,7 +75,9 @@ class Header:
 def engine_for(connect: Callable[[], sqlite3.Connection]) -> Engine:
     """An engine on connections made by `connect`; SQLAlchemy, not the driver, decides where transactions begin."""
     # What is written may be a text, a note or a token's hash, and no error message is the place for it.
-    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, hide_parameters=True)
+    # There is no limit to the connections, so that nobody waits for one: who answers would wait for those who look.
+    pool: dict[str, Any] = {"poolclass": QueuePool, "max_overflow": -1, "pool_use_lifo": True}
+    engine = create_engine("sqlite://", creator=connect, hide_parameters=True, **pool)
     event.listen(engine, "close", lambda connection, _record: connection.interrupt())
     return engine
 
@@ -101,17 +104,17 @@ def prepare(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def begin(conn: Connection, *, write: bool, wait: bool = True) -> None:
+def begin(conn: Connection, *, write: bool, patience_s: float = PATIENCE_S) -> None:
     """Begin: a writer takes its lock at once, so that two writers cannot both get half way.
 
-    Without `wait`, a lock that somebody else has is an error at once.
+    A lock that somebody else has for longer than `patience_s` is an error.
     """
-    if not wait:
-        conn.exec_driver_sql("PRAGMA busy_timeout = 0")
+    if patience_s != PATIENCE_S:
+        conn.exec_driver_sql(f"PRAGMA busy_timeout = {int(1000 * patience_s)}")
     try:
         conn.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
     finally:
-        if not wait:
+        if patience_s != PATIENCE_S:
             conn.exec_driver_sql(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
 
 

@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
+from time import monotonic
 from weakref import finalize
 
 from sqlalchemy import Connection, Engine
 
 from fcpair import private
-from fcpair.errors import FcpairError, InputError, StudyError
+from fcpair.errors import BusyError, FcpairError, InputError, StudyError
 from fcpair.store import dialect, extent, schema
 from fcpair.store.file import MissingLogError, StudyFile
 
 Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
+SHARED_PATIENCE_S = 3.0
+"""How long one who writes waits for another while the study is served: people wait for their page meanwhile."""
 
 
 class Store:
@@ -27,6 +30,7 @@ class Store:
         self._file = file
         self._engine = engine or file.engine()
         self._writing = Lock()
+        self._patience_s: float = dialect.PATIENCE_S
         self.place = file.place
         if engine is None:
             finalize(self, file.close)  # who forgets to close it leaves one file, too
@@ -137,11 +141,14 @@ class Store:
     def share(self) -> None:
         """Let readers and a writer work side by side, until `close`; for as long as the study is served.
 
+        From now on, who writes waits for another only for SHARED_PATIENCE_S.
+
         Raises StudyError where that cannot be had: the place is read-only, or another process keeps the file.
         """
         for _ in range(SHARE_TRIES):
             with self._translated():
                 if self._file.share():
+                    self._patience_s = SHARED_PATIENCE_S
                     return
             time.sleep(SHARE_WAIT_S)
         raise StudyError(
@@ -179,13 +186,14 @@ class Store:
     def write(self, *, bulk: bool = False, wait: bool = True) -> Iterator[Tx]:
         """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction.
 
-        Threads take turns here: where they wait for one another in the database, some wait very long. Without `wait`,
-        StudyError is raised at once while anybody else is writing.
+        Threads take turns here: where they wait for one another in the database, some wait very long. Where another
+        thread or process writes for longer than one waits, BusyError is raised; without `wait`, at once.
         """
-        if not self._writing.acquire(blocking=wait):
-            raise StudyError(f"{self.place}: something else is being written; nothing was changed")
+        until = monotonic() + (self._patience_s if wait else 0)
+        if not self._writing.acquire(timeout=max(until - monotonic(), 0)):
+            raise self._busy()
         try:
-            with self._transaction(write=True, bulk=bulk, wait=wait) as tx:
+            with self._transaction(write=True, bulk=bulk, patience_s=max(until - monotonic(), 0)) as tx:
                 yield tx
                 extent.note(tx)
             self._file.check_here()  # what nobody can find is not acknowledged
@@ -199,7 +207,7 @@ class Store:
             tx.rollback()
 
     @contextmanager
-    def _transaction(self, *, write: bool, bulk: bool = False, wait: bool = True) -> Iterator[Tx]:
+    def _transaction(self, *, write: bool, bulk: bool = False, patience_s: float = dialect.PATIENCE_S) -> Iterator[Tx]:
         with self._translated():
             self._file.check_here()
             with self._engine.connect() as conn:
@@ -207,7 +215,7 @@ class Store:
                     dialect.pause_foreign_keys(conn, paused=True)
                     conn.commit()
                 try:
-                    dialect.begin(conn, write=write, wait=wait)
+                    dialect.begin(conn, write=write, patience_s=patience_s)
                     yield conn
                     conn.commit()
                 finally:
@@ -230,8 +238,13 @@ class Store:
             place = error.filename or self.place
             raise StudyError(f"{place}: {error.strerror or error}; the study is as it was") from error
 
+    def _busy(self) -> BusyError:
+        return BusyError(f"{self.place}: {dialect.REMEDIES[dialect.LOCKED]}; nothing was changed")
+
     def _translate(self, error: Exception) -> Exception:
         said = str(getattr(error, "orig", error)).lower()
+        if dialect.LOCKED in said:
+            return self._busy()
         for symptom, remedy in dialect.REMEDIES.items():
             if symptom in said:
                 return StudyError(f"{self.place}: {remedy}; nothing was changed")

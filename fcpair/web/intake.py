@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
-from fastapi.concurrency import run_in_threadpool
-
+from fcpair.errors import BusyError
 from fcpair.records import Submission, Visitor
 from fcpair.steps.desk import Desk
 
@@ -20,13 +20,15 @@ class Intake:
     """Hands answers to the desk, one batch at a time, and acknowledges each when its batch is on disk.
 
     On a quick disk that is done on the spot. Where the disk is slow, or somebody else is writing, it is done in a
-    thread, so that nobody is kept from reading, and the answers that come meanwhile share the next transaction.
+    thread, so that nobody is kept from reading, and the answers that come meanwhile share the next transaction. That
+    thread is the intake's own: those of the pages may all be taken by others.
     """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._waiting: list[tuple[Visitor, Submission, asyncio.Future[Reply]]] = []
         self._writing: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "intake")
         self._took_s = 0.0
 
     async def submit(self, visitor: Visitor, submission: Submission) -> Reply:
@@ -38,11 +40,12 @@ class Intake:
         return await outcome
 
     async def _write(self) -> None:
+        thread = asyncio.get_running_loop().run_in_executor
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
                 answers = [(who, what) for who, what, _ in batch]
-                replies = self._at_once(answers) or await run_in_threadpool(self._record, answers)
+                replies = self._at_once(answers) or await thread(self._thread, self._record, answers)
                 for (_, _, outcome), reply in zip(batch, replies, strict=True):
                     _settle(outcome, reply)
         finally:
@@ -66,6 +69,8 @@ class Intake:
     def _record(self, batch: Answers) -> Sequence[Reply | Exception]:
         try:
             return self._timed(batch, wait=True)
+        except BusyError as error:
+            return [error] * len(batch)  # one by one, they would wait just as long
         except Exception as error:
             if len(batch) == 1:
                 return [error]

@@ -10,15 +10,16 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Timer
+from time import monotonic
 from typing import Any
 
 import pytest
 from sqlalchemy import Engine, event
 
-from fcpair.errors import InputError, StudyError
+from fcpair.errors import BusyError, InputError, StudyError
 from fcpair.records import Role
 from fcpair.store import Store, people, runs
 from store.conftest import first_rows
@@ -296,3 +297,42 @@ def test_a_study_that_cannot_be_shared_is_not_served(store: Store, monkeypatch: 
         writer.execute("BEGIN IMMEDIATE")
         with pytest.raises(StudyError, match="cannot be shared"):
             other.share()
+
+
+@pytest.mark.parametrize("who", ["a thread", "another program"])
+def test_while_a_study_is_served_a_writer_waits_for_another_only_for_a_while(
+    store: Store, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    monkeypatch.setattr("fcpair.store.store.SHARED_PATIENCE_S", 0.3)
+    store.share()
+    with closing(sqlite3.connect(store.place, isolation_level=None)) as other:
+        if who == "a thread":
+            store._writing.acquire()
+        else:
+            other.execute("BEGIN IMMEDIATE")
+        begun = monotonic()
+        with pytest.raises(BusyError, match=COULD_NOT_WAIT) as told:
+            add(store, "ana")
+        assert 0.2 < monotonic() - begun < 3
+        assert told.value.wait_s > 0
+    if who == "a thread":
+        store._writing.release()
+    add(store, "ben")
+    assert names(store) == ["ben"]
+    store.close()
+
+
+def test_a_command_waits_long_enough_for_a_server_to_be_done(store: Store) -> None:
+    """What is not served waits as long as it always did: half a minute."""
+    assert store._patience_s == 30
+    with closing(sqlite3.connect(store.place, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        Timer(4, lambda: other.execute("ROLLBACK")).start()
+        add(store, "ana")
+    assert names(store) == ["ana"]
+
+
+def test_more_can_read_at_once_than_any_pool_has_connections(store: Store) -> None:
+    with ExitStack() as readers:
+        seen = [readers.enter_context(store.read()) for _ in range(60)]
+        assert len({id(tx) for tx in seen}) == 60
