@@ -188,9 +188,9 @@ class Study:
         """The work of those who answer online: `tasks`, `submit`, `answers`, `progress`."""
         return Desk(self._store, annotate)
 
-    @property
+    @cached_property
     def docket(self) -> Docket:
-        """The work of those who adjudicate online: `next`, `decide`, `undo`, `decided`."""
+        """The work of those who adjudicate online: `next`, `decide`, `undo`, `decided`; it keeps the list."""
         return Docket(self._store)
 
     @cached_property

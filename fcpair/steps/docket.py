@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from fcpair.errors import InputError, RefusedError
 from fcpair.params import Annotate
 from fcpair.records import Person, Role, Rule, ShownText
-from fcpair.steps import eligible, judge, settle
+from fcpair.steps import eligible, judge
 from fcpair.steps.allowance import Allowance, allowance, check_room, limit_reached
 from fcpair.steps.ground import opaque, scheme_of, texts_of
+from fcpair.steps.kept import Conflicts
 from fcpair.steps.receipt import once
 from fcpair.store import Store, Tx, docket, people
 
@@ -99,13 +101,14 @@ class Docket:
     All methods with a `person_id` raise RefusedError unless that is an adjudicator who was invited and has consented.
     """
 
-    def __init__(self, store: Store, annotate: Annotate | None = None) -> None:
+    def __init__(self, store: Store, annotate: Annotate | None = None, conflicts: Conflicts | None = None) -> None:
         self._store = store
         self._annotate = annotate or Annotate()
+        self._conflicts = conflicts or Conflicts()
 
     def on(self, annotate: Annotate) -> Docket:
         """The same docket on these terms: their limits hold for those who decide, too."""
-        return Docket(self._store, annotate)
+        return Docket(self._store, annotate, self._conflicts)
 
     def allowance(self, person_id: int) -> Allowance:
         """What this person has read, and may read."""
@@ -115,9 +118,10 @@ class Docket:
     def state(self, person_id: int) -> Queue:
         """How much waits for this person, and how much they have decided."""
         with self._read(person_id) as (tx, person):
-            found = eligible.agenda(tx, person)
-            decided = docket.n_decided(tx, person_id)
-            return Queue(len(found.pairs), docket.is_labelling(tx), found.for_others, decided, len(found.again))
+            others, decided = eligible.for_others(tx, person), docket.n_decided(tx, person_id)
+            with self._conflicts.as_of(tx) as kept:
+                own = kept.due - others
+                return Queue(len(own), docket.is_labelling(tx), len(kept.due) - len(own), decided, kept.n_again(others))
 
     def next(self, person_id: int, after: int | None = None) -> Case | None:
         """The next case for this person, None when nothing waits or a limit is reached.
@@ -129,8 +133,17 @@ class Docket:
         with self._read(person_id) as (tx, person):
             if limit_reached(tx, person_id, self._annotate):
                 return None
-            pair_id = _next_pair(tx, person, after)
+            pair_id = self._next_pair(tx, person, after)
             return None if pair_id is None else _case(tx, person, pair_id)
+
+    def _next_pair(self, tx: Tx, person: Person, after: int | None) -> int | None:
+        others, everybody = eligible.for_others(tx, person), docket.adjudicators(tx)
+        with self._conflicts.as_of(tx) as kept:
+            order = kept.order
+            way = [order[at] for at in way_through(len(order), everybody.index(person.id), len(everybody))]
+            start = way.index(after) + 1 if after in way else 0
+            onward = chain(way[start:], way[:start])
+            return next((pair_id for pair_id in onward if pair_id in kept.due and pair_id not in others), None)
 
     def case(self, person_id: int, pair_id: int) -> Case:
         """One case: a pair that waits, for a second look or at all, or that this person has decided.
@@ -206,15 +219,6 @@ def _adjudicator(tx: Tx, person_id: int) -> Person:
     if not visitor.consented:
         raise RefusedError("please read what the study is about and agree to take part first")
     return Person(visitor.id, visitor.name, visitor.role)
-
-
-def _next_pair(tx: Tx, person: Person, after: int | None) -> int | None:
-    disputed, everybody = settle.in_dispute(tx), docket.adjudicators(tx)
-    way = [disputed[at] for at in way_through(len(disputed), everybody.index(person.id), len(everybody))]
-    start = next((at for at, one in enumerate(way, 1) if one.pair_id == after), 0)
-    waiting = [one.pair_id for one in way[start:] + way[:start] if one.by is None and one.due]
-    others = eligible.for_others(tx, person, waiting)
-    return next((pair_id for pair_id in waiting if pair_id not in others), None)
 
 
 def way_through(n: int, at: int, of: int) -> list[int]:

@@ -72,14 +72,11 @@ def bars(tx: Tx, person: Person | None, pair_ids: Sequence[int]) -> dict[int, Fc
             f"pair {pair} is still being labelled; it can be decided when all its labels are in"
         )
     if person is not None:
-        for did, pairs in (
-            ("labelled", docket.answered_by(tx, asked, person.id)),
-            ("validates", docket.checked_by(tx, asked, person.id)),
-        ):
-            found |= {
-                pair: RefusedError(f"`{person.name}` {did} pair {pair}, so somebody else must decide it")
-                for pair in pairs
-            }
+        found |= {
+            pair: RefusedError(f"`{person.name}` {did} pair {pair}, so somebody else must decide it")
+            for did, pairs in _had_to_do_with(tx, person, asked).items()
+            for pair in pairs
+        }
     return found
 
 
@@ -96,11 +93,21 @@ def still_labelled(pair_id: int) -> ConflictError:
     return ConflictError(f"pair {pair_id} is still being labelled; it can be checked when all its labels are in")
 
 
-def for_others(tx: Tx, person: Person | None, pair_ids: Sequence[int]) -> set[int]:
-    """Those of these pairs that this person is not asked to decide: barred to them, or opted out of in any role."""
-    opted_out = None if person is None else people.opt_outs(tx, person.id).get(person.id)
-    spared = set(topics.pairs_about(tx, opted_out)) & set(pair_ids) if opted_out else set()
-    return set(bars(tx, person, pair_ids)) | spared
+def _had_to_do_with(tx: Tx, person: Person, pair_ids: Sequence[int] | None = None) -> dict[str, set[int]]:
+    """The pairs, or those of these, that this person may not decide because of what they did before, by what it was."""
+    return {
+        "labelled": docket.answered_by(tx, person.id, pair_ids),
+        "validates": docket.checked_by(tx, person.id, pair_ids),
+    }
+
+
+def for_others(tx: Tx, person: Person | None) -> set[int]:
+    """The pairs that this person is not asked to decide: barred to them alone, or opted out of in any role."""
+    if person is None:
+        return set()
+    opted_out = people.opt_outs(tx, person.id).get(person.id)
+    spared = set(topics.pairs_about(tx, opted_out)) if opted_out else set()
+    return spared.union(*_had_to_do_with(tx, person).values())
 
 
 def check_deciding(tx: Tx, person: Person | None, pair_id: int) -> None:
@@ -185,7 +192,7 @@ def agenda(tx: Tx, person: Person | None) -> Agenda:
     """What there is for one person to decide."""
     waiting = [one for one in settle.in_dispute(tx) if one.by is None]
     due = [one for one in waiting if one.due]
-    others = for_others(tx, person, [one.pair_id for one in due])
+    others = for_others(tx, person)
     own = [one for one in due if one.pair_id not in others]
     return Agenda(
         tuple(one.pair_id for one in own),

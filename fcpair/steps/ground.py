@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import fields
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -87,6 +88,11 @@ def file_setting(path: Path) -> dict[str, str]:
     return {"path": str(path.absolute()), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
+@cache
+def _version() -> str:
+    return version("fcpair")  # which is read from a file
+
+
 def note_run(
     tx: Tx,
     stage: str,
@@ -96,12 +102,12 @@ def note_run(
     outcome: dict[str, Any] | None = None,
 ) -> RunRecord:
     """Note the run of a stage; `outcome` is all that it found, where that is more than counts."""
-    return runs.add_run(tx, stage, params, counts, version("fcpair"), model, outcome)
+    return runs.add_run(tx, stage, params, counts, _version(), model, outcome)
 
 
 def begin_run(tx: Tx, stage: str, params: dict[str, Any]) -> int:
     """Note a run that brings answers, before they name it; `runs.end_run` adds what it counted."""
-    return runs.begin_run(tx, stage, params, version("fcpair"))
+    return runs.begin_run(tx, stage, params, _version())
 
 
 def check_building(tx: Tx, stage: str, *, redo: bool) -> None:

@@ -80,6 +80,6 @@ def overtaken(tx: Tx, pair_ids: Sequence[int] | None = None) -> list[int]:
     return [pair_id for pair_id, seen, answers in answered if labels_changed(answers, seen)]
 
 
-def in_dispute(tx: Tx) -> list[docket.Disputed]:
-    """The pairs that are people's to decide, decided or not, with those that wait for a second look."""
-    return docket.disputed(tx, scheme_of(tx).definite, overtaken(tx))
+def in_dispute(tx: Tx, pair_ids: Sequence[int] | None = None) -> list[docket.Disputed]:
+    """The pairs, or those of these, that are people's to decide, decided or not, with those for a second look."""
+    return docket.disputed(tx, scheme_of(tx).definite, overtaken(tx, pair_ids), pair_ids)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, case, exists, func, or_, select, union
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, or_, select, union
 
 from fcpair.records import BY_HAND, Role, Round, Rule, Status
 from fcpair.store import chain, dialect
@@ -28,6 +28,7 @@ class Disputed(NamedTuple):
     due: bool
     by: int | None
     again: bool
+    hs_id: int
 
 
 class Standing(NamedTuple):
@@ -42,12 +43,18 @@ class Standing(NamedTuple):
     flagged: bool
 
 
-def disputed(tx: Tx, definite: Sequence[int], overtaken: Sequence[int]) -> list[Disputed]:
+def disputed(
+    tx: Tx, definite: Sequence[int], overtaken: Sequence[int], pair_ids: Sequence[int] | None = None
+) -> list[Disputed]:
     """The pairs with labels, but without one definite answer, that no rule or file has decided; by HS and number.
 
-    `overtaken` are pairs decided by hand before their labels changed, which are there whatever their labels are.
+    Those of `pair_ids`, where they are given. `overtaken` are pairs decided by hand before their labels changed, which
+    are there whatever their labels are.
     """
     newest_label = select(func.max(judgement.c.id)).group_by(judgement.c.assignment_id)
+    if pair_ids is not None:
+        slots = select(assignment.c.id).where(assignment.c.pair_id.in_(dialect.listed(list(pair_ids))))
+        newest_label = newest_label.where(judgement.c.assignment_id.in_(slots))
     answers = func.count(case((judgement.c.code.in_(definite), judgement.c.code)).distinct())
     unsettled = (
         select(assignment.c.pair_id)
@@ -63,13 +70,26 @@ def disputed(tx: Tx, definite: Sequence[int], overtaken: Sequence[int]) -> list[
     by_person = adjudication.c.rule == Rule.PERSON.value
     waits_or_not = or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person)
     query = (
-        select(pair.c.id, ~open_label(pair.c.id), case((by_person & ~again, adjudication.c.person_id)), again)
+        select(
+            pair.c.id,
+            ~open_label(pair.c.id),
+            case((by_person & ~again, adjudication.c.person_id)),
+            again,
+            pair.c.hs_id,
+        )
         .join(there, there.c.pair_id == pair.c.id)
         .outerjoin(adjudication, adjudication.c.id == newest.scalar_subquery())
         .where(or_(again, waits_or_not))
         .order_by(pair.c.hs_id, pair.c.id)
     )
-    return [Disputed(row[0], bool(row[1]), row[2], bool(row[3])) for row in tx.execute(query)]
+    return [Disputed(row[0], bool(row[1]), row[2], bool(row[3]), row[4]) for row in tx.execute(query)]
+
+
+def touched_since(tx: Tx, judged: int, decided: int) -> list[int]:
+    """The pairs that were labelled after the judgement, or decided after the adjudication, of these numbers."""
+    answers = select(assignment.c.pair_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
+    decisions = select(adjudication.c.pair_id).where(adjudication.c.id > decided)
+    return list(tx.execute(union(answers.where(_LABELLING, judgement.c.id > judged), decisions)).scalars())
 
 
 def open_label(pair_id: Any) -> ColumnElement[bool]:
@@ -79,10 +99,39 @@ def open_label(pair_id: Any) -> ColumnElement[bool]:
     return exists().where(slot.c.pair_id == pair_id, is_open)
 
 
+# Statements that every decision asks, some of them twice, are made once.
+_newer = judgement.alias("newer")
+_NEWEST = select(func.max(_newer.c.id)).where(_newer.c.assignment_id == assignment.c.id).correlate(assignment)
+_OWN = assignment.c.person_id == bindparam("person")
+
+
+def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[Any]]:
+    """The pairs with an assignment of which this is true: all, and those among the parameter `asked`."""
+    query = select(assignment.c.pair_id).where(condition).distinct()
+    return query, query.where(assignment.c.pair_id.in_(dialect.listed_as("asked")))
+
+
+_STILL_LABELLED = _pairs_where(_LABELLING & (assignment.c.status == Status.OPEN.value))
+_LABELLED = _pairs_where(_LABELLING & exists().where(judgement.c.id == _NEWEST.scalar_subquery(), ~judgement.c.skipped))
+_ANSWERED = _pairs_where(_LABELLING & _OWN & exists().where(judgement.c.assignment_id == assignment.c.id))
+_CHECKED = _pairs_where((assignment.c.round == Round.VALIDATE.value) & _OWN)
+_NEWEST_ANSWER = (
+    select(func.coalesce(func.max(judgement.c.id), 0))
+    .join(assignment, assignment.c.id == judgement.c.assignment_id)
+    .where(_LABELLING, assignment.c.pair_id == bindparam("one"))
+)
+_LABELS = (
+    select(judgement.c.code, judgement.c.note)
+    .join(assignment, assignment.c.id == judgement.c.assignment_id)
+    .where(_LABELLING, assignment.c.pair_id == bindparam("one"), judgement.c.id == _NEWEST.scalar_subquery())
+    .where(judgement.c.withdraws.is_(None))
+    .order_by(assignment.c.person_id)
+)
+
+
 def still_labelled(tx: Tx, pair_ids: Sequence[int]) -> set[int]:
     """Those of these pairs that somebody has still to label."""
-    is_open = _LABELLING & (assignment.c.status == Status.OPEN.value)
-    return _pairs_where(tx, pair_ids, is_open)
+    return _found(tx, _STILL_LABELLED, pair_ids)
 
 
 def is_labelling(tx: Tx) -> bool:
@@ -100,48 +149,34 @@ def verdicts_not_due(tx: Tx) -> int:
 
 def labelled(tx: Tx, pair_ids: Sequence[int]) -> set[int]:
     """Those of these pairs that have a label."""
-    newer = judgement.alias("newer")
-    newest = select(func.max(newer.c.id)).where(newer.c.assignment_id == assignment.c.id).correlate(assignment)
-    has_label = exists().where(judgement.c.id == newest.scalar_subquery(), ~judgement.c.skipped)
-    return _pairs_where(tx, pair_ids, _LABELLING & has_label)
+    return _found(tx, _LABELLED, pair_ids)
 
 
-def answered_by(tx: Tx, pair_ids: Sequence[int], person_id: int) -> set[int]:
-    """Those of these pairs that a person was asked to label and labelled or skipped."""
-    answered = exists().where(judgement.c.assignment_id == assignment.c.id)
-    return _pairs_where(tx, pair_ids, _LABELLING & (assignment.c.person_id == person_id) & answered)
+def answered_by(tx: Tx, person_id: int, pair_ids: Sequence[int] | None = None) -> set[int]:
+    """The pairs, or those of these, that a person was asked to label and labelled or skipped."""
+    return _found(tx, _ANSWERED, pair_ids, person_id)
 
 
-def checked_by(tx: Tx, pair_ids: Sequence[int], person_id: int) -> set[int]:
-    """Those of these pairs that a person was given to validate."""
-    given = (assignment.c.round == Round.VALIDATE.value) & (assignment.c.person_id == person_id)
-    return _pairs_where(tx, pair_ids, given)
+def checked_by(tx: Tx, person_id: int, pair_ids: Sequence[int] | None = None) -> set[int]:
+    """The pairs, or those of these, that a person was given to validate."""
+    return _found(tx, _CHECKED, pair_ids, person_id)
 
 
-def _pairs_where(tx: Tx, pair_ids: Sequence[int], condition: ColumnElement[bool]) -> set[int]:
-    asked = assignment.c.pair_id.in_(dialect.listed(list(pair_ids)))
-    return set(tx.execute(select(assignment.c.pair_id).where(asked, condition).distinct()).scalars())
+def _found(
+    tx: Tx, queries: tuple[Select[Any], Select[Any]], pair_ids: Sequence[int] | None, person_id: int | None = None
+) -> set[int]:
+    given = {} if pair_ids is None else {"asked": dialect.as_list(pair_ids)}
+    return set(tx.execute(queries[pair_ids is not None], given | {"person": person_id}).scalars())
 
 
 def newest_answer(tx: Tx, pair_id: int) -> int:
     """The number of the newest answer in the labelling of a pair; 0 where there is none."""
-    newest = select(func.coalesce(func.max(judgement.c.id), 0))
-    query = newest.join(assignment, assignment.c.id == judgement.c.assignment_id)
-    return int(tx.execute(query.where(_LABELLING, assignment.c.pair_id == pair_id)).scalar_one())
+    return int(tx.execute(_NEWEST_ANSWER, {"one": pair_id}).scalar_one())
 
 
 def labels(tx: Tx, pair_id: int) -> list[tuple[int | None, str]]:
     """Each annotator's current answer on a pair: its code (None: skipped) and note, by annotator."""
-    newer = judgement.alias("newer")
-    newest = select(func.max(newer.c.id)).where(newer.c.assignment_id == assignment.c.id).correlate(assignment)
-    query = (
-        select(judgement.c.code, judgement.c.note)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .where(_LABELLING, assignment.c.pair_id == pair_id, judgement.c.id == newest.scalar_subquery())
-        .where(judgement.c.withdraws.is_(None))
-        .order_by(assignment.c.person_id)
-    )
-    return [(row.code, row.note) for row in tx.execute(query)]
+    return [(row.code, row.note) for row in tx.execute(_LABELS, {"one": pair_id})]
 
 
 def adjudicators(tx: Tx) -> list[int]:
@@ -177,37 +212,39 @@ def restore(tx: Tx, pair_id: int, person_id: int | None, before: int) -> bool:
     return True
 
 
+_STANDING = (
+    select(
+        adjudication.c.id,
+        adjudication.c.rule,
+        adjudication.c.code,
+        adjudication.c.person_id,
+        person.c.name,
+        adjudication.c.note,
+        adjudication.c.flagged,
+    )
+    .outerjoin(person, person.c.id == adjudication.c.person_id)
+    .where(adjudication.c.pair_id == bindparam("one"))
+    .order_by(adjudication.c.id.desc())
+    .limit(1)
+)
+
+
 def standing(tx: Tx, pair_id: int) -> Standing | None:
     """The decision that stands on a pair; None when there is none, or the last one was taken back."""
-    query = (
-        select(
-            adjudication.c.id,
-            adjudication.c.rule,
-            adjudication.c.code,
-            adjudication.c.person_id,
-            person.c.name,
-            adjudication.c.note,
-            adjudication.c.flagged,
-        )
-        .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.pair_id == pair_id)
-        .order_by(adjudication.c.id.desc())
-        .limit(1)
-    )
-    row = tx.execute(query).first()
+    row = tx.execute(_STANDING, {"one": pair_id}).first()
     return None if row is None or row.rule == Rule.REOPENED.value else Standing._make(row)
 
 
-def _newest_decisions() -> Select[Any]:
+def _stands() -> ColumnElement[bool]:
     newer = adjudication.alias("newer")
     overtaken = exists().where(newer.c.pair_id == adjudication.c.pair_id, newer.c.id > adjudication.c.id)
-    return select(adjudication.c.id).where(~overtaken, adjudication.c.rule != Rule.REOPENED.value)
+    return and_(~overtaken, adjudication.c.rule != Rule.REOPENED.value)
 
 
 def n_decided(tx: Tx, person_id: int) -> int:
     """On how many pairs a person's decision stands."""
     own = (adjudication.c.person_id == person_id) & (adjudication.c.rule == Rule.PERSON.value)
-    return int(tx.execute(select(func.count()).select_from(_newest_decisions().where(own).subquery())).scalar_one())
+    return int(tx.execute(select(func.count()).select_from(adjudication).where(own, _stands())).scalar_one())
 
 
 _BY_PERSON = adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
@@ -255,7 +292,7 @@ def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> li
         .join(hs, hs.c.id == pair.c.hs_id)
         .join(cn, cn.c.id == pair.c.cn_id)
         .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.id.in_(_newest_decisions()), or_(by_person, ~open_label(adjudication.c.pair_id)))
+        .where(_stands(), or_(by_person, ~open_label(adjudication.c.pair_id)))
         .order_by(adjudication.c.id.desc())
         .limit(limit)
     )

@@ -165,12 +165,19 @@ def pair_texts(tx: Tx) -> pd.DataFrame:
     return frame(tx, query.where(text.c.id.in_(used)).order_by(text.c.id))
 
 
+_TEXTS_OF_PAIR = tuple(
+    select(text.c.id.label("text_id"), text.c.body, text.c.language, text.c.meta)
+    .join(pair, side == text.c.id)
+    .where(pair.c.id == bindparam("one"))
+    for side in (pair.c.hs_id, pair.c.cn_id)
+)
+
+
 def texts_of_pair(tx: Tx, pair_id: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """The two texts of a pair, HS first: `text_id`, `body`, `language`, `meta`; None when the grid has no such pair."""
-    columns = (text.c.id.label("text_id"), text.c.body, text.c.language, text.c.meta)
     sides = []
-    for side in (pair.c.hs_id, pair.c.cn_id):
-        row = tx.execute(select(*columns).join(pair, side == text.c.id).where(pair.c.id == pair_id)).first()
+    for side in _TEXTS_OF_PAIR:
+        row = tx.execute(side, {"one": pair_id}).first()
         if row is None:
             return None
         sides.append(dict(row._mapping))

@@ -66,6 +66,14 @@ def answered_since(tx: Tx, pair_ids: Sequence[int] | None = None) -> Iterator[tu
     Of each its number, the newest judgement that the decision saw, and every answer of its labelling, oldest first: the
     number of the judgement, its assignment, and its code (None: a skip).
     """
+    some = pair_ids is not None
+    given = {} if pair_ids is None else {ASKED: dialect.as_list(pair_ids)}
+    for (pair_id, seen), rows in groupby(tx.execute(_relabelled(some=some), given), key=itemgetter(0, 1)):
+        yield pair_id, seen, [(row[2], row[3], row[4]) for row in rows]
+
+
+@cache
+def _relabelled(*, some: bool) -> Select[Any]:
     later = adjudication.alias("later")
     overtaken = exists().where(later.c.pair_id == adjudication.c.pair_id, later.c.id > adjudication.c.id)
     newer, slot = judgement.alias("newer"), assignment.alias("slot")
@@ -82,7 +90,4 @@ def answered_since(tx: Tx, pair_ids: Sequence[int] | None = None) -> Iterator[tu
         .where(_LABELLING, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), ~overtaken, relabelled)
         .order_by(adjudication.c.pair_id, judgement.c.id)
     )
-    if pair_ids is not None:
-        query = query.where(adjudication.c.pair_id.in_(dialect.listed(list(pair_ids))))
-    for (pair_id, seen), rows in groupby(tx.execute(query), key=itemgetter(0, 1)):
-        yield pair_id, seen, [(row[2], row[3], row[4]) for row in rows]
+    return query.where(adjudication.c.pair_id.in_(dialect.listed_as(ASKED))) if some else query

@@ -235,6 +235,7 @@ adjudication = Table(
     Column("seen_judgement", Integer, nullable=False, server_default="0"),
     Column("digest", LargeBinary, nullable=False, server_default=_NONE),  # see chain.py
     Index(None, "pair_id"),
+    Index(None, "person_id"),
 )
 
 # Where each chain ends (see chain.py): how many rows it has, and the digest of the newest. Person 0 stands for nobody.

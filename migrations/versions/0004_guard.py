@@ -24,6 +24,7 @@ def upgrade() -> None:
     _let_sessions_end()
     _note_what_is_blind()
     _note_how_far_tables_go()
+    _find_decisions_by_person()
 
 
 def _note_what_is_blind() -> None:
@@ -97,3 +98,7 @@ def _note_how_far_tables_go() -> None:
     for name in GROWING:
         last = f"coalesce(max({name}.rowid), 0)"
         op.execute(f"INSERT INTO extent (name, last, missing) SELECT '{name}', {last}, {last} - count(*) FROM {name}")
+
+
+def _find_decisions_by_person() -> None:
+    op.create_index("ix_adjudication_person_id", "adjudication", ["person_id"])

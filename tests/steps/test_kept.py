@@ -1,0 +1,133 @@
+"""The kept list of conflicts is at any time the one that would be found anew, whoever changed the study, and how."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from fcpair.params import Adjudicate
+from fcpair.records import Role
+from fcpair.steps import eligible, settle
+from fcpair.steps.docket import Ruling
+from fcpair.steps.kept import Conflicts
+from fcpair.study import Study
+from steps.online import admit
+from steps.small import open_work, write_csv
+from steps.test_slots import Walk
+
+At = Callable[[str], Study]
+STEPS = 120
+
+
+def assert_is_as_found_anew(study: Study, kept: Conflicts) -> int:
+    """Compare the kept list and its counts with what the labels say now; returns how many there are."""
+    with study._store.read() as tx:
+        found = settle.in_dispute(tx)
+        with kept.as_of(tx) as now:
+            assert list(now) == found
+            assert now.order == [one.pair_id for one in found]
+            agenda = eligible.agenda(tx, None)
+            assert now.due == set(agenda.pairs)
+            assert now.n_again(set()) == len(agenda.again)
+    return len(found)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_kept_list_is_that_which_would_be_found_anew_after_whatever_people_do(
+    at: At, tmp_path: Path, seed: int
+) -> None:
+    walk, kept, sizes = Walk(at("dealt"), tmp_path, seed), Conflicts(), set()
+    for _ in range(STEPS):
+        walk.step()
+        if walk.random.random() < 0.5:  # at times much has happened since it was last asked for
+            sizes.add(assert_is_as_found_anew(walk.study, kept))
+    sizes.add(assert_is_as_found_anew(walk.study, kept))
+    assert len(sizes) > 1
+
+
+def fcpair(study: Study, *words: str) -> None:
+    command = [sys.executable, "-m", "fcpair", *words, "--study", study.place]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def test_the_kept_list_follows_what_other_processes_do_while_the_study_is_served(at: At, tmp_path: Path) -> None:
+    study, kept = at("labelled"), Conflicts()
+    study.share()
+    before = assert_is_as_found_anew(study, kept)
+    rows = [{"pair": pair, "annotator": who, "label": "not_sure"} for who, pair in labels_given(study)[:6]]
+    fcpair(study, "labels", "import", str(write_csv(tmp_path / "labels.csv", rows)), "--supersede")
+    changed = assert_is_as_found_anew(study, kept)
+    fcpair(study, "adjudicate", "--policy", "majority")
+    decided = assert_is_as_found_anew(study, kept)
+    assert len({before, changed, decided}) == 3
+    study.close()
+
+
+def labels_given(study: Study) -> list[tuple[str, int]]:
+    rows = study.labels()
+    return list(zip(rows["annotator"].tolist(), rows["pair"].tolist(), strict=True))
+
+
+def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> None:
+    """No answer tells of it: work is taken back, and there is nobody left to take it over."""
+    study, kept = at("labelled"), Conflicts()
+    study.add_people(["zoe"], Role.ANNOTATOR)
+    with study._store.write() as tx:
+        from fcpair.records import Round
+        from fcpair.store import work
+
+        pair = settle.in_dispute(tx)[0].pair_id
+        zoe = next(one.id for one in study.people if one.name == "zoe")
+        import pandas as pd
+
+        given = pd.DataFrame({"pair_id": [pair], "person_id": [zoe], "position": [1], "status": ["open"]})
+        work.add_assignments(tx, given, Round.LABEL)
+    assert_is_as_found_anew(study, kept)
+    assert pair not in kept.due
+    for name in [one.name for one in study.people if one.role is Role.ANNOTATOR]:
+        study.retire(name)
+    assert_is_as_found_anew(study, kept)
+    assert pair in kept.due
+
+
+def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
+    study, kept = at("labelled"), Conflicts()
+    study.share()
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    judy = admit(study, "judy")
+    with study._store.read() as old:
+        settle.in_dispute(old)  # from here on this transaction sees the study as it is now
+        case = study.docket.next(judy.id)
+        assert case is not None
+        decide = Ruling("request-1", case.pair_id, "appropriate", seen_answer_id=case.answer_id)
+        other = Thread(target=study.docket.decide, args=(judy.id, decide))
+        other.start()
+        other.join()
+        assert_is_as_found_anew(study, kept)
+        with kept.as_of(old) as now:
+            assert case.pair_id not in now.due
+    assert_is_as_found_anew(study, kept)
+    study.close()
+
+
+def test_adjudicators_are_given_the_same_pairs_and_numbers_after_each_change(at: At) -> None:
+    study = at("labelled")
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    judy = admit(study, "judy")
+    assert not open_work(study)
+    waiting = study.docket.state(judy.id).waiting
+    assert waiting > 2
+    first = study.docket.next(judy.id)
+    assert first is not None
+    study.docket.decide(judy.id, Ruling("request-1", first.pair_id, "irreconcilable"))
+    assert study.docket.state(judy.id).waiting == waiting - 1
+    study.docket.undo(judy.id, first.pair_id, "request-2")
+    assert study.docket.state(judy.id).waiting == waiting
+    study.adjudicate(Adjudicate("majority", "discard"))
+    assert study.docket.state(judy.id).waiting == 0
+    assert study.docket.next(judy.id) is None
