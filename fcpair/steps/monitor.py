@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.agree import AgreementOptions
 from fcpair.corpus import CN
 from fcpair.params import Partition
 from fcpair.records import Person, Round, Rule
-from fcpair.steps import pulse, settle, tally
+from fcpair.steps import overview, pulse, settle, tally
 from fcpair.steps.ground import own, scheme_of
 from fcpair.store import Store, Tx, docket, people, texts, watch, work
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fcpair.report.page import GridMaps
 
 Made = TypeVar("Made")
+MINUTE_S = 60
 SLOW_S = 1.0
 """What takes longer than this to make, in seconds, is not made anew at every change."""
 
@@ -55,7 +56,7 @@ class SpeedFigures:
 @dataclass(frozen=True)
 class _Acts:
     everybody: list[Person]
-    answers: list[watch.Answer]
+    answers: watch.Answers
     decisions: list[watch.Decision]
 
 
@@ -64,10 +65,10 @@ class _Kept(Generic[Made]):
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: tuple[watch.Marks, Made] | None = None
+        self._kept: tuple[tuple[int, ...], Made] | None = None
         self._until = 0.0
 
-    def get(self, marks: watch.Marks, make: Callable[[], Made]) -> Made:
+    def get(self, marks: tuple[int, ...], make: Callable[[], Made]) -> Made:
         """The value at `marks`, or an older one while making another would come too soon."""
         with self._lock:
             if self._kept is None or (self._kept[0] != marks and monotonic() >= self._until):
@@ -86,6 +87,10 @@ class Monitor:
         self._acts: _Kept[_Acts] = _Kept()
         self._figures: _Kept[ReportData] = _Kept()
         self._maps: _Kept[GridMaps | None] = _Kept()
+        self._status: _Kept[dict[str, Any]] = _Kept()
+        self._stages: _Kept[tuple[pulse.StagePulse, ...]] = _Kept()
+        self._exposures: _Kept[list[tuple[Person, Exposure]]] = _Kept()
+        self._speed: _Kept[SpeedFigures] = _Kept()
 
     def marks(self) -> watch.Marks:
         """Numbers that change when anything happens in the study."""
@@ -113,9 +118,24 @@ class Monitor:
         grid = self.figures().grid
         return None if grid is None else grid_maps(grid)
 
+    def status(self) -> dict[str, Any]:
+        """The study at a glance, as `steps.overview.status` has it."""
+        return self._status.get(self.marks(), lambda: overview.status(self._store))
+
     def stages(self, now: datetime | None = None) -> tuple[pulse.StagePulse, ...]:
         """How labelling, adjudicating and validating go, stage by stage and person by person."""
-        acts, clock = self._all_acts(), pulse.Clock.of(now or datetime.now(UTC))
+        return self._at(now, self._stages, self._find_stages)
+
+    def _at(self, now: datetime | None, kept: _Kept[Made], make: Callable[[pulse.Clock], Made]) -> Made:
+        """What rests on the time as well: kept for a minute at most, unless it takes long to make."""
+        if now is not None:
+            return make(pulse.Clock.of(now))
+        present = datetime.now(UTC)
+        marks = (*self.marks(), int(present.timestamp() // MINUTE_S))
+        return kept.get(marks, lambda: make(pulse.Clock.of(present)))
+
+    def _find_stages(self, clock: pulse.Clock) -> tuple[pulse.StagePulse, ...]:
+        acts = self._all_acts()
         with self._store.read() as tx:
             given = _given(tx)
             vacant = {round_: len(work.vacant_slots(tx, round_)) for round_ in Round}
@@ -130,11 +150,17 @@ class Monitor:
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
         """What each person has read, and for how long."""
-        acts, clock = self._all_acts(), pulse.Clock.of(now or datetime.now(UTC))
+        return self._at(now, self._exposures, self._find_exposures)
+
+    def _find_exposures(self, clock: pulse.Clock) -> list[tuple[Person, Exposure]]:
+        acts = self._all_acts()
         return pulse.exposures(acts.everybody, acts.answers, acts.decisions, clock)
 
     def speed(self) -> SpeedFigures:
         """Answers that came sooner than the CN can be read."""
+        return self._speed.get(self.marks(), self._find_speed)
+
+    def _find_speed(self) -> SpeedFigures:
         acts = self._all_acts()
         with self._store.read() as tx:
             cns = texts.texts_of(tx, CN)

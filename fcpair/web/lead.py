@@ -50,7 +50,7 @@ def _overview(routes: APIRouter, context: Context) -> None:
     def overview(request: Request) -> Response:
         """All panels, on a page that reads them anew by itself."""
         visitor = door.enter(request)
-        state = study.status()
+        state = monitor.status()
         panels = [shown(request, visitor, name) for name in PANELS]
         values = {"panels": panels, "simulated": state["simulated"], "next": state["next"], "notes": state["notes"]}
         return context.page(request, visitor, "lead.html.j2", **SHOWN_BY, **values)
