@@ -17,10 +17,12 @@ from starlette.types import ASGIApp
 from fcpair.params import Annotate
 from fcpair.study import Study
 from fcpair.web import adjudicate, api, joining, lead, offline, pages
+from fcpair.web.aside import Aside
 from fcpair.web.context import STATIC, Context, templates
 from fcpair.web.door import Door
 from fcpair.web.guard import Guard
 from fcpair.web.problems import Problems
+from fcpair.web.turnstile import Turnstile
 
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
@@ -57,9 +59,11 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         study.share()
         study.access.spare()
+        app.state.aside = aside = Aside(study, annotate)
         gc.freeze()  # what is loaded by now stays as long as the server: no need to look through it again and again
         yield
         gc.unfreeze()
+        await aside.end()
         study.close()
 
     app = _App(
@@ -73,7 +77,9 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
         lifespan=lifespan,
     )
     context = app.state.context = Context(study, annotate, Door(study.access), templates())
-    Problems(context).handle(app)
+    problems = Problems(context)
+    problems.handle(app)
+    app.add_middleware(Turnstile, door=context.door, problems=problems)
     api.add(app, context)
     for module in (joining, pages, offline, adjudicate, lead):
         app.include_router(module.router(context), include_in_schema=False)

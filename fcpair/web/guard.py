@@ -66,7 +66,7 @@ class Guard:
         try:
             await self._app(scope, _replay(body, receive), sent)
         except Exception as error:
-            _log.error("%s %s failed\n%s", scope["method"], quote(scope["path"]), "".join(_where(error)))
+            logged(scope, error)
             if not sent.begun:
                 await sent.plainly(500, FAILED)
 
@@ -137,6 +137,11 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replayed
+
+
+def logged(scope: Scope, error: Exception) -> None:
+    """Log where a request failed."""
+    _log.error("%s %s failed\n%s", scope["method"], quote(scope["path"]), "".join(_where(error)))
 
 
 def _where(error: BaseException | None) -> Iterator[str]:

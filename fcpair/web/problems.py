@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from fcpair.errors import (
+    BusyError,
     ConflictError,
     FcpairError,
     InputError,
@@ -46,6 +47,8 @@ SENTENCES = {
         "the study cannot be read or written just now; try again, and if that does not help, tell those who run it"
     ),
 }
+BUSY = "the server has much to do just now; nothing was changed. Please try again in a moment"
+ONE_MOMENT = "One moment, please"
 NOT_YET = "The study is not at this stage"
 NOT_READ = "the form cannot be read: {}"
 _log = logging.getLogger("fcpair.web")
@@ -73,10 +76,19 @@ class Problems:
         headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else {}
         if isinstance(error, TooManyError):
             headers["Retry-After"] = str(error.wait_s)
+        if isinstance(error, BusyError):
+            return self._busy(request, error)
         if isinstance(error, StudyError):  # names the place of the file, which is for those who run the server
             _log.error("%s %s: %s", request.method, quote(request.url.path), error)
         heading = NOT_YET if isinstance(error, StageError) else ""
         return self._answer(request, status, SENTENCES.get(status, str(error)), headers, heading)
+
+    def _busy(self, request: Request, error: BusyError) -> Response:
+        """Something that passes. A page tries again by itself; what was sent to be kept is not sent again."""
+        headers = {"Retry-After": str(error.wait_s)}
+        if request.method == "GET":
+            headers["Refresh"] = str(error.wait_s)
+        return self._answer(request, HTTPStatus.SERVICE_UNAVAILABLE, BUSY, headers, ONE_MOMENT)
 
     def invalid(self, request: Request, error: Exception) -> Response:
         """A body, form or address that does not have its declared shape; only whose route it is learns about that.

@@ -21,7 +21,7 @@ from browser.windows import Windows
 from fcpair.study import Study
 
 SUBMIT = "**/api/judgements"
-CUT = (r"net::ERR_\w+", "status of 503", "when fetching the script")  # which the browser tells in its console
+CUT = (r"net::ERR_\w+", "status of (403|503)", "when fetching the script")  # which the browser tells in its console
 Given = list[tuple[str, str, str]]
 
 
@@ -103,6 +103,29 @@ def test_an_answer_that_the_server_cannot_take_now_is_sent_again(desk: Host, pag
     given = give(page, "appropriate")
     await_sent(page)
     assert stored(desk.study.place) == given
+
+
+def test_answers_given_while_another_program_writes_are_kept_and_sent_when_it_is_done(
+    desk: Host, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desk.study._store, "_patience_s", 0.5)
+    with closing(sqlite3.connect(desk.study.place, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        given = give(page, "appropriate", "not_appropriate", "appropriate")
+        expect(page.locator("#banner")).to_contain_text("Not sent yet: 3 answers are kept in this page.")
+        other.execute("ROLLBACK")
+    await_sent(page)
+    assert stored(desk.study.place) == given
+
+
+def test_a_server_that_is_busy_is_not_taken_for_one_that_lets_nobody_in(desk: Host, page: Page) -> None:
+    """An answer is refused for a session that was renewed elsewhere, and the page that tells so cannot be had now."""
+    page.route(SUBMIT, lambda route: route.fulfill(status=403, json={"detail": "out of date"}), times=1)
+    page.route("**/annotate", lambda route: route.fulfill(status=503, body="<h1>One moment, please</h1>"))
+    given = give(page, "appropriate")
+    await_sent(page)
+    assert stored(desk.study.place) == given
+    expect(page.locator("#banner")).not_to_contain_text("not signed in")
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,11 @@ def served(host: Callable[..., Host], stages: dict[str, Path]) -> Host:
 @pytest.fixture
 def page(served: Host, windows: Windows) -> Page:
     """The first conflict, before judy."""
-    opened = windows.open(served.url, served.token("judy"), forgive=(r"net::ERR_\w+", "status of 409", "htmx:"))
+    opened = windows.open(
+        served.url,
+        served.token("judy"),
+        forgive=(r"net::ERR_\w+", "status of (409|503)", "Status Error Code 503", "htmx:"),
+    )
     opened.goto("/adjudicate")
     return opened
 
@@ -75,6 +81,44 @@ def test_on_a_phone_it_is_seen_that_a_decision_failed_wherever_the_page_is(page:
     expect(page.locator("#case-name")).not_to_have_text(first)
     expect(banner).to_have_text("")
     assert banner.evaluate(HEIGHT) == 0
+
+
+def test_what_was_typed_stays_while_another_program_writes(
+    served: Host, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served.study._store, "_patience_s", 0.5)
+    first = page.locator("#case-name").inner_text()
+    page.locator("#note").fill(NOTE)
+    with closing(sqlite3.connect(served.study.place, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        page.locator(YES).click()
+        expect(page.get_by_role("alert")).to_contain_text("nothing was changed")
+        expect(page.get_by_role("alert")).to_contain_text("What you typed is still here")
+        expect(page.locator("#note")).to_have_value(NOTE)
+        other.execute("ROLLBACK")
+    page.locator(YES).click()
+    expect(page.locator("#case-name")).not_to_have_text(first)
+    (one,) = served.study.docket.decided()
+    assert (one.outcome, one.note) == ("appropriate", NOTE)
+
+
+def test_a_decision_is_kept_once_where_the_next_conflict_could_not_be_shown(served: Host, page: Page) -> None:
+    """The decision is kept, and then the server has no time to look for the next pair."""
+    first = page.locator("#case-name").inner_text()
+    told: list[str] = []
+
+    def keep_and_put_off(route: Route) -> None:
+        kept = route.fetch(max_redirects=0)
+        told.append(str(kept.status))
+        route.fulfill(status=503, headers={"Retry-After": "1"}, body="<main><p>One moment.</p></main>")
+
+    page.route(DECIDE, keep_and_put_off, times=1)
+    page.locator(YES).click()
+    expect(page.get_by_role("alert")).to_contain_text("One moment. What you typed is still here")
+    page.locator(YES).click()
+    expect(page.locator("#case-name")).not_to_have_text(first)
+    assert told == ["303"]
+    assert len(served.study.docket.decided()) == 1
 
 
 def test_a_decision_whose_reply_is_lost_is_kept_once(served: Host, page: Page) -> None:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from steps.small import open_work, write_csv
 
 from browser.hosts import Host
@@ -58,3 +58,50 @@ def test_the_lead_can_keep_the_page_as_it_is(desk: Host, windows: Windows) -> No
     assert asked == []
     with lead.expect_response("**/lead/panel/tiers**"):
         lead.get_by_role("button", name="Refresh now").click()
+
+
+def test_panels_are_read_one_after_the_other_and_again_when_the_server_had_no_time(
+    desk: Host, windows: Windows
+) -> None:
+    page = windows.open(desk.url, desk.token("lea"), forgive=("status of 503", "Status Error Code 503"))
+    page.goto("/lead")
+    under_way, most = [0], [0]
+    told: list[str] = []
+
+    def count(route: Route) -> None:
+        under_way[0] += 1
+        most[0] = max(most[0], under_way[0])
+        response = route.fetch()
+        under_way[0] -= 1
+        if "tiers" in route.request.url and len(told) < 2:
+            told.append(route.request.url)
+            route.fulfill(status=503, headers={"Retry-After": "1"}, body="busy")
+        else:
+            route.fulfill(response=response)
+
+    page.route("**/lead/panel/**", count)
+    before = page.locator("#tiers").inner_text()
+    ana = windows.open(desk.url, desk.token("ana"))
+    enter(ana)
+    answer(ana, "appropriate")
+    await_sent(ana)
+    page.get_by_role("button", name="Refresh now").click()
+    expect(page.locator("#tiers")).to_contain_text("Of 1 pair with a label")
+    assert "Of 1 pair" not in before
+    assert (len(told), most[0]) == (2, 1)
+
+
+def test_a_lead_who_comes_while_others_look_gets_the_page_a_little_later(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url, desk.token("lea"), forgive=("status of 503",))
+    told: list[str] = []
+
+    def put_off(route: Route) -> None:
+        told.append(route.request.url)
+        headers = {"Content-Type": "text/html", "Refresh": "1", "Retry-After": "1"}
+        route.fulfill(status=503, headers=headers, body="<h1>One moment, please</h1>")
+
+    page.route("**/lead", put_off, times=1)
+    page.goto("/lead")
+    expect(page.get_by_role("heading", name="One moment, please")).to_be_visible()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    assert len(told) == 1

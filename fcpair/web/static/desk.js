@@ -131,7 +131,7 @@ async function send({ again, ...item }) {
 // request. The page's own address says with what to send an answer now, if the session is the same person's.
 async function sessionNow() {
   const { status, desk } = await api.desk(location.pathname);
-  if (status === 0) return "later";
+  if (meaning(status) === "later") return "later";
   if (desk?.outbox !== place) {
     signedOut();
     return "stop";

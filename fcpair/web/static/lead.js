@@ -1,18 +1,59 @@
 // The lead's overview: panels are read anew by themselves, until the reader stops it or leaves the page in the
-// background. A panel that has not changed is left alone, and so is one in which somebody is reading or typing.
+// background. A panel that has not changed is left alone, and so is one in which somebody is reading or typing. They are
+// read one after the other, because the server lets those who answer go first: it may say when to come back.
 
 const EVERY_MS = 20_000;
+const BUSY = 503;
+const LATER_S = 3; // where the server does not say when
+const PICTURE_TRIES = 5;
 const STOPPED = "fcpair-lead-stopped";
 const panels = [...document.querySelectorAll("[data-panel]")];
 const now = document.getElementById("refresh-now");
 const stop = document.getElementById("refresh-stop");
 const said = document.getElementById("refreshing");
 let stopped = sessionStorage.getItem(STOPPED) === "yes";
+let due = []; // panels that are still to be read, the first of them now
+let reading = false;
 
 function refresh() {
-  for (const panel of panels) {
-    if (!panel.contains(document.activeElement)) htmx.trigger(panel, "refresh");
+  due = [...due, ...panels.filter((panel) => !due.includes(panel))];
+  readNext();
+}
+
+function readNext() {
+  while (!reading && due.length) {
+    if (due[0].contains(document.activeElement)) {
+      due.shift();
+      continue;
+    }
+    reading = true;
+    htmx.trigger(due[0], "refresh");
   }
+}
+
+// After a panel comes the next, or the same one again when the server has time for it.
+function goOn({ detail }) {
+  detail.elt.removeAttribute("aria-busy");
+  if (detail.elt !== due[0]) return;
+  const busy = detail.xhr.status === BUSY;
+  if (!busy) due.shift();
+  const wait_s = busy ? Number(detail.xhr.getResponseHeader("Retry-After")) || LATER_S : 0;
+  setTimeout(() => {
+    reading = false;
+    readNext();
+  }, 1000 * wait_s);
+}
+
+// A map that the server had no time for is asked for again a few times.
+function askAgain({ target }) {
+  if (!target.matches?.(".lead-panel img")) return;
+  const tries = Number(target.dataset.tries ?? 0) + 1;
+  target.dataset.tries = tries;
+  if (tries > PICTURE_TRIES) return;
+  setTimeout(() => {
+    const picture = target.closest("picture");
+    picture?.replaceWith(picture.cloneNode(true));
+  }, 1000 * LATER_S);
 }
 
 function show() {
@@ -39,7 +80,8 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (shown) event.detail.parameters.seen = shown.dataset.digest;
 });
 document.addEventListener("htmx:beforeRequest", (event) => event.detail.elt.setAttribute("aria-busy", "true"));
-document.addEventListener("htmx:afterRequest", (event) => event.detail.elt.removeAttribute("aria-busy"));
+document.addEventListener("htmx:afterRequest", goOn);
+document.addEventListener("error", askAgain, { capture: true });
 
 // What was scrolled sideways stays so.
 let scrolled = [];

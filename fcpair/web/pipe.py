@@ -1,0 +1,27 @@
+"""What the server and the process that looks say to each other: pickles, each with its length before it."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+LENGTH = 8  # bytes of the length before each message
+Reply = tuple[int, int, list[tuple[bytes, bytes]], bytes | Path]
+"""The number of the request, status, headers, and the body, or the file that holds it."""
+
+
+def packed(message: object) -> bytes:
+    """A message as it goes through a pipe."""
+    content = pickle.dumps(message)
+    return len(content).to_bytes(LENGTH, "big") + content
+
+
+def size(length: bytes) -> int:
+    """How many bytes follow these, the first of a message."""
+    return int.from_bytes(length, "big")
+
+
+def unpacked(content: bytes) -> Any:
+    """The message that followed its length; both ends are our own, so what it says can be trusted."""
+    return pickle.loads(content)

@@ -1,0 +1,106 @@
+"""Lets requests in so that nobody who works waits for those who look, nor for one person who asks too much at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from fastapi import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fcpair.errors import BusyError, FcpairError
+from fcpair.records import Visitor
+from fcpair.web.door import Door
+from fcpair.web.guard import STATIC
+from fcpair.web.kinds import Kind, kind_of
+
+if TYPE_CHECKING:
+    from fcpair.web.aside import Aside
+    from fcpair.web.problems import Problems
+
+MOST_OF_ONE = 6
+"""So many requests of one person are under way at once, as browsers hold so many connections."""
+
+MOST_OF_STRANGERS = 16
+"""... and of all together who are not signed in."""
+
+AT_ONCE = {Kind.LIST: (2, 5.0), Kind.LOOK: (2, 5.0), Kind.ACT: (16, 0.0)}
+"""Of a kind so many are let in at once, and others wait so many seconds for their turn.
+
+Each takes a thread, of which there are 40, and an act may wait in it for somebody else who writes.
+"""
+
+ASIDE = (Kind.LIST, Kind.LOOK)
+"""What a process of its own does, which would otherwise take the time of those who answer."""
+
+LATER_S = 3
+TOO_MUCH = "too much is asked for at once; what was shown or kept before is safe, and this can be asked again"
+
+
+class Turnstile:
+    """Stands around the app, inside the guard; `aside` is the process that looks, where there is one."""
+
+    def __init__(self, app: ASGIApp, door: Door, problems: Problems) -> None:
+        self._app, self._door, self._problems = app, door, problems
+        self._gates = {kind: _Gate(*most) for kind, most in AT_ONCE.items()}
+        self._under_way: dict[int | None, int] = {}  # by person; there are only so many
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request, or ask whoever sent it to come back."""
+        if scope["type"] != "http" or scope["path"].startswith(STATIC):
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        visitor = self._visitor(request)
+        who = None if visitor is None else visitor.id
+        under_way = self._under_way.get(who, 0)
+        try:
+            if under_way >= (MOST_OF_STRANGERS if who is None else MOST_OF_ONE):
+                raise BusyError(TOO_MUCH, 1)
+            self._under_way[who] = under_way + 1
+            try:
+                await self._admit(visitor, scope, receive, send)
+            finally:
+                self._under_way[who] -= 1
+        except BusyError as error:
+            await self._problems.known(request, error)(scope, receive, send)
+
+    async def _admit(self, visitor: Visitor | None, scope: Scope, receive: Receive, send: Send) -> None:
+        kind = kind_of(scope["method"], scope["path"])
+        theirs = kind is not None and (kind.role is None or (visitor is not None and visitor.role is kind.role))
+        gate = self._gates.get(kind) if kind is not None and theirs else None
+        if gate is None:
+            await self._app(scope, receive, send)
+            return
+        aside: Aside | None = getattr(scope["app"].state, "aside", None) if kind in ASIDE else None
+        async with gate.passed():
+            response = await aside.ask(scope) if aside else None
+            if response is None:
+                await self._app(scope, receive, send)
+        if response is not None:
+            await response(scope, receive, send)
+
+    def _visitor(self, request: Request) -> Visitor | None:
+        try:
+            return self._door.visitor(request)
+        except FcpairError:  # the app will say so
+            return None
+
+
+class _Gate:
+    def __init__(self, n: int, patience_s: float) -> None:
+        self._free, self._patience_s = asyncio.Semaphore(n), patience_s
+
+    @asynccontextmanager
+    async def passed(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._patience_s):
+                await self._free.acquire()
+        except TimeoutError:
+            raise BusyError(TOO_MUCH, LATER_S) from None
+        try:
+            yield
+        finally:
+            self._free.release()

@@ -1,0 +1,309 @@
+"""Nobody who works waits for those who look, for one person who asks too much, or for another program that writes."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from typing import Any
+
+import pytest
+from fastapi.routing import iter_route_contexts
+from httpx2 import ASGITransport, AsyncClient, Response
+from steps.small import open_work
+
+from fcpair.params import Annotate
+from fcpair.records import Role
+from fcpair.store import docket, store
+from fcpair.web import turnstile
+from fcpair.web.kinds import KINDS, Kind, kind_of
+from web.conftest import Site
+
+TOPIC = "hs_topic"
+QUICKLY_S = 1.0  # far below what the old waits took: 30 s for a connection, 30 s for the lock
+PATIENCE_S = 1.0
+
+
+@asynccontextmanager
+async def clients(site: Site) -> AsyncIterator[Callable[[str], AsyncClient]]:
+    """Clients of the app within this loop, by name, with a session's worth of rights; "" is a stranger."""
+    async with AsyncExit() as opened:
+
+        def client(name: str) -> AsyncClient:
+            headers = {"Authorization": f"Bearer {site.token(name)}"} if name else {}
+            transport = ASGITransport(site.app)
+            return opened(AsyncClient(transport=transport, base_url="http://testserver", headers=headers))
+
+        yield client
+
+
+class AsyncExit:
+    """Closes what it was called with."""
+
+    def __init__(self) -> None:
+        self._clients: list[AsyncClient] = []
+
+    def __call__(self, client: AsyncClient) -> AsyncClient:
+        self._clients.append(client)
+        return client
+
+    async def __aenter__(self) -> AsyncExit:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for client in self._clients:
+            await client.aclose()
+
+
+async def timed(asked: Awaitable[Response]) -> tuple[int, float]:
+    begun = time.monotonic()
+    response = await asked
+    return response.status_code, time.monotonic() - begun
+
+
+def answer_to(tasks: Response, number: str) -> dict[str, Any]:
+    task = tasks.json()["tasks"][0]
+    return {"request_id": f"request-{number}", "assignment_id": task["assignment_id"], "answer": "appropriate"}
+
+
+@contextmanager
+def locked(site: Site) -> Iterator[None]:
+    """While another program holds the lock of the study."""
+    with closing(sqlite3.connect(site.study.place, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(work, 60))
+
+
+# What is heavy
+
+
+def test_every_route_is_of_a_kind_and_no_kind_is_of_nothing(site: Site) -> None:
+    routes = {
+        (method, str(context.path))
+        for context in iter_route_contexts(site.app.routes)
+        for method in getattr(context, "methods", None) or ()
+        if method != "HEAD"
+    }
+    assert [route for route in sorted(routes) if kind_of(*route) is None] == []
+    used = {above for above in KINDS for method, path in routes if above[0] == method and _is_below(path, above[1])}
+    assert set(KINDS) == used
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path == above or path.startswith(f"{above}/")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("GET", "/lead/panel/tiers", Kind.LOOK),
+        ("POST", "/lead/download/hf", Kind.LOOK),
+        ("POST", "/lead/people/ana/retire", Kind.ACT),
+        ("GET", "/adjudicate/17", Kind.LIST),
+        ("GET", "/api/conflicts/next", Kind.LIST),
+        ("POST", "/api/decisions/17/undo", Kind.ACT),
+        ("GET", "/api/next", Kind.QUICK),
+        ("GET", "/nowhere", None),
+    ],
+)
+def test_an_address_is_of_the_kind_of_what_is_above_it(method: str, path: str, kind: Kind | None) -> None:
+    assert kind_of(method, path) is kind
+
+
+# Whoever answers waits for nobody who looks
+
+
+def test_an_answer_is_kept_while_more_read_than_any_pool_has_connections(site: Site) -> None:
+    """Formerly the sixteenth waited 30 s for a connection, and all others for the sixteenth."""
+    site.study.share()
+
+    async def answer() -> None:
+        async with clients(site) as client:
+            ana = client("ana")
+            tasks = await ana.get("/api/next")
+            status, took_s = await timed(ana.post("/api/judgements", json=answer_to(tasks, "slow-readers")))
+            assert status == 200
+            assert took_s < QUICKLY_S
+
+    with ExitStack() as readers:
+        for _ in range(20):
+            readers.enter_context(site.study._store.read())
+        run(answer())
+
+
+def test_16_adjudicators_at_once_hold_up_nobody_and_none_is_told_that_the_server_failed(
+    serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Formerly each of them compared all labels anew, which takes long in a large study."""
+    site, calm = serve("dealt"), docket.disputed
+    site.study.share()
+
+    def slow(*given: Any) -> Any:
+        time.sleep(0.5)
+        return calm(*given)
+
+    monkeypatch.setattr(docket, "disputed", slow)
+
+    async def everybody() -> None:
+        async with clients(site) as client:
+            judy = [client("judy") for _ in range(5)]
+            others = [f"judge{n}" for n in range(11)]
+            ana = client("ana")
+            tasks = await ana.get("/api/next")
+            asked = [asyncio.create_task(timed(one.get("/api/conflicts/next"))) for one in judy]
+            asked += [asyncio.create_task(timed(client(name).get("/adjudicate"))) for name in others]
+            await asyncio.sleep(0.1)
+            status, took_s = await timed(ana.post("/api/judgements", json=answer_to(tasks, "meanwhile")))
+            assert (status, took_s < QUICKLY_S) == (200, True)
+            assert {status for status, _ in await asyncio.gather(*asked)} <= {200, 503}
+
+    site.study.add_people([f"judge{n}" for n in range(11)], Role.ADJUDICATOR)
+    run(everybody())
+
+
+def test_who_looks_when_two_do_is_asked_to_come_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(turnstile.AT_ONCE, Kind.LOOK, (2, 0.1))
+    app = held(site)
+
+    async def three() -> None:
+        async with clients(site) as client:
+            looks = [asyncio.create_task(client("lea").get("/lead")) for _ in range(3)]
+            refused = await first_of(looks)
+            assert refused.status_code == 503
+            assert int(refused.headers["retry-after"]) == int(refused.headers["refresh"]) > 0
+            assert "One moment, please" in refused.text
+            lists = [asyncio.create_task(client("judy").get("/api/conflicts/next")) for _ in range(2)]
+            await asyncio.sleep(0.2)
+            assert not any(one.done() for one in lists)  # they have their own turns
+            app.let_go()
+            assert [one.status_code for one in await asyncio.gather(*looks, *lists)].count(200) == 4
+
+    run(three())
+
+
+# One person, and all strangers together, have only so many requests under way
+
+
+class Held:
+    """Stands in the app's place, and answers when it is let go."""
+
+    def __init__(self) -> None:
+        self._go = asyncio.Event()
+
+    def let_go(self) -> None:
+        self._go.set()
+
+    async def __call__(self, scope: Any, _receive: Any, send: Any) -> None:
+        await self._go.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+
+def held(site: Site) -> Held:
+    """Have all that the turnstile lets in wait."""
+    within: Any = site.app.build_middleware_stack()
+    site.app.middleware_stack, app = within, Held()
+    while not isinstance(within, turnstile.Turnstile):
+        within = within._app if hasattr(within, "_app") else within.app
+    within._app = app
+    return app
+
+
+async def first_of(asked: list[asyncio.Task[Response]]) -> Response:
+    done, _ = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED, timeout=10)
+    return done.pop().result()
+
+
+@pytest.mark.parametrize(("name", "most"), [("ana", turnstile.MOST_OF_ONE), ("", turnstile.MOST_OF_STRANGERS)])
+def test_one_person_and_all_strangers_together_have_only_so_many_requests_under_way(
+    site: Site, name: str, most: int
+) -> None:
+    app = held(site)
+
+    async def many() -> None:
+        async with clients(site) as client:
+            asked = [asyncio.create_task(client(name).get("/api/me")) for _ in range(most + 3)]
+            await asyncio.wait(asked, timeout=0.5)
+            refused = [one.result() for one in asked if one.done()]
+            assert [one.status_code for one in refused] == 3 * [503]
+            assert {int(one.headers["retry-after"]) for one in refused} == {1}
+            assert all("detail" in one.json() for one in refused)
+            ben = asyncio.create_task(client("ben").get("/api/me"))
+            await asyncio.sleep(0)
+            app.let_go()
+            assert (await ben).status_code == 200
+            assert [one.status_code for one in await asyncio.gather(*asked)].count(200) == most
+            assert (await client(name).get("/api/me")).status_code == 200  # they are counted down again
+
+    run(many())
+
+
+# Waits for the lock are short, and whoever reads does not wait at all
+
+
+@pytest.fixture
+def impatient(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A study that is served, with less patience, so that the tests are quick."""
+    monkeypatch.setattr(store, "SHARED_PATIENCE_S", PATIENCE_S)
+    site.study.share()
+    return site
+
+
+def test_while_another_program_writes_answers_are_put_off_in_time_and_nobody_else_waits(impatient: Site) -> None:
+    async def work() -> None:
+        async with clients(impatient) as client:
+            ana, ben = client("ana"), client("ben")
+            sent = answer_to(await ana.get("/api/next"), "put-off")
+            await ben.get("/annotate")  # the first time takes longer
+            with locked(impatient):
+                answers = [asyncio.create_task(ana.post("/api/judgements", json=sent)) for _ in range(4)]
+                answers.append(asyncio.create_task(ben.put("/api/settings", json={"blurred": True})))
+                await asyncio.sleep(0.1)
+                for path in ("/api/next", "/api/progress", "/annotate"):
+                    status, took_s = await timed(ben.get(path))
+                    assert (status, took_s < PATIENCE_S) == (200, True), path
+                begun = time.monotonic()
+                told = await asyncio.gather(*answers)
+                assert time.monotonic() - begun < 3 * PATIENCE_S
+                assert {one.status_code for one in told} == {503}
+                assert all(int(one.headers["retry-after"]) > 0 for one in told)
+            assert (await ana.post("/api/judgements", json=sent)).status_code == 200
+
+    run(work())
+    assert len(impatient.study.labels()) == 1
+
+
+def test_45_connections_of_one_person_who_toggles_topics_hold_up_nobody(
+    serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "SHARED_PATIENCE_S", PATIENCE_S)
+    site = serve("dealt", Annotate(opt_out=TOPIC))
+    site.study.share()
+    before = len(open_work(site.study))
+
+    async def work() -> None:
+        async with clients(site) as client:
+            ana, ben = [client("ana") for _ in range(45)], client("ben")
+            (topic,) = site.study.access.topics(1, TOPIC)
+            await ben.get("/annotate")
+            forms: list[dict[str, str]] = [{}, {"topic": topic.value}]
+            toggles = [asyncio.create_task(one.post("/settings", data=forms[at % 2])) for at, one in enumerate(ana)]
+            with locked(site):
+                await asyncio.sleep(0.1)
+                for path in ("/api/next", "/api/progress", "/annotate", "/api/me"):
+                    status, took_s = await timed(ben.get(path))
+                    assert (status, took_s < PATIENCE_S) == (200, True), path
+                await asyncio.sleep(PATIENCE_S)
+            statuses = [one.status_code for one in await asyncio.gather(*toggles)]
+            assert set(statuses) <= {303, 503}
+            assert statuses.count(503) >= 45 - turnstile.MOST_OF_ONE
+
+    run(work())
+    assert len(open_work(site.study)) <= before
