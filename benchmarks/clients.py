@@ -27,15 +27,22 @@ class Connection:
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON that a request is answered with; raises RuntimeError unless the status is 200."""
+        status, said = await self.exchange(method, path, body)
+        if status != 200:
+            raise RuntimeError(f"{method} {path}: {status} {str(said)[:300]}")
+        return said
+
+    async def exchange(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """The status of an answer, and what it holds: JSON, or the bytes of anything else."""
         content = b"" if body is None else json.dumps(body).encode()
         head = f"{method} {path} HTTP/1.1\r\n{self.headers}Content-Length: {len(content)}\r\n\r\n"
         self.writer.write(head.encode() + content)
         answer = (await self.reader.readuntil(b"\r\n\r\n")).decode()
-        length = next(int(line.split(":")[1]) for line in answer.split("\r\n") if line.lower().startswith("content-l"))
+        head_lines = answer.lower().split("\r\n")
+        length = next((int(line.split(":")[1]) for line in head_lines if line.startswith("content-length")), 0)
         said = await self.reader.readexactly(length)
-        if " 200 " not in answer.split("\r\n")[0]:
-            raise RuntimeError(f"{method} {path}: {answer.splitlines()[0]} {said.decode()[:300]}")
-        return json.loads(said)
+        is_json = any(line.startswith("content-type: application/json") for line in head_lines)
+        return int(answer.split(" ", 2)[1]), json.loads(said) if is_json else said
 
 
 @dataclass

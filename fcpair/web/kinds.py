@@ -28,7 +28,7 @@ KINDS = {
     (GET, "/"): Kind.QUICK,
     (GET, "/join"): Kind.QUICK,
     (POST, "/join"): Kind.QUICK,
-    (POST, "/leave"): Kind.QUICK,
+    (POST, "/leave"): Kind.ACT,
     (GET, "/guidelines"): Kind.QUICK,
     (GET, "/welcome"): Kind.QUICK,
     (POST, "/welcome"): Kind.ACT,
