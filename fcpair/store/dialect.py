@@ -41,7 +41,7 @@ REMEDIES = {
     "readonly": "the place is read-only; copy the study to a place that can be written",
     "unable to open database file": CANNOT_OPEN,
     LOCKED: "another process is writing to it; try again when that one is done",
-    "malformed": "the file is damaged; restore it from a copy",
+    "malformed": "the file is damaged; restore it from a copy, of which `fcpair doctor` says whether it is sound",
     "file is not a database": "it is not a study; `fcpair init` makes a new one elsewhere",
 }
 # SQLite runs a CROSS JOIN as written, the left side outermost, so that the numbers that it gives out follow the order

@@ -230,6 +230,8 @@ class Store:
             yield
         except dialect.ERRORS as error:
             raise self._translate(error) from error
+        except UnicodeDecodeError as error:  # an error of SQLite's that quotes what is no text any more
+            raise StudyError(f"{self.place}: {dialect.REMEDIES['malformed']}; nothing was changed") from error
         except UnicodeEncodeError as error:
             raise InputError(f"{error.object!r} holds half a surrogate pair, which no text can") from error
         except OSError as error:

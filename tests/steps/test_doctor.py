@@ -461,6 +461,15 @@ def test_a_file_that_is_damaged_is_found_so_and_never_fails(
     assert "`fcpair doctor --study COPY`" in next(one for one in health.checks if one.found).advice
 
 
+def test_a_list_of_tables_that_is_no_text_any_more_is_found_so(files: dict[str, Path], tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    path.write_bytes(files["checked"].read_bytes().replace(b"CREATE TABLE receipt", b"CREATE TABLE \xe4eceipt "))
+    (found,) = findings(path)["file"]
+    assert found.startswith("SQLite cannot open it: ")
+    with pytest.raises(StudyError, match="the file is damaged"):
+        Study.open(path)
+
+
 @pytest.mark.parametrize("size", [0, 100, 5000, 100_000])
 def test_a_file_that_was_cut_off_is_found_so(files: dict[str, Path], tmp_path: Path, size: int) -> None:
     path = tmp_path / "study.db"
