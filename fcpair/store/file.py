@@ -79,9 +79,13 @@ class _Held:
                 finalize(held, os.close, fd)
             return held
 
+    def start(self) -> bytes:
+        """The first bytes of the file, as they are now."""
+        return os.pread(self.fd, dialect.HEADER_BYTES, 0)
+
     def header(self) -> dialect.Header:
-        """What the file itself says now, in its first bytes."""
-        return dialect.Header.of(os.pread(self.fd, dialect.HEADER_BYTES, 0))
+        """What the file itself says now."""
+        return dialect.Header.of(self.start())
 
 
 def identity(path: str) -> Identity | None:
@@ -106,7 +110,7 @@ class StudyFile:
             raise StudyError(f"{self.place} cannot be read: {error.strerror}") from error
         self._keeper: sqlite3.Connection | None = None  # open as long as the file is shared
         self._shared_log: Identity | None = None
-        self._counter = 0
+        self._start = b""  # of the file, while it is shared
         self._engines: list[Engine] = []
         self._process = os.getpid()
         self._rescuing = Lock()
@@ -152,10 +156,12 @@ class StudyFile:
             return MOVED
         if self._keeper is None:
             return None
-        header = self._held.header()
-        if not header.is_shared or header.counter < self._counter:
-            return WRITTEN_OVER
-        self._counter = header.counter
+        start = self._held.start()
+        if start != self._start:  # looked at before and after each answer, and seldom changed
+            before, now = dialect.Header.of(self._start), dialect.Header.of(start)
+            if not now.is_shared or now.counter < before.counter:
+                return WRITTEN_OVER
+            self._start = start
         return None if identity(self._real + LOG) == self._shared_log else LOG_MOVED
 
     def _moved(self) -> bool:
@@ -209,7 +215,7 @@ class StudyFile:
             dialect.drop(keeper)
             return False
         self._shared_log = identity(self._real + LOG)
-        self._counter = self._held.header().counter
+        self._start = self._held.start()
         self._keeper, before = keeper, self._keeper
         if before is not None:
             dialect.drop(before)
