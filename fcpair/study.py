@@ -95,9 +95,15 @@ class Study:
 
     @classmethod
     def create(cls, path: str | Path, setup: Setup | None = None) -> Study:
-        """Make a new study at `path`; raises StudyError when something is there."""
+        """Make a new study at `path`.
+
+        Raises:
+            StudyError: something is there, or the guidelines cannot be read.
+            InputError: the guidelines are too long.
+        """
         setup = setup or Setup()
         guidelines = _read_text(setup.guidelines) if setup.guidelines else ""
+        guide.check_length(guidelines)
 
         def fill(tx: Tx) -> None:
             runs.add_study(tx, setup.title, guidelines, setup.hs_name, setup.cn_name)

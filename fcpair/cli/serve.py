@@ -18,6 +18,7 @@ from fcpair.cli import USAGE_OR_DATA
 from fcpair.cli.options import own_params, with_study
 from fcpair.cli.output import say
 from fcpair.cli.terminal import show
+from fcpair.openfiles import allow_open_files
 from fcpair.params import Annotate, as_params
 
 if TYPE_CHECKING:
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
 
 APP = "fcpair.web.app:from_environment"
 PARTS = ("fastapi", "itsdangerous", "markdown_it", "python_multipart", "uvicorn")
+WIRE = "fcpair.web.wire:Wire"
 END_S = 10  # how long requests that are under way may take to end after Ctrl-C
+KEEP_S = 75  # how long a connection may be idle: longer than a proxy keeps it, or requests meet a closed one
+N_FILES = 4_096
+N_AT_ONCE = 16  # connections that are accepted at once; each takes an open file before any other can be closed
+N_WAITING = 2_048  # connections that wait to be accepted
 
 
 class _RefusedError(click.ClickException):
@@ -64,12 +70,24 @@ def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -
     _run(listener)
 
 
+class _Listener(socket.socket):
+    """Has many connections wait, however few are accepted at once; asyncio has one number for both."""
+
+    def listen(self, backlog: int = N_WAITING, /) -> None:
+        """Listen."""
+        super().listen(N_WAITING)
+
+
 def _run(listener: socket.socket) -> None:
     import uvicorn
 
+    allow_open_files(N_FILES)
     config = uvicorn.Config(
         APP,
         factory=True,
+        http=WIRE,
+        backlog=N_AT_ONCE,
+        timeout_keep_alive=KEEP_S,
         access_log=False,
         log_level="warning",
         server_header=False,
@@ -84,7 +102,7 @@ def _listen(host: str, port: int) -> socket.socket:
     """A socket at the address; bound here, so that a port that is taken is told as an error like any other."""
     try:
         family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, proto)
+        listener = _Listener(family, kind, proto)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)

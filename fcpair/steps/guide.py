@@ -10,6 +10,8 @@ from fcpair.steps import staff
 from fcpair.steps.ground import note_run
 from fcpair.store import Store, guidelines
 
+MOST_BYTES = 2 * 1024 * 1024  # of the text, as UTF-8
+
 
 def current(store: Store) -> tuple[int, str]:
     """The number and the Markdown of the version that holds."""
@@ -31,13 +33,23 @@ def edit(store: Store, body: str, by: str) -> RunRecord:
 
     Raises:
         UnknownIdError: there is nobody called `by`.
-        InputError: an empty text.
+        InputError: an empty text, or one that is too long.
         StageError: the text is the one that holds already.
     """
     with store.write() as tx:
         if not body.strip() or "\0" in body:
             raise InputError("the guidelines are empty or hold a NUL; write what annotators are to do")
+        check_length(body)
         if body == guidelines.current(tx)[1]:
             raise StageError("these are the guidelines that hold already")
         version = guidelines.add_version(tx, body, staff.find(tx, by).id)
         return note_run(tx, "guidelines", {"by": by}, {"version": version})
+
+
+def check_length(body: str) -> None:
+    """Raise InputError for a text that has more than MOST_BYTES."""
+    if (n_bytes := len(body.encode("utf-8", "replace"))) > MOST_BYTES:
+        raise InputError(
+            f"the guidelines have {n_bytes:,} bytes (as UTF-8), and at most {MOST_BYTES:,} are taken; put pictures and "
+            "long lists where a link leads to them"
+        )

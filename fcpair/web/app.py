@@ -42,7 +42,7 @@ class _App(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """The app as the server calls it."""
-        return Guard(super().build_middleware_stack())
+        return Guard(super().build_middleware_stack(), self.state.context.door.visitor)
 
     def openapi(self) -> dict[str, Any]:
         """The description of the API. It names the token here, as a dependency would cost time at every request."""

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
 from fcpair.errors import FcpairError, RefusedError
 from fcpair.records import Role, Visitor
 from fcpair.steps.access import Access
-from fcpair.web.guard import BODY
+from fcpair.web.form import field
 from fcpair.web.limit import Limit, neighbourhood
 from fcpair.web.session import MAX_AGE_S, Sessions
 
 SAFE = frozenset({"GET", "HEAD"})
-_FORM = "application/x-www-form-urlencoded"
 _SEEN = "fcpair.caller"
 _ROLES = "open_to"
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -173,17 +172,15 @@ class Door:
         return True
 
     def _check_csrf(self, request: Request, cookie: str) -> None:
-        sent = request.headers.get("x-csrf-token") or _form_field(request, "csrf")
+        sent = request.headers.get("x-csrf-token") or field(request, "csrf")
         if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), self._sessions.csrf(cookie).encode()):
             raise RefusedError("the form is out of date, or was not sent from a page of this study; load it again")
 
 
-def _form_field(request: Request, name: str) -> str:
-    """A field of the form that was sent. The guard has read it whole, so that this needs no waiting."""
-    if not request.headers.get("content-type", "").startswith(_FORM):
-        return ""
-    values = parse_qs(request.scope.get(BODY, b"").decode("utf-8", "replace")).get(name)
-    return values[0] if values else ""
+def is_known(scope: Mapping[str, Any]) -> bool:
+    """Whether a request was found to be from somebody of the study."""
+    caller: _Caller | None = scope.get(_SEEN)
+    return caller is not None and caller.visitor is not None
 
 
 def _is_foreign(origin: str | None, host: str | None) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import quote
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-BODY = "fcpair.body"
-MAX_BODY = 256 * 1024
-MAX_BODY_OF = {"/lead/guidelines": 2 * 1024 * 1024}
+from fcpair.records import Visitor
+from fcpair.web.bodies import Bodies, GoneError, RefusedBodyError
+from fcpair.web.form import BODY
+
 STATIC = "/static/"
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -30,24 +32,16 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-TOO_LARGE = "what was sent is too large; at most {:,} bytes are taken here"
 FAILED = "fcpair itself failed; what was saved before is safe. The log of the server says where"
 _log = logging.getLogger("fcpair.web")
-
-
-class _TooLargeError(Exception):
-    """The body is, or says that it is, longer than is allowed."""
-
-
-class _GoneError(Exception):
-    """The client has gone before the body was whole."""
 
 
 class Guard:
     """The outermost part of the app."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, who: Callable[[Request], Visitor | None]) -> None:
         self._app = app
+        self._bodies = Bodies(who)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -55,13 +49,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
         sent = _Sender(scope, send)
-        most = MAX_BODY_OF.get(scope["path"], MAX_BODY)
         try:
-            body = scope[BODY] = await _body(scope, receive, most)
-        except _TooLargeError:
-            await sent.plainly(413, TOO_LARGE.format(most))
+            body = scope[BODY] = await self._bodies.read(scope, receive)
+        except RefusedBodyError as refused:
+            await sent.plainly(refused.status, refused.sentence, refused.headers)
             return
-        except _GoneError:
+        except GoneError:
             return  # half a form must not pass for a whole one
         try:
             await self._app(scope, _replay(body, receive), sent)
@@ -85,7 +78,7 @@ class _Sender:
             message["headers"] = [*message["headers"], *_RAW_HEADERS, (b"cache-control", caching)]
         await self._send(message)
 
-    async def plainly(self, status: int, sentence: str) -> None:
+    async def plainly(self, status: int, sentence: str, more: Mapping[str, str] | None = None) -> None:
         """Answer with a sentence."""
         if self._scope["path"].startswith("/api/"):
             kind, body = "application/json", json.dumps({"detail": sentence}).encode()
@@ -93,6 +86,7 @@ class _Sender:
             kind, body = "text/plain; charset=utf-8", sentence.encode()
         headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
         headers.append((b"connection", b"close"))  # what is left of a body stays unread
+        headers += [(name.encode(), value.encode()) for name, value in (more or {}).items()]
         await self({"type": "http.response.start", "status": status, "headers": headers})
         await self._send({"type": "http.response.body", "body": body})
 
@@ -102,27 +96,6 @@ def _caching(scope: Scope, status: int) -> str:
     if not scope["path"].startswith(STATIC) or status not in {200, 304}:
         return "no-store"
     return "public, max-age=31536000, immutable" if scope["query_string"].startswith(b"v=") else "no-cache"
-
-
-async def _body(scope: Scope, receive: Receive, most: int) -> bytes:
-    """The whole body, read here, so that its length is known before anything is done with it."""
-    headers = dict(scope["headers"])
-    said = headers.get(b"content-length", b"0")
-    if said.isdigit() and int(said) > most:
-        raise _TooLargeError
-    if said == b"0" and b"transfer-encoding" not in headers:
-        return b""
-    parts, size, more = [], 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise _GoneError
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > most:
-            raise _TooLargeError
-        more = message.get("more_body", False)
-    return b"".join(parts)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

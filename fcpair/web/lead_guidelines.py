@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from fcpair.errors import ConflictError
 from fcpair.records import Role, Visitor
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
+from fcpair.web.form import field
 from fcpair.web.lead_panels import SHOWN_BY
 from fcpair.web.lead_runs import back_to, run_numbered
 from fcpair.web.markdown import render
-
-Text = Annotated[str, Form()]
 
 
 def add(routes: APIRouter, context: Context) -> None:
@@ -37,12 +34,15 @@ def add(routes: APIRouter, context: Context) -> None:
 
     @routes.post("/lead/guidelines")
     @open_to(Role.LEAD)
-    def edit(request: Request, body: Text = "", version: Text = "", act: Text = "preview") -> Response:
-        """Show how the text will look, or let it hold from now on."""
+    def edit(request: Request) -> Response:
+        """Show how the text will look, or let it hold from now on.
+
+        The form is read here and in a thread: FastAPI takes no field of more than 1 MiB, and decodes while all wait.
+        """
         visitor = door.enter(request)
-        text = body.replace("\r\n", "\n")
-        if act != "save":
+        text = field(request, "body").replace("\r\n", "\n")
+        if field(request, "act") != "save":
             return show(request, visitor, text, preview=True)
-        if version != str(study.guidelines[0]):
+        if field(request, "version") != str(study.guidelines[0]):
             raise ConflictError("somebody else has edited the guidelines since you opened them; copy your text, reload")
         return back_to("/lead/guidelines", study.edit_guidelines(text, by=visitor.name))

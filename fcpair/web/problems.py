@@ -23,6 +23,7 @@ from fcpair.errors import (
     StudyError,
     UnknownIdError,
 )
+from fcpair.web.bodies import NOT_NOW
 from fcpair.web.context import Context
 from fcpair.web.door import UnknownVisitorError, is_closed
 from fcpair.web.guard import FAILED
@@ -43,12 +44,11 @@ NOWHERE = "there is nothing at this address"
 SENTENCES = {
     HTTPStatus.METHOD_NOT_ALLOWED: "this address does not do that",
     HTTPStatus.BAD_REQUEST: "what was sent cannot be read; expected JSON in UTF-8",
-    HTTPStatus.SERVICE_UNAVAILABLE: (
-        "the study cannot be read or written just now; try again, and if that does not help, tell those who run it"
-    ),
+    HTTPStatus.SERVICE_UNAVAILABLE: NOT_NOW,
 }
 BUSY = "the server has much to do just now; nothing was changed. Please try again in a moment"
 ONE_MOMENT = "One moment, please"
+NO_FORM = "the form that was sent cannot be read"
 NOT_YET = "The study is not at this stage"
 NOT_READ = "the form cannot be read: {}"
 _log = logging.getLogger("fcpair.web")
@@ -110,6 +110,8 @@ class Problems:
         if status is HTTPStatus.BAD_REQUEST and (first := self._refused(request)):
             return first
         sentence = NOWHERE if status is HTTPStatus.NOT_FOUND else SENTENCES.get(status, str(refused.detail))
+        if status is HTTPStatus.BAD_REQUEST and not _is_api(request):
+            sentence = NO_FORM
         return self._answer(request, status, sentence, refused.headers or {})
 
     def _refused(self, request: Request) -> Response | None:

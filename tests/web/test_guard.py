@@ -1,10 +1,10 @@
-"""What holds for every request: headers, bounded bodies, and an answer where fcpair fails."""
+"""What holds for every request: headers, whole bodies, and an answer where fcpair fails."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,11 +14,8 @@ from httpx2 import Response
 
 from fcpair.errors import StudyError
 from fcpair.steps.access import Access
-from fcpair.web.guard import CSP, HEADERS, MAX_BODY, MAX_BODY_OF, Guard
+from fcpair.web.guard import CSP, HEADERS, Guard
 from web.conftest import Site
-
-JSON = {"content-type": "application/json"}
-LARGER = "/lead/guidelines"
 
 
 def addresses(app: FastAPI) -> list[tuple[str, str]]:
@@ -51,29 +48,6 @@ def test_static_files_are_kept_as_long_as_their_version_is_asked_for(site: Site)
     assert stranger.get(versioned).headers["content-security-policy"] == CSP
 
 
-@pytest.mark.parametrize(("path", "most"), [("/api/judgements", MAX_BODY), (LARGER, MAX_BODY_OF[LARGER])])
-def test_a_body_that_says_it_is_too_long_is_refused(site: Site, path: str, most: int) -> None:
-    client = site.machine("lea")
-    refused = client.post(path, content=b"x" * (most + 1), headers=JSON)
-    assert refused.status_code == 413
-    assert f"{most:,}" in refused.text
-    assert client.post(path, content=b"x" * most, headers=JSON).status_code != 413
-
-
-def streamed(n_bytes: int) -> Iterator[bytes]:
-    for _ in range(0, n_bytes, 1024):
-        yield b"x" * 1024
-
-
-def test_a_body_that_does_not_say_how_long_it_is_is_counted(site: Site) -> None:
-    client = site.machine("ana")
-    refused = client.post("/api/judgements", content=streamed(MAX_BODY + 1024), headers=JSON)
-    assert "content-length" not in refused.request.headers
-    assert refused.status_code == 413
-    assert refused.json()["detail"]
-    assert client.post("/api/judgements", content=streamed(MAX_BODY), headers=JSON).status_code != 413
-
-
 def ask(app: Any, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What is sent in answer to these ASGI messages."""
     sent: list[dict[str, Any]] = []
@@ -87,7 +61,7 @@ def ask(app: Any, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     headers = [(b"transfer-encoding", b"chunked")]
     scope = {"type": "http", "method": "POST", "path": "/x", "query_string": b"", "headers": headers}
-    asyncio.run(Guard(app)(scope, receive, send))
+    asyncio.run(Guard(app, lambda _: None)(scope, receive, send))
     return sent
 
 

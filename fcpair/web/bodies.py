@@ -1,0 +1,168 @@
+"""Bodies of requests: who may send how much, how quickly, and how much may be unfinished at once.
+
+Whoever is not logged in has nothing to send but a token. Nothing above that is read before it is known who sends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.types import Receive, Scope
+
+from fcpair.errors import FcpairError, StudyError
+from fcpair.records import Role, Visitor
+from fcpair.steps import guide
+from fcpair.web.form import FORM
+
+STRANGER = 8 * 1024
+MAX_BODY = 256 * 1024
+GUIDELINES = "/lead/guidelines"
+# As a form, a character that is not ASCII takes three times its bytes, and a line's end (one byte) takes six.
+MAX_GUIDELINES = 6 * guide.MOST_BYTES + 64 * 1024
+MOST_FIELDS = 1_000
+MOST_DIGITS = 15
+PATIENCE_S = 20.0  # that a body may take, however slow, ...
+LEAST_PER_S = 4 * 1024  # ... and longer by a second for so many bytes that have come
+MOST_UNFINISHED = 32 * 1024 * 1024  # over all connections, of bodies larger than a stranger's
+AGAIN_S = 5
+
+TOO_LARGE = "what was sent is too large; at most {:,} bytes are taken here"
+TOO_LARGE_STRANGER = (
+    "you are not logged in, and whoever is not may send at most {:,} bytes; open your invite link, or send your token "
+    "as `Authorization: Bearer`, and send this again"
+)
+TOO_LARGE_GUIDELINES = "what was sent is too large; guidelines may have at most {:,} bytes (as UTF-8)"
+TOO_MANY_FIELDS = "the form has too many fields; at most {:,} are taken"
+TOO_SLOW = "what was sent came too slowly; try again where the connection is better"
+TOO_MUCH = "too much is being sent to this server at once; try again in a few seconds"
+NOT_NOW = "the study cannot be read or written just now; try again, and if that does not help, tell those who run it"
+_log = logging.getLogger("fcpair.web")
+
+
+class RefusedBodyError(Exception):
+    """The body is not taken: the status and the sentence to answer with, and headers beside them."""
+
+    def __init__(self, status: HTTPStatus, sentence: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.headers = status, sentence, headers or {}
+
+
+class GoneError(Exception):
+    """The client has gone before the body was whole."""
+
+
+@dataclass(eq=False)
+class _Reading:
+    """A body that is not whole yet."""
+
+    limit: asyncio.Timeout
+    body: bytearray = field(default_factory=bytearray)
+    dropped: bool = False
+
+
+class Bodies:
+    """Reads the bodies of requests; `who` looks up who sends one, in a thread, and only where that matters."""
+
+    def __init__(self, who: Callable[[Request], Visitor | None]) -> None:
+        self._who = who
+        self._unfinished: dict[_Reading, int] = {}  # the larger ones, in the order in which they became so
+
+    async def read(self, scope: Scope, receive: Receive) -> bytes:
+        """The whole body.
+
+        Raises:
+            RefusedBodyError: it is larger than its sender may send here, too slow, or a form of too many fields.
+            GoneError: it will never be whole.
+        """
+        headers = dict(scope["headers"])
+        said = headers.get(b"content-length", b"0")
+        if said == b"0" and b"transfer-encoding" not in headers:
+            return b""
+        most = await self._most(scope, _number(said))
+        reading = _Reading(asyncio.timeout(PATIENCE_S))
+        try:
+            async with reading.limit:
+                await self._fill(reading, scope, receive, most)
+        except TimeoutError:
+            raise _lost(reading) from None
+        finally:
+            self._unfinished.pop(reading, None)
+        if headers.get(b"content-type", b"").startswith(FORM.encode()) and reading.body.count(b"&") >= MOST_FIELDS:
+            raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MANY_FIELDS.format(MOST_FIELDS))
+        return bytes(reading.body)
+
+    async def _most(self, scope: Scope, n_bytes: int) -> int:
+        """How many bytes may come, of which so many are known already; nobody is looked up for a few."""
+        if n_bytes <= STRANGER:
+            return STRANGER
+        visitor = await self._visitor(scope)
+        if visitor is None:
+            raise _not_for_strangers(scope["path"])
+        of_guidelines = scope["path"] == GUIDELINES and visitor.role is Role.LEAD
+        most = MAX_GUIDELINES if of_guidelines else MAX_BODY
+        if n_bytes > most:
+            said = TOO_LARGE_GUIDELINES.format(guide.MOST_BYTES) if of_guidelines else TOO_LARGE.format(most)
+            raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
+        return most
+
+    async def _visitor(self, scope: Scope) -> Visitor | None:
+        try:
+            return await run_in_threadpool(self._who, Request(scope))
+        except StudyError as error:
+            _log.error("%s %s: %s", scope["method"], quote(scope["path"]), error)
+            raise RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, NOT_NOW) from error
+        except FcpairError:
+            return None
+
+    async def _fill(self, reading: _Reading, scope: Scope, receive: Receive, most: int) -> None:
+        body, until = reading.body, reading.limit.when() or 0.0
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise GoneError
+            body += message.get("body", b"")
+            if len(body) > most:
+                most = await self._most(scope, len(body))
+            if more := message.get("more_body", False):
+                self._make_room(reading)
+            if not reading.dropped:
+                reading.limit.reschedule(until + len(body) / LEAST_PER_S)
+
+    def _make_room(self, reading: _Reading) -> None:
+        """Count what has come; when all of it together is too much, the body that began first has to go."""
+        if len(reading.body) <= STRANGER or reading.dropped:
+            return
+        self._unfinished[reading] = len(reading.body)
+        while sum(self._unfinished.values()) > MOST_UNFINISHED:
+            oldest = next(iter(self._unfinished))
+            del self._unfinished[oldest]
+            oldest.dropped = True
+            oldest.body.clear()
+            oldest.limit.reschedule(0)
+
+
+def _lost(reading: _Reading) -> RefusedBodyError:
+    if reading.dropped:
+        return RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, TOO_MUCH, {"retry-after": str(AGAIN_S)})
+    return RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
+
+
+def _not_for_strangers(path: str) -> RefusedBodyError:
+    """The desk keeps an answer that meets 401, until its person has come in again; it gives up one that meets 413."""
+    said = TOO_LARGE_STRANGER.format(STRANGER)
+    if path.startswith("/api/"):
+        return RefusedBodyError(HTTPStatus.UNAUTHORIZED, said, {"www-authenticate": "Bearer"})
+    return RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
+
+
+def _number(said: bytes) -> int:
+    """The length that was announced; 0 where none was."""
+    return int(said[:MOST_DIGITS]) if said.isdigit() else 0
