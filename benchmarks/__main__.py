@@ -20,6 +20,7 @@ from benchmarks import (
     retrieval,
     serving,
     startup,
+    strangers,
     tiers,
     visible,
 )
@@ -35,6 +36,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "kills": kills,
     "looking": looking,
     "startup": startup,
+    "strangers": strangers,
     "visible": visible,
     "coverage": coverage,
     "flips": flips,

@@ -30,7 +30,7 @@ WIRE = "fcpair.web.wire:Wire"
 END_S = 10  # how long requests that are under way may take to end after Ctrl-C
 KEEP_S = 75  # how long a connection may be idle: longer than a proxy keeps it, or requests meet a closed one
 N_FILES = 4_096
-N_AT_ONCE = 16  # connections that are accepted at once; each takes an open file before any other can be closed
+N_AT_ONCE = 4  # connections that are accepted at once: few, as each takes an open file and the time of those who wait
 N_WAITING = 2_048  # connections that wait to be accepted
 
 

@@ -102,7 +102,7 @@ class Bodies:
         """How many bytes may come, of which so many are known already; nobody is looked up for a few."""
         if n_bytes <= STRANGER:
             return STRANGER
-        visitor = await self._visitor(scope)
+        visitor = await self._visitor(scope) if _says_who(scope) else None
         if visitor is None:
             raise _not_for_strangers(scope["path"])
         of_guidelines = scope["path"] == GUIDELINES and visitor.role is Role.LEAD
@@ -147,6 +147,11 @@ class Bodies:
             oldest.dropped = True
             oldest.body.clear()
             oldest.limit.reschedule(0)
+
+
+def _says_who(scope: Scope) -> bool:
+    """Whether there is a session or a token to look up; most strangers have none, and are worth no thread."""
+    return any(name in {b"authorization", b"cookie"} for name, _ in scope["headers"])
 
 
 def _lost(reading: _Reading) -> RefusedBodyError:

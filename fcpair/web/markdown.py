@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -15,9 +15,11 @@ from markdown_it.utils import OptionsDict
 from markupsafe import Markup
 
 DEEPEST = 6
+KEPT = 8  # texts; those that pages show again and again (1 MB of Markdown takes two seconds)
 Environment = MutableMapping[str, Any]
 
 
+@lru_cache(KEPT)
 def render(body: str) -> Markup:
     """The text as HTML: CommonMark with tables, raw HTML shown as text, links only to harmless schemes."""
     return Markup(_parser().render(body))

@@ -108,6 +108,7 @@ class Wire(H11Protocol, asyncio.BufferedProtocol):
 
     def shutdown(self) -> None:
         """End soon: with the answer to a whole request, else when it has had a little time to become whole."""
+        self._gate.ends = True
         self._ends_at = self.loop.time() + LAST_S
         super().shutdown()
 
@@ -158,9 +159,13 @@ class Gate:
         self._counts: Counter[str] = Counter()
         self._told_at: dict[str, float] = {}
         self._sweeps = False
+        self.ends = False
 
     def let_in(self, wire: Wire, loop: asyncio.AbstractEventLoop) -> None:
-        """Take a new connection in."""
+        """Take a new connection in, unless the server is about to end: nobody would tell it to."""
+        if self.ends:
+            wire.transport.abort()
+            return
         self._open.add(wire)
         self._strangers[wire] = None
         while len(self._open) > self._most:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import time
 from html.parser import HTMLParser
 
 import pytest
@@ -84,3 +85,11 @@ def test_whatever_is_written_gives_harmless_elements_only(body: str) -> None:
         assert HARMLESS.fullmatch(tag)
         assert set(attributes) <= ALLOWED
         assert not SCHEMES.match(attributes.get("href") or "")
+
+
+def test_what_every_page_shows_is_rendered_once() -> None:
+    text = "A *long* text. " * 20_000
+    first = render(text)
+    begun = time.process_time()
+    assert render(text) == first
+    assert time.process_time() - begun < 0.01
