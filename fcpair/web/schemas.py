@@ -264,7 +264,12 @@ def shown(text: ShownText) -> dict[str, Any]:
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The declaration of the errors that a route can answer, in addition to those that every route can."""
+    """The declaration of the errors that a route can answer, in addition to those that every route can.
+
+    What can be too large (413) can be too slow (408).
+    """
+    if 413 in statuses:
+        statuses = (*statuses, 408)
     said = {status: _REFUSALS[status] for status in sorted({401, 403, 422, 429, 503, *statuses})}
     return {status: {"model": Invalid if status == 422 else Problem, "description": of} for status, of in said.items()}
 
@@ -274,6 +279,7 @@ _REFUSALS = {
     401: "No token, or one that does not hold (any more).",
     403: "Not for this person: another role, no consent yet, not their pair, or a limit is reached.",
     404: "There is no such thing.",
+    408: "The body came too slowly.",
     409: "The study has moved on, or the request id was used for something else.",
     413: "The body is too large.",
     422: "The request does not have the declared shape, or a value is not possible.",

@@ -84,3 +84,23 @@ def test_new_guidelines_are_one_key_away_and_kept_with_the_answer(desk: Host, wi
     answer(ana, "appropriate")
     await_sent(ana)
     assert [one["judgements"] for one in desk.study.guideline_versions()] == [0, 1]
+
+
+def test_long_guidelines_are_pasted_and_saved(desk: Host, windows: Windows) -> None:
+    """1.1 MB, part of it not ASCII: three times as much as the form that is sent."""
+    text = "- Read both texts before you decide.\n" * 24_000 + "هر دو متن را بخوانید.\n" * 6_000
+    assert len(text.encode()) > 1_100_000
+    page = windows.open(desk.url, desk.token("lea"))
+    page.goto("/lead/guidelines")
+    page.get_by_label("Text, in Markdown").evaluate("(area, text) => { area.value = text; }", text)
+    page.get_by_role("button", name="Save as version 2").click(timeout=60_000)
+    expect(page.get_by_role("status")).to_contain_text("Done", timeout=60_000)
+    assert desk.study.guidelines == (2, text)
+
+
+def test_guidelines_that_are_too_long_are_refused_with_what_is_allowed(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url, desk.token("lea"), forgive=("422",))
+    page.goto("/lead/guidelines")
+    page.get_by_label("Text, in Markdown").evaluate("area => { area.value = 'x '.repeat(1024 * 1024) + 'x'; }")
+    page.get_by_role("button", name="Save as version 2").click()
+    expect(page.get_by_role("main")).to_contain_text("at most 2,097,152 are taken")

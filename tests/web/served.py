@@ -23,10 +23,12 @@ PATIENCE_S = 30.0
 class Served:
     """A server under way, and what it has printed."""
 
-    def __init__(self, study: Path, *options: str) -> None:
+    def __init__(self, study: Path, *options: str, n_files: int | None = None) -> None:
         self.began = time.perf_counter()
         self.study = study
         command = [sys.executable, "-m", "fcpair", "serve", "--study", str(study), "--port", "0", *options]
+        if n_files:  # that it may have open
+            command = ["sh", "-c", f'ulimit -n {n_files}; exec "$@"', "sh", *command]
         self.output = study.with_suffix(".log")
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         with self.output.open("w") as log:
@@ -57,14 +59,21 @@ class Served:
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(PATIENCE_S)
 
+    def terminate(self) -> float:
+        """End it as systemd does; returns the seconds that it took."""
+        begun = time.perf_counter()
+        self.process.terminate()
+        self.process.wait(PATIENCE_S)
+        return time.perf_counter() - begun
+
 
 @contextmanager
 def serving(path: Path) -> Iterator[Callable[..., Served]]:
     """Starts servers of one study, with whatever options; those that still run at the end are killed."""
     begun: list[Served] = []
 
-    def started(*options: str) -> Served:
-        begun.append(Served(path, *options))
+    def started(*options: str, n_files: int | None = None) -> Served:
+        begun.append(Served(path, *options, n_files=n_files))
         return begun[-1]
 
     try:
