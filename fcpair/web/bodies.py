@@ -94,7 +94,8 @@ class Bodies:
             raise _lost(reading) from None
         finally:
             self._unfinished.pop(reading, None)
-        if headers.get(b"content-type", b"").startswith(FORM.encode()) and reading.body.count(b"&") >= MOST_FIELDS:
+        is_form = headers.get(b"content-type", b"").lower().startswith(FORM.encode())
+        if is_form and reading.body.count(b"&") >= MOST_FIELDS:
             raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MANY_FIELDS.format(MOST_FIELDS))
         return bytes(reading.body)
 

@@ -13,7 +13,7 @@ _SLICE = 64 * 1024
 
 def field(request: Request, name: str) -> str:
     """The first field of that name; empty where there is none, or what was sent is no form."""
-    if not request.headers.get("content-type", "").startswith(FORM):
+    if not request.headers.get("content-type", "").lower().startswith(FORM):
         return ""
     for one in request.scope.get(BODY, b"").split(b"&"):
         key, _, value = one.partition(b"=")

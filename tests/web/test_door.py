@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -13,6 +14,7 @@ from itsdangerous import URLSafeTimedSerializer
 
 from fcpair.records import Role, Visitor
 from fcpair.web import session
+from fcpair.web.door import is_known
 from fcpair.web.limit import Limit, TooManyError
 from fcpair.web.session import Sessions
 from web.conftest import Site, csrf_of
@@ -315,3 +317,16 @@ def test_the_addresses_of_the_pages_hold_no_token(site: Site) -> None:
 def test_an_origin_that_is_none_is_refused(site: Site) -> None:
     stranger = site.stranger(headers={"Origin": "http://["})
     assert stranger.post("/join", data={"token": site.token("ana")}).status_code == 403
+
+
+@pytest.mark.parametrize(("name", "known"), [("ana", True), ("", False)])
+def test_the_server_sees_afterwards_whether_somebody_of_the_study_asked(site: Site, name: str, known: bool) -> None:
+    seen: list[Any] = []
+
+    async def noting(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope)
+        await site.app(scope, receive, send)
+
+    headers = {"Authorization": f"Bearer {site.token(name)}"} if name else {}
+    TestClient(noting, headers=headers).get("/api/next")
+    assert is_known(seen[-1]) == known
