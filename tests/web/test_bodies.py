@@ -239,7 +239,12 @@ def test_the_oldest_unfinished_bodies_go_when_all_together_are_too_much(monkeypa
 
     async def all_at_once() -> list[int]:
         reader = from_(Role.ANNOTATOR)
-        held = [asyncio.create_task(outcome(reader, Sent(b"x" * 200 * KIB, ends=False))) for _ in range(8)]
+        held = []
+        for _ in range(8):  # one after the other
+            sent = Sent(b"x" * 200 * KIB, ends=False, length=201 * KIB)
+            held.append(asyncio.create_task(outcome(reader, sent)))
+            while not sent.n_read:
+                await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)
         gone = [one.result() if one.done() else 0 for one in held]
         whole = await outcome(reader, Sent(b"x" * 100 * KIB, b"x" * 100 * KIB))
