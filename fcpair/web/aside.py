@@ -17,7 +17,7 @@ from starlette.types import Scope
 from fcpair.errors import BusyError
 from fcpair.params import Annotate
 from fcpair.study import Study
-from fcpair.web.guard import BODY
+from fcpair.web.form import BODY
 from fcpair.web.pipe import LENGTH, Reply, packed, size, unpacked
 
 IDLE_S = 600.0
