@@ -32,6 +32,9 @@ class Context:
     door: Door
     templates: Environment
 
+    def __post_init__(self) -> None:
+        _read = self.facts  # while it can be: the page that says that the study cannot be read needs it
+
     @cached_property
     def facts(self) -> dict[str, str]:
         """What does not change while the study is served: `title`, `hs_name`, `cn_name`."""

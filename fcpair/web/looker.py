@@ -97,7 +97,6 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else is printed must not get between
     place, annotate = _next(sys.stdin.buffer)
     study = Study.open(place)
-    study.share()
     asyncio.run(_Looker(create_app(study, annotate), out).serve(sys.stdin.buffer))
 
 

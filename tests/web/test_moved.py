@@ -248,3 +248,31 @@ def test_the_files_of_a_study_are_for_its_owner_alone(place: Path, tmp_path: Pat
     rights = {one.name: one.stat().st_mode & 0o777 for one in tmp_path.glob("new.db*")}
     study.close()
     assert rights == dict.fromkeys(("new.db", "new.db-wal", "new.db-shm"), 0o600)
+
+
+def test_it_is_saved_once_though_another_process_looks(place: Path, served: Served, tmp_path: Path) -> None:
+    study = Study.open(place)
+    study.add_people(["lea"], Role.LEAD)
+    admit(study, "lea")
+    token = study.access.invite("lea")
+    study.close()
+    assert served.ask("/lead", token)[0] == 200
+    for end in FILES:
+        Path(f"{place}{end}").unlink(missing_ok=True)
+    assert [served.ask("/api/me", token)[0] for _ in range(3)] == [503] * 3
+    assert served.ask("/lead", token)[0] == 503
+    terminate(served)
+    (copy,) = rescued(place.parent)
+    assert n_answers(copy) == N
+
+
+def test_it_is_one_file_again_though_another_process_looked(place: Path, served: Served) -> None:
+    study = Study.open(place)
+    study.add_people(["lea"], Role.LEAD)
+    admit(study, "lea")
+    token = study.access.invite("lea")
+    study.close()
+    assert served.ask("/lead", token)[0] == 200
+    terminate(served)
+    assert sorted(one.name for one in place.parent.glob("study.db*")) == ["study.db"]
+    assert n_answers(place) == N
