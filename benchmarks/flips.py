@@ -100,7 +100,7 @@ def said(path: Path) -> list[Any] | None:
         with closing(sqlite3.connect(path)) as connection:
             connection.text_factory = bytes
             return [connection.execute(query).fetchall() for query in SAID]
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):  # the latter where its message quotes what is no text
         return None
 
 
@@ -109,7 +109,7 @@ def passes(path: Path, check: str) -> bool:
     try:
         with closing(sqlite3.connect(path)) as connection:
             return [row[0] for row in connection.execute(f"PRAGMA {check}")] == ["ok"]
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):  # the latter where its message quotes what is no text
         return False
 
 

@@ -498,7 +498,7 @@ def everything_said(path: Path) -> list[Any] | None:
         with closing(sqlite3.connect(path)) as connection:
             connection.text_factory = bytes
             return [connection.execute(query).fetchall() for query in SAID]
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):  # the latter where its message quotes what is no text
         return None
 
 
