@@ -36,8 +36,9 @@ FULL = (
 NO_HTTP = "{n:,} requests were no HTTP and were answered 400; browsers must come to the proxy, and the proxy by http://"
 _log = logging.getLogger("fcpair.web")
 _log_of_one = logging.getLogger("fcpair.web.wire")
-for _quiet in (_log_of_one, logging.getLogger("python_multipart")):
-    _quiet.setLevel(logging.ERROR)  # a line for each bad request would let strangers fill the disk; the gate counts
+for _quiet in (_log_of_one, logging.getLogger("python_multipart.multipart")):
+    # A line for each bad request would let strangers fill the disk; the gate counts them.
+    _quiet.addFilter(lambda record: record.levelno >= logging.ERROR)
 _buffer = memoryview(bytearray(READ))  # one for all: what is read is handed on before anything else is read
 
 
