@@ -92,7 +92,7 @@ def test_panels_are_read_one_after_the_other_and_again_when_the_server_had_no_ti
 
 
 def test_a_lead_who_comes_while_others_look_gets_the_page_a_little_later(desk: Host, windows: Windows) -> None:
-    page = windows.open(desk.url, desk.token("lea"), forgive=("status of 503",))
+    page = windows.open(desk.url, desk.token("lea"), forgive=("status of (404|503)",))
     told: list[str] = []
 
     def put_off(route: Route) -> None:
