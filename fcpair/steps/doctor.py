@@ -27,6 +27,10 @@ RECOVER = (
     "keep the file as it is, and go back to a copy that is sound (`fcpair doctor --study COPY`); what can still be "
     "read, SQLite's own `.recover` writes"
 )
+MIXED = (
+    "part of the file is of another time, as where a copy meets the log of another moment: put back a file with its own "
+    "log, or a whole copy; if there is none, `fcpair doctor --as-it-is` takes the file as it is"
+)
 AT_WORK = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
 
 
@@ -137,6 +141,7 @@ CHECKS = (
     Check("protection", "answers are append-only, the grid is sealed", "triggers", soundness.protection, RESTORE),
     Check("references", "what rows refer to is there", "tables", soundness.references, RESTORE),
     Check("numbering", "no number is left out", "rows", soundness.numbering, RESTORE),
+    Check("extent", "all that was written last is there", "tables", soundness.extents, MIXED),
     Check("answers", "each fits the one before it", "answers", lambda tx: soundness.linked(tx, ANSWERS), RESTORE),
     Check("decisions", "each fits the one before it", "decisions", lambda tx: soundness.linked(tx, DECISIONS), RESTORE),
     Check("texts", "as they were imported", "texts", lambda tx: soundness.unchanged(tx, text), RESTORE),

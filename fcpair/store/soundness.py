@@ -11,7 +11,7 @@ from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from fcpair.errors import StudyError
-from fcpair.store import chain, checksums, dialect, schema
+from fcpair.store import chain, checksums, dialect, extent, schema
 from fcpair.store.chain import NOBODY, START, Chain, Head
 from fcpair.store.store import Store, Tx
 from fcpair.store.tables import (
@@ -151,6 +151,11 @@ def numbering(tx: Tx) -> Found:
         if there and (first, last) != (1, there):
             faults.append(f"`{table.name}` has {there:,} rows, numbered from {first} to {last}")
     return Found(n, faults)
+
+
+def extents(tx: Tx) -> Found:
+    """The tables that only grow go as far as they did with the last write."""
+    return Found(len(extent.TABLES), extent.differences(dialect.driver(tx)))
 
 
 def linked(tx: Tx, of: Chain) -> Found:
