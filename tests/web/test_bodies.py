@@ -18,7 +18,6 @@ from fcpair.steps import guide
 from fcpair.steps.access import Access
 from fcpair.web import bodies
 from fcpair.web.bodies import Bodies, GoneError, RefusedBodyError
-from fcpair.web.door import Door
 from fcpair.web.form import field
 from web.conftest import Site, csrf_of
 
@@ -73,16 +72,6 @@ def test_only_the_lead_may_send_more_and_only_as_guidelines(site: Site) -> None:
     assert site.machine("ana").post(GUIDELINES, content=large, headers=FORM).status_code == 413
     assert site.machine("lea").post("/lead/steps/validate", content=large, headers=FORM).status_code == 413
     assert site.machine("lea").post(GUIDELINES, content=large, headers=FORM).status_code == 200
-
-
-def test_nobody_is_looked_up_for_a_few_bytes(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[str] = []
-    monkeypatch.setattr(Door, "visitor", lambda self, request: looked.append(request.url.path))
-    client = site.machine("ana")
-    assert client.post("/api/judgements", content=b"x" * 8 * KIB, headers=JSON).status_code == 422
-    assert looked == []
-    assert client.post("/api/judgements", content=b"x" * 9 * KIB, headers=JSON).status_code == 401
-    assert looked == ["/api/judgements"]
 
 
 def test_who_cannot_be_looked_up_is_told_so(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,6 +192,15 @@ def test_nothing_is_read_of_what_is_said_to_be_too_large() -> None:
     sent = Sent(b"x", length=9 * KIB)
     assert asyncio.run(outcome(from_(None), sent)) == 413
     assert sent.n_read == 0
+
+
+def test_nobody_is_looked_up_for_a_few_bytes() -> None:
+    looked: list[str] = []
+    reader = Bodies(lambda request: looked.append(request.url.path))
+    assert asyncio.run(outcome(reader, Sent(b"x" * 8 * KIB))) == 8 * KIB
+    assert looked == []
+    assert asyncio.run(outcome(reader, Sent(b"x" * 9 * KIB))) == 413
+    assert looked == ["/x"]
 
 
 def test_no_more_is_read_of_a_stranger_than_is_allowed() -> None:
