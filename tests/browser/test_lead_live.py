@@ -89,6 +89,7 @@ def test_panels_are_read_one_after_the_other_and_again_when_the_server_had_no_ti
     expect(page.locator("#tiers")).to_contain_text("Of 1 pair with a label")
     assert "Of 1 pair" not in before
     assert (len(told), most[0]) == (2, 1)
+    page.unroute_all(behavior="wait")  # the panels after it are being read
 
 
 def test_a_lead_who_comes_while_others_look_gets_the_page_a_little_later(desk: Host, windows: Windows) -> None:
