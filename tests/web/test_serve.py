@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import socket
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner, Result
@@ -23,6 +25,13 @@ from fcpair.params import Annotate
 from fcpair.steps import deal
 from fcpair.study import Study
 from web.served import PATIENCE_S, Served, serving
+
+
+@pytest.fixture(autouse=True)
+def own_environment() -> Iterator[None]:
+    """What `serve` tells its app by the environment is not told to the tests after these."""
+    with patch.dict(os.environ):
+        yield
 
 
 @pytest.fixture
