@@ -28,8 +28,8 @@ RECOVER = (
     "read, SQLite's own `.recover` writes"
 )
 MIXED = (
-    "part of the file is of another time, as where a copy meets the log of another moment: put back a file with its own "
-    "log, or a whole copy; if there is none, `fcpair doctor --as-it-is` takes the file as it is"
+    "part of the file is of another time, as where a copy meets the log of another moment: put back a file with its "
+    "own log, or a whole copy; if there is none, `fcpair doctor --as-it-is` takes the file as it is"
 )
 AT_WORK = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
 
