@@ -109,13 +109,15 @@ def begin(conn: Connection, *, write: bool, patience_s: float = PATIENCE_S) -> N
 
     A lock that somebody else has for longer than `patience_s` is an error.
     """
+    conn.begin()  # for SQLAlchemy, which would take time over each of these statements: there are some at every answer
+    own = driver(conn)
     if patience_s != PATIENCE_S:
-        conn.exec_driver_sql(f"PRAGMA busy_timeout = {int(1000 * patience_s)}")
+        own.execute(f"PRAGMA busy_timeout = {int(1000 * patience_s)}")
     try:
-        conn.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        own.execute("BEGIN IMMEDIATE" if write else "BEGIN")
     finally:
         if patience_s != PATIENCE_S:
-            conn.exec_driver_sql(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
+            own.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
 
 
 def touch(conn: Connection) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from fastapi import Request
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 MOST_OF_ONE = 6
 """So many requests of one person are under way at once, as browsers hold so many connections."""
 
-MOST_OF_STRANGERS = 16
-"""... and of all together who are not signed in."""
+STRANGERS = (16, 5.0)
+"""... and so many of all together who are not signed in: a class that opens its links at once waits some seconds."""
 
 AT_ONCE = {Kind.LIST: (2, 5.0), Kind.LOOK: (2, 5.0), Kind.ACT: (16, 0.0)}
 """Of a kind so many are let in at once, and others wait so many seconds for their turn.
@@ -45,7 +45,8 @@ class Turnstile:
     def __init__(self, app: ASGIApp, door: Door, problems: Problems) -> None:
         self._app, self._door, self._problems = app, door, problems
         self._gates = {kind: _Gate(*most) for kind, most in AT_ONCE.items()}
-        self._under_way: dict[int | None, int] = {}  # by person; there are only so many
+        self._strangers = _Gate(*STRANGERS)
+        self._under_way: dict[int, int] = {}  # by person; there are only so many
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request, or ask whoever sent it to come back."""
@@ -54,18 +55,26 @@ class Turnstile:
             return
         request = Request(scope)
         visitor = self._visitor(request)
-        who = None if visitor is None else visitor.id
-        under_way = self._under_way.get(who, 0)
         try:
-            if under_way >= (MOST_OF_STRANGERS if who is None else MOST_OF_ONE):
-                raise BusyError(TOO_MUCH, 1)
-            self._under_way[who] = under_way + 1
-            try:
-                await self._admit(visitor, scope, receive, send)
-            finally:
-                self._under_way[who] -= 1
+            if visitor is None:
+                async with self._strangers.passed():
+                    await self._admit(None, scope, receive, send)
+            else:
+                with self._counted(visitor.id):
+                    await self._admit(visitor, scope, receive, send)
         except BusyError as error:
             await self._problems.known(request, error)(scope, receive, send)
+
+    @contextmanager
+    def _counted(self, who: int) -> Iterator[None]:
+        under_way = self._under_way.get(who, 0)
+        if under_way >= MOST_OF_ONE:
+            raise BusyError(TOO_MUCH, 1)
+        self._under_way[who] = under_way + 1
+        try:
+            yield
+        finally:
+            self._under_way[who] -= 1
 
     async def _admit(self, visitor: Visitor | None, scope: Scope, receive: Receive, send: Send) -> None:
         kind = kind_of(scope["method"], scope["path"])

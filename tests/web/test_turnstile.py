@@ -221,15 +221,12 @@ async def first_of(asked: list[asyncio.Task[Response]]) -> Response:
     return done.pop().result()
 
 
-@pytest.mark.parametrize(("name", "most"), [("ana", turnstile.MOST_OF_ONE), ("", turnstile.MOST_OF_STRANGERS)])
-def test_one_person_and_all_strangers_together_have_only_so_many_requests_under_way(
-    site: Site, name: str, most: int
-) -> None:
-    app = held(site)
+def test_one_person_has_only_so_many_requests_under_way(site: Site) -> None:
+    app, most = held(site), turnstile.MOST_OF_ONE
 
     async def many() -> None:
         async with clients(site) as client:
-            asked = [asyncio.create_task(client(name).get("/api/me")) for _ in range(most + 3)]
+            asked = [asyncio.create_task(client("ana").get("/api/me")) for _ in range(most + 3)]
             await asyncio.wait(asked, timeout=0.5)
             refused = [one.result() for one in asked if one.done()]
             assert [one.status_code for one in refused] == 3 * [503]
@@ -240,7 +237,30 @@ def test_one_person_and_all_strangers_together_have_only_so_many_requests_under_
             app.let_go()
             assert (await ben).status_code == 200
             assert [one.status_code for one in await asyncio.gather(*asked)].count(200) == most
-            assert (await client(name).get("/api/me")).status_code == 200  # they are counted down again
+            assert (await client("ana").get("/api/me")).status_code == 200  # they are counted down again
+
+    run(many())
+
+
+def test_strangers_wait_for_one_another_and_for_nobody_else(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 4
+    monkeypatch.setattr(turnstile, "STRANGERS", (most, 1.0))
+    app = held(site)
+
+    async def many() -> None:
+        async with clients(site) as client:
+            asked = [asyncio.create_task(client("").get("/join")) for _ in range(most + 3)]
+            await asyncio.wait(asked, timeout=0.2)
+            assert not any(one.done() for one in asked)
+            ana = asyncio.create_task(client("ana").get("/api/me"))
+            await asyncio.wait(asked, timeout=2)
+            refused = [one.result() for one in asked if one.done()]
+            assert [one.status_code for one in refused] == 3 * [503]  # whose time has run out
+            waiting = [asyncio.create_task(client("").get("/join")) for _ in range(3)]
+            await asyncio.wait(waiting, timeout=0.2)
+            app.let_go()
+            assert (await ana).status_code == 200
+            assert {one.status_code for one in await asyncio.gather(*waiting)} == {200}  # as soon as there is room
 
     run(many())
 
