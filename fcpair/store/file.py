@@ -27,6 +27,16 @@ SETTLE_TRIES, SETTLE_WAIT_S = 10, 0.02  # another process takes a moment to begi
 MOVED = "is not the file any more that was opened: it was moved, deleted or replaced"
 LOG_MOVED = "is without its log: the file beside it that ends in -wal was moved, deleted or replaced"
 WRITTEN_OVER = "was written over by another program"
+PUT_BACK = "put back what was there, and all goes on"
+START_ANEW = "end the server, and move the files away that end in -wal and -shm"
+SAVED = (
+    "All answers that were acknowledged are in {copy}. Put back what was there, with the file that ends in -wal, and "
+    "all goes on; or end the server and put that copy in its place"
+)
+SAVED_IN_PART = (
+    "What can still be read of what was there is in {copy}, but it may lack answers and be damaged: examine it with "
+    "`fcpair doctor --study {copy}`, and keep it. To serve what is there now, " + START_ANEW
+)
 FOREIGN_LOG = (
     "{place} has a log beside it that is not its own, {log}: is it a copy that was put in the place of a study that "
     "was being served? If {place} is what you want, move {log} and the file that ends in -shm away; if not, put back "
@@ -146,7 +156,7 @@ class StudyFile:
             if not self._absent:
                 self._miss()
                 Thread(target=self.rescue, daemon=True).start()
-            raise StudyError(f"{self.place} {reason}; put back what was there, and all goes on")
+            raise StudyError(f"{self.place} {reason}; {START_ANEW if reason == WRITTEN_OVER else PUT_BACK}")
         if self._absent:
             self._absent = False
             _log.warning("%s is back, and is taken up again", self.place)
@@ -293,13 +303,8 @@ class StudyFile:
             )
             return
         self._saved = absence
-        _log.error(
-            "%s %s. Nothing more is taken. All answers that were acknowledged are in %s. Put back what was there, with "
-            "the file that ends in -wal, and all goes on; or end the server and put that copy in its place",
-            self.place,
-            reason,
-            copy,
-        )
+        what = (SAVED_IN_PART if reason == WRITTEN_OVER else SAVED).format(copy=copy)
+        _log.error("%s %s. Nothing more is taken. %s", self.place, reason, what)
 
 
 def _nothing(_connection: sqlite3.Connection) -> None:

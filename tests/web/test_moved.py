@@ -225,7 +225,12 @@ def test_a_backup_copied_over_it_is_not_overwritten_by_the_log(
     terminate(served)
     assert place.read_bytes() == files["dealt"].read_bytes()
     assert Path(f"{place}-wal").stat().st_size > 0
-    assert "written over" in served.output.read_text()
+    said = served.output.read_text()
+    assert "written over" in said
+    assert "All answers that were acknowledged" not in said
+    assert "put back what was there" not in said.lower()
+    (copy,) = rescued(place.parent)
+    assert f"`fcpair doctor --study {copy}`" in said
     code, said = status(place)
     assert (code, "a log beside it that is not its own" in said) == (2, True)
     for end in ("-wal", "-shm"):
