@@ -127,7 +127,7 @@ def _opt_outs(tx: Tx) -> Found:
 
 def _releases(tx: Tx) -> Found:
     """The file of each release is what was written; of several in one place the last."""
-    newest = {row["file"]: row["sha256"] for row in runs.releases(tx)}
+    newest = {row["path"]: row["sha256"] for row in runs.releases(tx)}
     there = {file: sha256 for file, sha256 in newest.items() if Path(file).is_file()}
     changed = [file for file, sha256 in there.items() if hashlib.sha256(Path(file).read_bytes()).hexdigest() != sha256]
     gone = [file for file in newest if file not in there]

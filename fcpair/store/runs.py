@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from secrets import token_hex
 from typing import Any
 
@@ -90,12 +91,20 @@ def latest_outcome(tx: Tx) -> tuple[RunRecord, dict[str, Any]] | None:
 
 
 def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any], file: str, sha256: str) -> None:
-    """Note a frozen tier."""
-    row = {"tier": tier, "rule": rule, "counts": counts, "file": file, "sha256": sha256, "at": now()}
+    """Note a frozen tier; a file that is not named from the root on is noted as seen from the study's folder."""
+    place = file if os.path.isabs(file) else os.path.relpath(os.path.realpath(file), _folder(tx))
+    row = {"tier": tier, "rule": rule, "counts": counts, "file": place, "sha256": sha256, "at": now()}
     tx.execute(insert(release), [row])
 
 
 def releases(tx: Tx) -> list[dict[str, Any]]:
-    """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`."""
+    """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`, and the whole `path`."""
     columns = (release.c.tier, release.c.rule, release.c.counts, release.c.file, release.c.sha256, release.c.at)
-    return [dict(row._mapping) for row in tx.execute(select(*columns).order_by(release.c.id))]
+    found = (dict(row._mapping) for row in tx.execute(select(*columns).order_by(release.c.id)))
+    folder = _folder(tx)
+    return [{**one, "path": os.path.normpath(os.path.join(folder, one["file"]))} for one in found]
+
+
+def _folder(tx: Tx) -> str:
+    """The folder that the study's file is in."""
+    return os.path.dirname(tx.exec_driver_sql("SELECT file FROM pragma_database_list WHERE name = 'main'").scalar_one())

@@ -366,6 +366,23 @@ def test_a_release_that_was_changed_is_found_and_one_that_is_gone_is_told(at: At
     assert found.note == f"not there, and so not checked: {tmp_path / 'bronze.csv'}"
 
 
+def test_a_release_is_looked_for_from_the_study_and_not_from_where_doctor_is_run(
+    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = at("checked")
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    for folder in (here, elsewhere):
+        folder.mkdir()
+    monkeypatch.chdir(here)
+    study.release("gold", "gold.csv")
+    monkeypatch.chdir(elsewhere)
+    Path("gold.csv").write_text("of another study\n", "utf-8")
+    (found,) = (one for one in Study.doctor(study.place).checks if one.name == "releases")
+    assert (found.n, found.found, found.note) == (1, (), "")
+    (here / "gold.csv").write_text("changed\n", "utf-8")
+    assert findings(study.place)["releases"] == (f"{here / 'gold.csv'} is not what was released",)
+
+
 def test_a_decision_that_waits_for_a_second_look_is_told_and_is_no_fault(at: At, tmp_path: Path) -> None:
     study = at("decided")
     pair = study.waiting()[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -112,9 +113,9 @@ def test_runs_come_oldest_first_and_by_stage(store: Store) -> None:
         assert [run.id for run in runs.runs(tx, "select")] == [1, 3]
 
 
-def test_a_release_comes_out_as_it_was_noted(store: Store) -> None:
+def test_a_release_comes_out_as_it_was_noted(store: Store, tmp_path: Path) -> None:
     with store.write() as tx:
-        runs.add_release(tx, "gold", {"rule": "two labels"}, {"pairs": 7}, "gold.csv", "ab" * 32)
+        runs.add_release(tx, "gold", {"rule": "two labels"}, {"pairs": 7}, str(tmp_path / "gold.csv"), "ab" * 32)
         released = runs.releases(tx)
     at = released[0].pop("at")
     assert released == [
@@ -122,7 +123,8 @@ def test_a_release_comes_out_as_it_was_noted(store: Store) -> None:
             "tier": "gold",
             "rule": {"rule": "two labels"},
             "counts": {"pairs": 7},
-            "file": "gold.csv",
+            "file": str(tmp_path / "gold.csv"),
+            "path": str(tmp_path / "gold.csv"),
             "sha256": "ab" * 32,
         }
     ]
