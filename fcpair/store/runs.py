@@ -107,4 +107,5 @@ def releases(tx: Tx) -> list[dict[str, Any]]:
 
 def _folder(tx: Tx) -> str:
     """The folder that the study's file is in."""
-    return os.path.dirname(tx.exec_driver_sql("SELECT file FROM pragma_database_list WHERE name = 'main'").scalar_one())
+    place = tx.exec_driver_sql("SELECT file FROM pragma_database_list WHERE name = 'main'").scalar_one()
+    return os.path.dirname(str(place))
