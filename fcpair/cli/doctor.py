@@ -62,7 +62,8 @@ def _accept(study: Path) -> None:
         say(f"{study} has all that belongs to it; there is nothing to take as it is")
         return
     rows = ", ".join(f"{n:,} of {name}" for name, n in missing.items())
-    say(f"{study} is taken as it is; rows that are known to be missing: {rows or 'none'}")
+    known = f"rows that are known to be missing: {rows or 'none'} (a lost log may have held more)"
+    say(f"{study} is taken as it is; {known}")
 
 
 def _lines(health: Health) -> list[list[Cell]]:
