@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from fastapi import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fcpair.errors import BusyError, FcpairError
 from fcpair.records import Visitor
@@ -57,8 +57,9 @@ class Turnstile:
         visitor = self._visitor(request)
         try:
             if visitor is None:
-                async with self._strangers.passed():
-                    await self._admit(None, scope, receive, send)
+                async with AsyncExitStack() as turn:
+                    await turn.enter_async_context(self._strangers.passed())
+                    await self._admit(None, scope, receive, _ending(turn, send))
             else:
                 with self._counted(visitor.id):
                     await self._admit(visitor, scope, receive, send)
@@ -96,6 +97,16 @@ class Turnstile:
             return self._door.visitor(request)
         except FcpairError:  # the app will say so
             return None
+
+
+def _ending(turn: AsyncExitStack, send: Send) -> Send:
+    """Sends a stranger's answer, and ends their turn before: who does not read must keep nobody else from coming in."""
+
+    async def sent(message: Message) -> None:
+        await turn.aclose()
+        await send(message)
+
+    return sent
 
 
 class _Gate:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from fastapi.routing import iter_route_contexts
 from httpx2 import ASGITransport, AsyncClient, Response
+from starlette.types import Message
 from steps.small import open_work
 
 from fcpair.params import Annotate
@@ -261,6 +262,35 @@ def test_strangers_wait_for_one_another_and_for_nobody_else(site: Site, monkeypa
             app.let_go()
             assert (await ana).status_code == 200
             assert {one.status_code for one in await asyncio.gather(*waiting)} == {200}  # as soon as there is room
+
+    run(many())
+
+
+def test_strangers_who_do_not_read_what_they_asked_for_keep_nobody_from_coming_in(site: Site) -> None:
+    """On this many connections it takes no more than asking, and every invite link would be answered 503."""
+
+    async def unread(_message: Message) -> None:
+        await asyncio.Event().wait()
+
+    async def many() -> None:
+        async with clients(site) as client:
+            request = client("").build_request("GET", "/join")
+            never = asyncio.Event()
+
+            async def receive() -> Message:
+                await never.wait()
+                return {"type": "http.disconnect"}
+
+            scope = {"type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "path": "/join"}
+            scope |= {"raw_path": b"/join", "query_string": b"", "headers": request.headers.raw, "client": ("::1", 1)}
+            n = turnstile.STRANGERS[0] + 3
+            asked = [asyncio.create_task(site.app({**scope}, receive, unread)) for _ in range(n)]
+            await asyncio.wait(asked, timeout=1)
+            assert not any(one.done() for one in asked)
+            joined = await client("").post("/join", data={"token": site.token("ben")})
+            assert joined.status_code == 303
+            for one in asked:
+                one.cancel()
 
     run(many())
 
