@@ -20,6 +20,7 @@ from starlette.types import Message, Scope
 
 from fcpair.study import Study
 from fcpair.web.app import create_app
+from fcpair.web.form import BODY
 from fcpair.web.guard import logged
 from fcpair.web.pipe import LENGTH, Reply, packed, size, unpacked
 
@@ -70,7 +71,7 @@ class _Looker:
                 parts.append(message.get("body", b""))
 
         try:
-            await self._app({**scope, "app": self._fastapi}, receive, send)
+            await self._app({**scope, "app": self._fastapi, BODY: body}, receive, send)
         except Exception as error:  # it was answered before it was raised
             logged(scope, error)
         content = b"".join(parts)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx2
 import psutil  # type: ignore[import-untyped]
 import pytest
 
@@ -94,6 +96,20 @@ def test_what_it_refuses_is_told_as_the_server_would(served: Callable[..., Serve
     assert server.ask("/lead/pair/999999", lea)[0] == 404
     status, told = server.ask("/api/conflicts/999999", judy)
     assert (status, b"there is no pair 999999" in told) == (404, True)
+
+
+def test_a_form_of_a_session_reaches_it_with_its_guard_against_forgery(served: Callable[..., Served]) -> None:
+    """A bearer token needs none, so only a browser's form tells."""
+    server = served()
+    (lea,) = tokens(server.study, lea=Role.LEAD).values()
+    with httpx2.Client(base_url=server.url) as browser:
+        assert browser.post("/join", data={"token": lea}).status_code == 303
+        found = re.search(r'name="csrf" value="(\w+)"', browser.get("/lead/downloads").text)
+        assert found
+        got = browser.post("/lead/download/labels", data={"csrf": found[1], "form": "jsonl"})
+        assert got.status_code == 200
+        assert got.headers["content-disposition"] == 'attachment; filename="labels.jsonl"'
+        assert browser.post("/lead/download/labels", data={"form": "jsonl"}).status_code == 403
 
 
 def test_what_is_large_comes_whole_and_leaves_no_file_behind(
