@@ -217,7 +217,7 @@ def test_what_is_no_http_is_told_in_one_line(server: Server, caplog: pytest.LogC
     assert b" 200 " in answer(upgrade)
     time.sleep(0.3)
     said = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
-    assert [one.partition(" ")[2].split(" and ")[0] for one in said] == ["requests were no HTTP"]
+    assert [one.partition(" ")[2].split(",")[0] for one in said] == ["times something came that is no HTTP"]
 
 
 def test_little_is_read_at_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
