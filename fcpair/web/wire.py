@@ -33,7 +33,10 @@ FULL = (
     "all {most:,} connections that fit are taken; {n:,} that had sent no whole request, or were idle, were closed for "
     "new ones. If nobody attacks, raise LimitNOFILE; docs/deploy.md says how"
 )
-NO_HTTP = "{n:,} times something came that is no HTTP, and was answered 400; browsers must come to the proxy, and the proxy by http://"
+NO_HTTP = (
+    "{n:,} times something came that is no HTTP, and was answered 400; browsers must come to the proxy, and the proxy by "
+    "http://"
+)
 _log = logging.getLogger("fcpair.web")
 _log_of_one = logging.getLogger("fcpair.web.wire")
 for _quiet in (_log_of_one, logging.getLogger("python_multipart.multipart")):

@@ -281,8 +281,9 @@ def test_strangers_who_do_not_read_what_they_asked_for_keep_nobody_from_coming_i
                 await never.wait()
                 return {"type": "http.disconnect"}
 
-            scope = {"type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "path": "/join"}
-            scope |= {"raw_path": b"/join", "query_string": b"", "headers": request.headers.raw, "client": ("::1", 1)}
+            scope: dict[str, Any] = {"type": "http", "http_version": "1.1", "method": "GET", "scheme": "http"}
+            scope |= {"path": "/join", "raw_path": b"/join", "query_string": b""}
+            scope |= {"headers": request.headers.raw, "client": ("::1", 1)}
             n = turnstile.STRANGERS[0] + 3
             asked = [asyncio.create_task(site.app({**scope}, receive, unread)) for _ in range(n)]
             await asyncio.wait(asked, timeout=1)
