@@ -34,8 +34,8 @@ FULL = (
     "new ones. If nobody attacks, raise LimitNOFILE; docs/deploy.md says how"
 )
 NO_HTTP = (
-    "{n:,} times something came that is no HTTP, and was answered 400; browsers must come to the proxy, and the proxy by "
-    "http://"
+    "{n:,} times something came that is no HTTP, and was answered 400; browsers must come to the proxy, and the proxy "
+    "by http://"
 )
 _log = logging.getLogger("fcpair.web")
 _log_of_one = logging.getLogger("fcpair.web.wire")
