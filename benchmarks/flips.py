@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import SEED, Figure, job
-from benchmarks.serving import set_candidates, write_rows
+from benchmarks.serving import crossed
 
 REPETITIONS = 400
 N_HS, N_CN = 16, 24
@@ -48,20 +48,12 @@ def measure(folder: str, repetitions: str) -> dict[str, int]:
 
 def prepare(folder: Path) -> Path:
     """A small study in which much has been said: answers with notes, decisions by rule and by hand, verdicts."""
-    from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Simulate, Validate
+    from fcpair.params import Adjudicate, Assign, Simulate, Validate
     from fcpair.records import Role
-    from fcpair.study import Study
 
     hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
     cn = [f"A reply with the number {i}, é, نه, of about the length that replies have." for i in range(N_CN)]
-    sources = [(one, f"a source of {one}") for one in hs]
-    write_rows(folder / "corpus.csv", [("hs", "cn"), *sources, *(("another", one) for one in cn)])
-    write_rows(folder / "hs.csv", [("hs",), *((one,) for one in hs)])
-    study = Study.create(folder / "study.db")
-    study.import_corpus(Import(folder / "corpus.csv"))
-    study.select(Select(list=folder / "hs.csv"))
-    set_candidates(study, set(cn))
-    study.pair(Pair())
+    study = crossed(folder, hs, cn)
     study.assign(Assign(annotators=3, overlap={2: 0.4, 3: 0.2}, seed=SEED))
     study.simulate(Simulate(seed=SEED, accuracy=0.6))
     study.adjudicate(Adjudicate("majority"))

@@ -15,15 +15,18 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
 from benchmarks.clients import Label, label_bare, label_online, labelling
 from benchmarks.measure import MB, SEED, Figure, alternate, column, ratios, show
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
 
 REPETITIONS = 3
 SECONDS = 30
@@ -53,25 +56,32 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
 
 def prepare(folder: Path) -> list[str]:
     """Make a study with enough pairs for the fastest server, `study.db`, and invite its annotators."""
-    from fcpair.params import Assign, Import, Pair, Select
-    from fcpair.study import Study
+    from fcpair.params import Assign
 
     hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
     cn = [f"A reply with the number {i}, written to be of about the length that replies have." for i in range(N_CN)]
-    write_rows(
-        folder / "corpus.csv", [("hs", "cn"), *((one, f"a source of {one}") for one in hs), *(("other", c) for c in cn)]
-    )
-    write_rows(folder / "hs.csv", [("hs",), *((one,) for one in hs)])
-    study = Study.create(folder / "study.db")
-    study.import_corpus(Import(folder / "corpus.csv"))
-    study.select(Select(list=folder / "hs.csv"))
-    set_candidates(study, set(cn))
-    study.pair(Pair())
+    study = crossed(folder, hs, cn)
     study.assign(Assign(annotators=N_CLIENTS, seed=SEED))
     tokens = [study.access.invite(one.name) for one in study.people]
     for one in study.people:
         study.access.consent(one.id, {})
     return tokens
+
+
+def crossed(folder: Path, hs: Sequence[str], cn: Sequence[str]) -> Study:
+    """Make a study of every HS with every CN, `study.db`, without a model."""
+    from fcpair.params import Import, Pair, Select
+    from fcpair.study import Study
+
+    sources = [(one, f"a source of {one}") for one in hs]
+    write_rows(folder / "corpus.csv", [("hs", "cn"), *sources, *(("another", one) for one in cn)])
+    write_rows(folder / "hs.csv", [("hs",), *((one,) for one in hs)])
+    study = Study.create(folder / "study.db")
+    study.import_corpus(Import(folder / "corpus.csv"))
+    study.select(Select(list=folder / "hs.csv"))
+    _set_candidates(study, set(cn))
+    study.pair(Pair())
+    return study
 
 
 def write_rows(path: Path, rows: list[tuple[str, ...]]) -> None:
@@ -80,7 +90,7 @@ def write_rows(path: Path, rows: list[tuple[str, ...]]) -> None:
         csv.writer(file).writerows(rows)
 
 
-def set_candidates(study: Any, bodies: set[str]) -> None:
+def _set_candidates(study: Study, bodies: set[str]) -> None:
     """Do what `retrieve` does, without a model."""
     from fcpair.store import grids, texts
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.measure import SEED, Figure, data
-from benchmarks.serving import server, set_candidates, write_rows
+from benchmarks.serving import crossed, server, write_rows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -108,18 +108,11 @@ def draw(path: Path) -> list[tuple[str, str]]:
 
 def prepare(folder: Path, pairs: list[tuple[str, str]]) -> dict[str, str]:
     """Make a study that has something for each reader; returns their tokens."""
-    from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Validate
+    from fcpair.params import Adjudicate, Assign, Validate
     from fcpair.records import Role
-    from fcpair.study import Study
 
     hs, cns = pairs[0][0], list(dict.fromkeys(cn for _, cn in pairs))[:3]
-    write_rows(folder / "corpus.csv", [("hs", "cn"), (hs, "Its own."), *(("Another.", cn) for cn in cns)])
-    write_rows(folder / "hs.csv", [("hs",), (hs,)])
-    study = Study.create(folder / "study.db")
-    study.import_corpus(Import(folder / "corpus.csv"))
-    study.select(Select(list=folder / "hs.csv"))
-    set_candidates(study, set(cns))
-    study.pair(Pair())
+    study = crossed(folder, [hs], cns)
     study.add_people(["annotator", "other"], Role.ANNOTATOR)
     study.assign(Assign(overlap={2: 1.0}, seed=SEED))
     said = [("annotator", 1, 2), ("other", 1, 0), ("annotator", 2, 2), ("other", 2, 2)]  # the third is open

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from fcpair.errors import FcpairError, StudyError
+from benchmarks.flips import is_sound, said
+from fcpair.errors import StudyError
 from fcpair.params import Adjudicate, Partition, Setup, Simulate
 from fcpair.study import Study
 from steps.online import at_desk, give
@@ -497,35 +498,6 @@ def test_a_file_that_was_cut_off_is_found_so(files: dict[str, Path], tmp_path: P
 # -- single bits
 
 
-SAID = (
-    "SELECT j.id, j.skipped, j.code, j.own_code, j.adjudication_id, j.origin, j.seconds, j.note, j.at, j.guideline_id, "
-    "j.run_id, j.withdraws, a.person_id, a.pair_id, a.round, p.hs_id, p.cn_id FROM judgement j "
-    "LEFT JOIN assignment a ON a.id = j.assignment_id LEFT JOIN pair p ON p.id = a.pair_id ORDER BY j.id",
-    "SELECT id, pair_id, rule, code, person_id, note, at, flagged, seen_judgement FROM adjudication ORDER BY id",
-    "SELECT id, kind, body, language, meta FROM text ORDER BY id",
-    "SELECT id, body FROM guideline ORDER BY id",
-    "SELECT scheme FROM grid",
-    "SELECT id, name FROM person ORDER BY id",
-)
-
-
-def everything_said(path: Path) -> list[Any] | None:
-    """All answers, decisions and texts as they are in the file; None where they cannot be read."""
-    try:
-        with closing(sqlite3.connect(path)) as connection:
-            connection.text_factory = bytes
-            return [connection.execute(query).fetchall() for query in SAID]
-    except (sqlite3.Error, UnicodeDecodeError):  # the latter where its message quotes what is no text
-        return None
-
-
-def is_sound(path: Path) -> bool:
-    try:
-        return Study.doctor(path).sound
-    except FcpairError:
-        return False
-
-
 def near(whole: bytes, words: list[bytes], drawn: random.Random) -> int:
     """A place in the file near one of these words: rows begin and end there."""
     word = drawn.choice(words)
@@ -536,7 +508,7 @@ def near(whole: bytes, words: list[bytes], drawn: random.Random) -> int:
 @pytest.mark.parametrize("aimed", [False, True], ids=["anywhere", "at answers and texts"])
 def test_no_bit_that_changes_what_was_said_flips_unseen(files: dict[str, Path], tmp_path: Path, aimed: bool) -> None:
     path, drawn = tmp_path / "study.db", random.Random(13)
-    whole, before = files["checked"].read_bytes(), everything_said(files["checked"])
+    whole, before = files["checked"].read_bytes(), said(files["checked"])
     words = [b"imported", b"majority", b"unanimous", "é".encode(), b"cannot be trusted"]
     changed, missed = 0, []
     for _ in range(60):
@@ -545,7 +517,7 @@ def test_no_bit_that_changes_what_was_said_flips_unseen(files: dict[str, Path], 
         flipped[at] ^= 1 << bit
         path.write_bytes(flipped)
         sound = is_sound(path)
-        if everything_said(path) != before:
+        if said(path) != before:
             changed += 1
             missed += [(at, bit)] if sound else []
     assert missed == []

@@ -395,31 +395,32 @@ def lose_rows(path: Path, n: int) -> None:
         connection.commit()
 
 
-def test_rows_that_are_missing_are_counted(path: Path) -> None:
+@pytest.fixture
+def without_rows(path: Path) -> Path:
+    """A study in which two of five runs are missing."""
     store = Store.open(path)
     for at in range(5):
         add(store, f"p{at}")
     store.close()
     lose_rows(path, 2)
+    return path
+
+
+def test_rows_that_are_missing_are_counted(without_rows: Path) -> None:
     with pytest.raises(StudyError, match=r"run has 3 rows up to number 5, and should have 5 up to 5"):
-        Study.open(path).examine()
+        Study.open(without_rows).examine()
 
 
-def test_what_is_missing_is_accepted_once_and_noted(path: Path) -> None:
-    store = Store.open(path)
-    for at in range(5):
-        add(store, f"p{at}")
-    store.close()
-    lose_rows(path, 2)
-    assert Study.accept(path) == {"run": 2}
-    study = Study.open(path)
+def test_what_is_missing_is_accepted_once_and_noted(without_rows: Path) -> None:
+    assert Study.accept(without_rows) == {"run": 2}
+    study = Study.open(without_rows)
     study.examine()
     assert (study.log()[-1].stage, study.log()[-1].counts) == ("accept", {"missing": {"run": 2}})
-    add(Store.open(path), "cleo")
+    add(Store.open(without_rows), "cleo")
     study.examine()
-    assert Study.accept(path) is None
+    assert Study.accept(without_rows) is None
     assert [run.stage for run in study.log()].count("accept") == 1
-    lose_rows(path, 1)
+    lose_rows(without_rows, 1)
     with pytest.raises(StudyError, match="run has"):
         study.examine()
 

@@ -17,6 +17,7 @@ from fcpair.params import Annotate
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.web.app import create_app
+from web.served import Served, serving
 
 EVERYBODY = {"ana": Role.ANNOTATOR, "vera": Role.VALIDATOR, "judy": Role.ADJUDICATOR, "lea": Role.LEAD}
 
@@ -103,3 +104,16 @@ def serve(files: dict[str, Path], tmp_path: Path) -> Iterator[Callable[..., Site
 def site(serve: Callable[..., Site]) -> Site:
     """The small study in which labels are being given."""
     return serve("dealt")
+
+
+@pytest.fixture
+def path(files: dict[str, Path], tmp_path: Path) -> Path:
+    """A study in which labels are being given."""
+    return Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
+
+
+@pytest.fixture
+def start(path: Path) -> Iterator[Callable[..., Served]]:
+    """Starts servers of it."""
+    with serving(path) as started:
+        yield started

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
-import psutil  # type: ignore[import-untyped]
+import psutil
 import pytest
 
 from fcpair.errors import BusyError

@@ -255,13 +255,19 @@ def test_the_files_of_a_study_are_for_its_owner_alone(place: Path, tmp_path: Pat
     assert rights == dict.fromkeys(("new.db", "new.db-wal", "new.db-shm"), 0o600)
 
 
-def test_it_is_saved_once_though_another_process_looks(place: Path, served: Served, tmp_path: Path) -> None:
+def looked_at(place: Path, served: Served) -> str:
+    """Have a lead look, which another process does; returns her token."""
     study = Study.open(place)
     study.add_people(["lea"], Role.LEAD)
     admit(study, "lea")
     token = study.access.invite("lea")
     study.close()
     assert served.ask("/lead", token)[0] == 200
+    return token
+
+
+def test_it_is_saved_once_though_another_process_looks(place: Path, served: Served, tmp_path: Path) -> None:
+    token = looked_at(place, served)
     for end in FILES:
         Path(f"{place}{end}").unlink(missing_ok=True)
     assert [served.ask("/api/me", token)[0] for _ in range(3)] == [503] * 3
@@ -272,12 +278,7 @@ def test_it_is_saved_once_though_another_process_looks(place: Path, served: Serv
 
 
 def test_it_is_one_file_again_though_another_process_looked(place: Path, served: Served) -> None:
-    study = Study.open(place)
-    study.add_people(["lea"], Role.LEAD)
-    admit(study, "lea")
-    token = study.access.invite("lea")
-    study.close()
-    assert served.ask("/lead", token)[0] == 200
+    looked_at(place, served)
     terminate(served)
     assert sorted(one.name for one in place.parent.glob("study.db*")) == ["study.db"]
     assert n_answers(place) == N

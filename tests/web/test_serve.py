@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import socket
 import sqlite3
 import subprocess
@@ -24,7 +23,7 @@ from fcpair.cli import main
 from fcpair.params import Annotate
 from fcpair.steps import deal
 from fcpair.study import Study
-from web.served import PATIENCE_S, Served, serving
+from web.served import PATIENCE_S, Served
 
 
 @pytest.fixture(autouse=True)
@@ -32,18 +31,6 @@ def own_environment() -> Iterator[None]:
     """What `serve` tells its app by the environment is not told to the tests after these."""
     with patch.dict(os.environ):
         yield
-
-
-@pytest.fixture
-def path(files: dict[str, Path], tmp_path: Path) -> Path:
-    """A study in which labels are being given."""
-    return Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
-
-
-@pytest.fixture
-def start(path: Path) -> Iterator[Callable[..., Served]]:
-    with serving(path) as started:
-        yield started
 
 
 def invited(path: Path, name: str = "ana") -> str:

@@ -6,7 +6,6 @@ A longer one, also behind nginx and Caddy, is `python -m benchmarks strangers`.
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import sqlite3
 import time
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from web.served import Served, serving
+from web.served import Served
 from web.test_serve import invited, resident_kb
 
 MIB = 1024 * 1024
@@ -41,17 +40,6 @@ class Strangers:
             with suppress(OSError):
                 for part in sent:
                     one.sendall(part)
-
-
-@pytest.fixture
-def path(files: dict[str, Path], tmp_path: Path) -> Path:
-    return Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
-
-
-@pytest.fixture
-def start(path: Path) -> Iterator[Callable[..., Served]]:
-    with serving(path) as started:
-        yield started
 
 
 @pytest.fixture
