@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fcpair.study import Study
 
 APP = "fcpair.web.app:from_environment"
-PARTS = ("fastapi", "itsdangerous", "markdown_it", "python_multipart", "uvicorn")
+PARTS = ("fastapi", "httptools", "itsdangerous", "markdown_it", "python_multipart", "uvicorn")
 WIRE = "fcpair.web.wire:Wire"
 END_S = 10  # how long requests that are under way may take to end after Ctrl-C
 KEEP_S = 75  # how long a connection may be idle: longer than a proxy keeps it, or requests meet a closed one

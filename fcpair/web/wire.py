@@ -1,19 +1,21 @@
 """Connections: how many there may be, how long one may keep quiet, and which one goes when all are taken.
 
-uvicorn waits without end for a request that was begun, and for whoever never begins one. This is its protocol with the
-limits that it lacks; how long the body of a request may take is for the guard to say, who knows whose it is.
+uvicorn waits without end for a request that was begun, and for whoever never begins one; it takes a head of any size,
+and as many requests as come together. This is its protocol with the limits that it lacks; how long the body of a
+request may take is for the guard to say, who knows whose it is.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from httptools import HttpParserError
 from uvicorn.config import Config
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from fcpair.openfiles import open_files
@@ -25,6 +27,8 @@ LEAST_TAKEN = 32 * 1024
 LAST_S = 2.0  # for requests that are not whole when the server is told to end
 SWEEP_S = 1.0
 READ = 16 * 1024  # what is read at once: whatever is in it keeps others waiting
+MOST_HEAD = 32 * 1024  # bytes of a head, and of what follows a body; nginx lets no larger ones through
+HEAD_END = b"\r\n\r\n"
 MOST = 2_000
 RESERVE = 128  # of open files: the study's connections, logs, exports
 ROUNDS = 4  # of connections that the loop accepts until those are closed that have to go for the first ones
@@ -51,7 +55,7 @@ def fitting(n_files: int, backlog: int) -> int:
     return min(MOST, max(n_files - kept, n_files // 2))
 
 
-class Wire(H11Protocol, asyncio.BufferedProtocol):
+class Wire(HttpToolsProtocol, asyncio.BufferedProtocol):
     """One connection."""
 
     def __init__(
@@ -67,6 +71,8 @@ class Wire(H11Protocol, asyncio.BufferedProtocol):
         self._since: float | None = None  # when the request that is awaited began; None between requests
         self._unread: tuple[float, int] | None = None  # when so many bytes of answers were last found unread
         self._ends_at: float | None = None
+        self._waiting: deque[bytes] = deque()  # what came before the request ahead of it was answered
+        self._n_head = 0  # bytes since something was last made of them: a head, a part of a body, an end
         self.known = False  # whether somebody whom the study knows has asked for something here
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -90,11 +96,46 @@ class Wire(H11Protocol, asyncio.BufferedProtocol):
             self._since = self.loop.time()
         self.data_received(bytes(_buffer[:nbytes]))
 
-    def handle_events(self) -> None:
-        """Do what the bytes ask for; who has sent a whole request is safe until it is answered."""
-        super().handle_events()
+    def data_received(self, data: bytes) -> None:
+        """Take what was read, cut where a head may end, so that no two requests are begun at once."""
+        *heads, rest = data.split(HEAD_END)
+        self._waiting.extend(head + HEAD_END for head in heads)
+        if rest:
+            self._waiting.append(rest)
+        self._parse()
+
+    def _parse(self) -> None:
+        """Parse what waits, up to the end of a request that is to be answered first."""
+        while self._waiting and not self._is_answering() and not self.transport.is_closing():
+            part = self._waiting.popleft()
+            self._n_head += len(part)
+            if self._n_head > MOST_HEAD:
+                self.send_400_response("The head of the request is too large.")
+            else:
+                super().data_received(part)
+        if self._waiting:
+            self.flow.pause_reading()
+
+    def on_headers_complete(self) -> None:
+        """Begin a request: its head is whole. One that names several hosts, or none, is refused, as RFC 9112 asks."""
+        self._n_head = 0
+        if self.parser.get_http_version() == "1.1" and [name for name, _ in self.headers].count(b"host") != 1:
+            raise HttpParserError("no host, or several")
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body."""
+        self._n_head = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End what a client asks for; who has sent a whole request is safe until it is answered."""
+        self._n_head = 0
+        super().on_message_complete()
         if self._is_answering():
             self._gate.busy(self)
+        else:
+            self._since = None  # answered before it was whole
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
@@ -110,6 +151,9 @@ class Wire(H11Protocol, asyncio.BufferedProtocol):
         self._since = None
         self._gate.idle(self)
         super().on_response_complete()
+        if self._waiting:
+            self._since = self.loop.time()
+            self._parse()
 
     def shutdown(self) -> None:
         """End soon: with the answer to a whole request, else when it has had a little time to become whole."""

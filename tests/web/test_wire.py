@@ -244,6 +244,37 @@ def test_a_head_of_more_than_32_kib_is_refused(server: Server, head: bytes) -> N
     assert b" 200 " not in received_of(one)
 
 
+@pytest.mark.parametrize("more", [b"0\r\n" + b"a:\r\n" * 20_000, b"5;" + b"x" * 70_000])
+def test_what_goes_with_a_body_is_refused_where_it_is_more(server: Server, more: bytes) -> None:
+    one = server.connect()
+    with suppress(OSError):
+        one.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + more)
+    assert b" 200 " not in received_of(one)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n",
+        b"GET / HTTP/1.1\r\nHost : x\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n",
+        b"CONNECT x:443 HTTP/1.1\r\nHost: x\r\n",
+        b"BREW / HTTP/1.1\r\nHost: x\r\n",
+    ],
+)
+def test_what_a_proxy_could_read_otherwise_is_refused(
+    server: Server, caplog: pytest.LogCaptureFixture, head: bytes
+) -> None:
+    one = server.connect(head + b"\r\n")
+    assert b" 400 " in answer(one)
+    assert is_closed(one)
+    assert not [line for line in caplog.records if line.levelno >= logging.ERROR]
+
+
 def received_of(one: socket.socket) -> bytes:
     try:
         return answer(one)
@@ -256,6 +287,24 @@ def test_requests_that_come_together_are_answered_in_order(server: Server) -> No
     while part := one.recv(100_000):
         got += part
     assert got.count(b"HTTP/1.1 200 ") == 51
+
+
+def test_of_requests_that_come_together_one_is_begun_at_a_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    wires: list[wire.Wire] = []
+    made = wire.Wire.connection_made
+
+    def noted(self: wire.Wire, transport: Any) -> None:
+        wires.append(self)
+        made(self, transport)
+
+    monkeypatch.setattr(wire.Wire, "connection_made", noted)
+    one = server.connect(GET.replace(b"/ ", b"/slow ") + GET * 400 + b"POST / HTTP/1.1\r\n")
+    time.sleep(SLOW_S / 2)
+    assert len(wires[0].pipeline) == 0
+    got = b""
+    while got.count(b"\r\n\r\nxx") < 401:
+        got += one.recv(100_000)
+    assert is_closed(one)  # the last one never becomes whole
 
 
 def test_bodies_that_are_not_whole_do_not_hold_up_the_end(server: Server) -> None:
