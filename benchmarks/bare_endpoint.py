@@ -18,17 +18,24 @@ class Label(BaseModel):
     code: int
 
 
+def _connect() -> sqlite3.Connection:
+    """A connection with the settings that a study has while it is served."""
+    connection = sqlite3.connect(os.environ["BARE_DATABASE"], timeout=30, isolation_level=None)
+    for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {setting}")
+    return connection
+
+
 def _connection() -> sqlite3.Connection:
-    """The connection of this thread, with the settings that a study has while it is served."""
+    """The connection of this thread."""
     if not hasattr(_own, "connection"):
-        _own.connection = sqlite3.connect(os.environ["BARE_DATABASE"], timeout=30, isolation_level=None)
-        for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
-            _own.connection.execute(f"PRAGMA {setting}")
-        _own.connection.execute(
-            "CREATE TABLE IF NOT EXISTS label (id INTEGER PRIMARY KEY, assignment_id INT, code INT)"
-        )
+        _own.connection = _connect()
     connection: sqlite3.Connection = _own.connection
     return connection
+
+
+# Before there are threads: of several that switch to a write-ahead log at once, SQLite refuses all but one.
+_connect().execute("CREATE TABLE label (id INTEGER PRIMARY KEY, assignment_id INT, code INT)")
 
 
 @app.post("/label")
