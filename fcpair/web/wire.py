@@ -134,8 +134,6 @@ class Wire(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().on_message_complete()
         if self._is_answering():
             self._gate.busy(self)
-        else:
-            self._since = None  # answered before it was whole
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
@@ -151,6 +149,8 @@ class Wire(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._since = None
         self._gate.idle(self)
         super().on_response_complete()
+        if self._is_answering():  # the next one: its head ended in the same part as this one's
+            self._gate.busy(self)
         if self._waiting:
             self._since = self.loop.time()
             self._parse()

@@ -289,6 +289,19 @@ def test_requests_that_come_together_are_answered_in_order(server: Server) -> No
     assert got.count(b"HTTP/1.1 200 ") == 51
 
 
+def test_requests_are_told_apart_wherever_they_are_cut(server: Server) -> None:
+    both = GET.replace(b"/ ", b"/slow ") + GET
+    ends = [server.connect(both[:cut]) for cut in range(1, len(both))]
+    time.sleep(0.1)
+    for cut, one in enumerate(ends, 1):
+        one.sendall(both[cut:])
+    for one in ends:
+        got = b""
+        while got.count(b"\r\n\r\nxx") < 2:
+            got += one.recv(1000)
+        assert got.count(b"HTTP/1.1 200 ") == 2
+
+
 def test_of_requests_that_come_together_one_is_begun_at_a_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     wires: list[wire.Wire] = []
     made = wire.Wire.connection_made
