@@ -102,7 +102,7 @@ def test_a_form_of_a_session_reaches_it_with_its_guard_against_forgery(served: C
     """A bearer token needs none, so only a browser's form tells."""
     server = served()
     (lea,) = tokens(server.study, lea=Role.LEAD).values()
-    with httpx2.Client(base_url=server.url) as browser:
+    with httpx2.Client(base_url=server.url, timeout=60) as browser:  # the first look waits for its process
         assert browser.post("/join", data={"token": lea}).status_code == 303
         found = re.search(r'name="csrf" value="(\w+)"', browser.get("/lead/downloads").text)
         assert found
