@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
@@ -12,6 +13,7 @@ from steps.small import build_all
 
 from browser.chromium import ARGUMENTS, find_chromium
 from browser.hosts import Host
+from browser.lookers import parent_of_lookers
 from browser.studies import ENGLISH, build
 from browser.windows import PATIENCE_MS, Windows
 from fcpair.params import Annotate
@@ -34,6 +36,14 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="package", autouse=True)
+def lookers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What a server of this package begins when somebody looks is ready at once."""
+    with parent_of_lookers(tmp_path_factory.mktemp("lookers")) as executable, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fcpair.web.aside.sys", SimpleNamespace(executable=executable))
+        yield
 
 
 @pytest.fixture
