@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,14 @@ from web.served import Served, serving
 EVERYBODY = {"ana": Role.ANNOTATOR, "vera": Role.VALIDATOR, "judy": Role.ADJUDICATOR, "lea": Role.LEAD}
 
 
+def add_everybody(study: Study) -> None:
+    """Have those of EVERYBODY in the study who are not there yet."""
+    known = {one.name for one in study.people}
+    for name, role in EVERYBODY.items():
+        if name not in known:
+            study.add_people([name], role)
+
+
 class Site:
     """The app of a study, and its visitors. Of each role somebody takes part, and has consented: EVERYBODY."""
 
@@ -31,10 +41,7 @@ class Site:
         self.tokens: dict[str, str] = {}
         self._clients: list[TestClient] = []
         self._requests = count()
-        known = {one.name for one in study.people}
-        for name, role in EVERYBODY.items():
-            if name not in known:
-                study.add_people([name], role)
+        add_everybody(study)
 
     def token(self, name: str, *, consent: bool = True) -> str:
         """Somebody's token; they have consented."""
@@ -85,13 +92,27 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return build_all(tmp_path_factory.mktemp("small"))
 
 
+@pytest.fixture(scope="session")
+def visited(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The study after a stage, with EVERYBODY in it: each is made once, for all the sites of it."""
+    folder = tmp_path_factory.mktemp("visited")
+
+    @cache
+    def at(stage: str) -> Path:
+        with closing(Study.open(shutil.copy(files[stage], folder / f"{stage}.db"))) as study:
+            add_everybody(study)
+        return folder / f"{stage}.db"
+
+    return at
+
+
 @pytest.fixture
-def serve(files: dict[str, Path], tmp_path: Path) -> Iterator[Callable[..., Site]]:
+def serve(visited: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[..., Site]]:
     """Serve the small study as it is after a stage of `small.STAGES`."""
     sites: list[Site] = []
 
     def served(stage: str, annotate: Annotate | None = None) -> Site:
-        study = Study.open(shutil.copy(files[stage], tmp_path / f"study-{len(sites)}.db"))
+        study = Study.open(shutil.copy(visited(stage), tmp_path / f"study-{len(sites)}.db"))
         sites.append(Site(study, annotate or Annotate()))
         return sites[-1]
 
