@@ -15,7 +15,6 @@ import pytest
 from hypothesis import settings
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process that a test starts would compile all of fcpair anew
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and lines would be broken by it
 
 FIRST_MIDNIGHT = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0).astimezone()

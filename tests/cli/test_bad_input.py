@@ -24,6 +24,7 @@ from fcpair.study import Study
 At = Callable[[str], Path]
 SHEET = "annotator,pair,label\n"
 LONG_CORPUS = 20_000
+FCPAIR = ("-B", "-m", "fcpair")  # on a disk that is full Python cuts off the bytecode that it writes, and fails later
 
 
 def sha256(study: Path) -> str:
@@ -274,7 +275,7 @@ def test_a_disk_that_is_full_in_the_middle_of_an_import_leaves_the_study_as_it_w
     corpus = long_corpus(tmp_path / "c.csv")
     limit = study.stat().st_size + 1_000_000
     run = subprocess.run(
-        [sys.executable, "-m", "fcpair", "import", str(corpus), "--study", str(study)],
+        [sys.executable, *FCPAIR, "import", str(corpus), "--study", str(study)],
         capture_output=True,
         text=True,
         check=False,
@@ -296,7 +297,7 @@ def test_a_disk_that_is_full_when_a_result_is_written_leaves_the_older_result(at
     out.write_text("mine")
     before = sha256(study)
     run = subprocess.run(
-        [sys.executable, "-m", "fcpair", "partition", "--tier", "bronze", "--out", str(out), "--study", str(study)],
+        [sys.executable, *FCPAIR, "partition", "--tier", "bronze", "--out", str(out), "--study", str(study)],
         capture_output=True,
         text=True,
         check=False,
@@ -312,7 +313,7 @@ def test_a_disk_that_is_full_when_a_result_is_written_leaves_the_older_result(at
 def test_two_imports_at_once_do_not_mix(tmp_path: Path, at: At) -> None:
     study = at("empty")
     corpus = write_corpus(tmp_path / "c.csv")
-    command = [sys.executable, "-m", "fcpair", "import", str(corpus), "--study", str(study)]
+    command = [sys.executable, *FCPAIR, "import", str(corpus), "--study", str(study)]
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
     outcomes = sorted((process.wait(), process.communicate()[1]) for process in both)
     assert [code for code, _ in outcomes] == [0, 2]
