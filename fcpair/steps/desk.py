@@ -20,6 +20,7 @@ from fcpair.steps.receipt import once
 from fcpair.store import Store, Tx, desk, slots, work
 
 ROUND_OF = {role: round_ for round_, role in staff.ROLE_IN.items()}
+_ASKED = {True: "label", False: "verdict"}  # whether a pair is shown without its label, and so what is asked
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
 
 
@@ -50,16 +51,17 @@ class Desk:
             return _names(self._choices(round_, blind=check.is_blind(tx)))
 
     def answer_sets(self, visitor: Visitor) -> dict[str, tuple[str, ...]]:
-        """The names of the answers, as `choices` has them, under an empty key.
+        """The names of the answers, as `choices` has them: under `label` what is asked of pairs that are shown without
+        their label, under `verdict` of the others.
 
-        Where a validator was given pairs blind and pairs with their label, there are two: under `label` what is asked
-        of those that are shown without one, under `verdict` of the others.
+        Both are there where a validator was given pairs of either kind.
         """
         round_ = _round_of(visitor)
+        if round_ is Round.LABEL:
+            return {_ASKED[True]: _names(self._scheme)}
         with self._store.read() as tx:
-            kinds = work.kinds(tx, visitor.id) if round_ is Round.VALIDATE else set()
-            sets = {"label": True, "verdict": False} if len(kinds) > 1 else {"": check.is_blind(tx)}
-            return {name: _names(self._choices(round_, blind=blind)) for name, blind in sets.items()}
+            kinds = work.kinds(tx, visitor.id) or {check.is_blind(tx)}
+            return {_ASKED[blind]: _names(self._choices(round_, blind=blind)) for blind in sorted(kinds, reverse=True)}
 
     def _choices(self, round_: Round, *, blind: bool) -> Scheme:
         if round_ is Round.LABEL or blind:

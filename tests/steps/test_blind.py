@@ -75,7 +75,7 @@ def test_who_goes_back_has_both_kinds_of_answers_and_else_one(at: At) -> None:
     assert desk.answer_sets(vera) == {"label": NAMES, "verdict": ("agree", "disagree")}
     assert desk.choices(Round.VALIDATE) == ("agree", "disagree")
     desk, ana = at_desk(study, "ana")
-    assert desk.answer_sets(ana) == {"": NAMES}
+    assert desk.answer_sets(ana) == {"label": NAMES}
 
 
 def test_dealing_in_another_way_is_said(at: At) -> None:

@@ -21,12 +21,14 @@ export class Api {
     }
   }
 
-  // What the desk's page would be told if it were loaded now; `desk` is null when it would be another page.
+  // The desk's page as it would be if it were loaded now, and what it would be told; `desk` is null when it would be
+  // another page, and `isIn` says whether somebody is signed in to whom that is shown.
   async desk(path) {
     try {
       const response = await fetch(path);
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      return { status: response.status, desk: page.getElementById("desk")?.dataset ?? null };
+      const desk = page.getElementById("desk")?.dataset ?? null;
+      return { status: response.status, page, desk, isIn: page.querySelector("header.site") !== null };
     } catch {
       return { status: 0, desk: null };
     }

@@ -18,6 +18,7 @@ const TOO_SOON_MS = 250; // the second half of a double click is no answer on th
 const { outbox: place, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
   document.getElementById("desk").dataset;
 const NEWER_GUIDELINES = "The guidelines have changed since this page was loaded. Load it again to read them.";
+const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has come in in this browser.";
 const USED_UP = "All pairs that were at hand are answered. The next come with the connection.";
 const api = new Api(document.getElementById("desk").dataset.csrf);
 const view = new View(blurred === "true");
@@ -117,7 +118,7 @@ async function send({ again, ...item }) {
   if (outcome === "done" && reply.body.guideline_version > Number(guidelines)) view.banner(NEWER_GUIDELINES);
   if (outcome !== "refused") return outcome;
   if (reply.status === 403) {
-    const session = await sessionNow();
+    const { session } = await sessionNow();
     if (session === "renewed") return send({ again, ...item });
     if (session !== "same") return session;
   }
@@ -130,15 +131,15 @@ async function send({ again, ...item }) {
 // Somebody may have come in anew in this browser since the page was loaded, which the server refuses like any forged
 // request. The page's own address says with what to send an answer now, if the session is the same person's.
 async function sessionNow() {
-  const { status, desk } = await api.desk(location.pathname);
-  if (meaning(status) === "later") return "later";
+  const { status, page, desk, isIn } = await api.desk(location.pathname);
+  if (meaning(status) === "later") return { session: "later" };
   if (desk?.outbox !== place) {
-    signedOut();
-    return "stop";
+    signedOut(isIn);
+    return { session: "stop" };
   }
-  if (desk.csrf === api.csrf) return "same";
+  const session = desk.csrf === api.csrf ? "same" : "renewed";
   api.csrf = desk.csrf;
-  return "renewed";
+  return { session, page };
 }
 
 // Forgets an answer that the server will never take, and what was at hand besides the open pair: it may be outdated.
@@ -170,13 +171,15 @@ function onUnsent(n) {
   if (progress && !current()) wait();
 }
 
-function signedOut() {
+// `isAnother` says that somebody is signed in whose page this is not.
+function signedOut(isAnother = false) {
   troubled = true;
   kept.forget();
   queue.length = Math.min(queue.length, 1); // what is on the screen may stay there
   const n = outbox.items.length;
   const unsent = `${n === 1 ? "One answer is" : `${n} answers are`} kept in this browser, and sent when you come in again.`;
-  view.banner(`You are not signed in any more. ${n ? unsent : ""}`, { link: true });
+  const why = isAnother ? NOT_THEIRS : "You are not signed in any more.";
+  view.banner(`${why} ${n ? unsent : ""}`, { link: isAnother ? "Go on" : "Come in again" });
 }
 
 async function fetchNext() {
@@ -186,9 +189,15 @@ async function fetchNext() {
   if (outcome === "refused") {
     kept.forget();
     view.waiting(sentence(reply));
+    await sessionNow(); // says more, and the way on, where it is another's page by now
   }
   if (outcome !== "done") return outcome === "refused" ? "stop" : outcome;
   if (far.status !== 200) return "later";
+  if (!reply.body.tasks.every((task) => view.hasAnswersFor(task))) {
+    const { session, page } = await sessionNow();
+    if (!page) return session;
+    view.takeAnswersOf(page); // the pairs were dealt anew since this one was loaded, blind where they were not, say
+  }
   take(reply.body.tasks, far.body);
   kept.keepPage(); // as the server has it now: the study may want nothing kept any more
   return "done";
@@ -305,9 +314,12 @@ function leaveNote(event) {
   event.target.blur();
 }
 
-for (const button of document.querySelectorAll("[data-answer]")) {
-  button.addEventListener("click", () => answer(button.dataset.answer));
+function press({ target }) {
+  const button = target.closest("[data-answer]");
+  if (button) answer(button.dataset.answer);
 }
+
+on("pair", "click", press);
 on("back", "click", back);
 on("reopen", "click", back);
 on("forward", "click", forward);

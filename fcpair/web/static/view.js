@@ -5,11 +5,15 @@ import { veil } from "./veil.js";
 const element = (id) => document.getElementById(id);
 const shown = (id, visible) => (element(id).hidden = !visible);
 const TOO_FEW = "time left: known after a few more answers";
+const ANSWER_SETS = ["fieldset[data-asks-for]", "dl [data-asks-for]"]; // the buttons, and what the keys do
+const answerSets = () => [...document.querySelectorAll(ANSWER_SETS)];
+const asks = (set, task) => set.dataset.asksFor === (task.label === null ? "label" : "verdict"); // unseen, it is asked
 const inWords = (answer) => answer.replaceAll("_", " ");
 
 export class View {
   #blurred;
   #forgetBanner = null;
+  #task = null; // on the screen
 
   constructor(blurred) {
     this.#blurred = blurred;
@@ -33,8 +37,8 @@ export class View {
     shown("outdated", task.outdated);
     shown("earlier", earlier);
     shown("forward", earlier);
-    const asked = task.label === null ? "label" : "verdict"; // who sees no label is asked for one
-    for (const set of document.querySelectorAll("[data-asks-for]")) set.hidden = set.dataset.asksFor !== asked;
+    this.#task = task;
+    this.#showAnswers();
     for (const button of document.querySelectorAll("[data-answer]")) {
       if (earlier) button.setAttribute("aria-pressed", button.dataset.answer === task.answer && !task.outdated);
       else button.removeAttribute("aria-pressed");
@@ -45,6 +49,25 @@ export class View {
     shown("pair", true);
     window.scrollTo(0, 0);
     element("hs-name").focus({ preventScroll: true });
+  }
+
+  // Whether there are buttons for what is asked of the pair.
+  hasAnswersFor(task) {
+    return answerSets().some((set) => asks(set, task));
+  }
+
+  // Puts the buttons of a page that was loaded later in the place of those that are there, and what it says of keys.
+  takeAnswersOf(page) {
+    for (const sets of ANSWER_SETS) {
+      const [first, ...others] = document.querySelectorAll(sets);
+      others.forEach((set) => set.remove());
+      first.replaceWith(...page.querySelectorAll(sets));
+    }
+    this.#showAnswers();
+  }
+
+  #showAnswers() {
+    for (const set of answerSets()) set.hidden = !this.#task || !asks(set, this.#task);
   }
 
   #text(side, text) {
@@ -95,10 +118,11 @@ export class View {
   }
 
   // For everybody, until it is taken away; `passing` ones leave by themselves.
-  banner(sentence, { passing = false, link = false } = {}) {
+  banner(sentence, { passing = false, link = "" } = {}) {
     clearTimeout(this.#forgetBanner);
     element("banner-text").textContent = sentence;
-    shown("banner-link", link);
+    element("banner-link").textContent = link;
+    shown("banner-link", link !== "");
     element("banner").classList.toggle("empty", !sentence);
     if (passing) this.#forgetBanner = setTimeout(() => this.banner(""), 8000);
   }
