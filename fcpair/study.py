@@ -213,9 +213,12 @@ class Study:
         """Every version of the guidelines; see `steps.guide.versions` for the keys."""
         return guide.versions(self._store)
 
-    def edit_guidelines(self, body: str, *, by: str) -> RunRecord:
-        """Let a new version of the guidelines hold from now on; `by` is a person of the study."""
-        return guide.edit(self._store, body, by)
+    def edit_guidelines(self, body: str, *, by: str, seen: int | None = None) -> RunRecord:
+        """Let a new version of the guidelines hold from now on; `by` is a person of the study.
+
+        `seen` is the version that was edited; ConflictError is raised where another holds by now.
+        """
+        return guide.edit(self._store, body, by, seen)
 
     def import_corpus(self, options: Import, *, redo: bool = False) -> RunRecord:
         """Read the corpus: the source pairs that the study starts from."""

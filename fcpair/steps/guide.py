@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.records import RunRecord
 from fcpair.steps import staff
 from fcpair.steps.ground import note_run
 from fcpair.store import Store, guidelines
 
+OVERTAKEN = "somebody else has edited the guidelines since you opened them, and version {} holds now"
 MOST_BYTES = 2 * 1024 * 1024  # of the text, as UTF-8
 
 
@@ -28,10 +29,13 @@ def versions(store: Store) -> list[dict[str, Any]]:
         return guidelines.versions(tx)
 
 
-def edit(store: Store, body: str, by: str) -> RunRecord:
+def edit(store: Store, body: str, by: str, seen: int | None = None) -> RunRecord:
     """Let a new version hold from now on; the earlier ones and what rests on them stay.
 
+    `seen` is the version that the text was made from; None: not told.
+
     Raises:
+        ConflictError: another version than `seen` holds by now.
         UnknownIdError: there is nobody called `by`.
         InputError: an empty text, or one that is too long.
         StageError: the text is the one that holds already.
@@ -40,6 +44,9 @@ def edit(store: Store, body: str, by: str) -> RunRecord:
         if not body.strip() or "\0" in body:
             raise InputError("the guidelines are empty or hold a NUL; write what annotators are to do")
         check_length(body)
+        newest = guidelines.current(tx)[0]
+        if seen not in (None, newest):
+            raise ConflictError(OVERTAKEN.format(newest))
         if body == guidelines.current(tx)[1]:
             raise StageError("these are the guidelines that hold already")
         version = guidelines.add_version(tx, body, staff.find(tx, by).id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from fcpair.errors import ConflictError
+from fcpair.errors import BusyError, ConflictError, FcpairError, InputError, StageError
 from fcpair.records import Role, Visitor
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
@@ -12,18 +12,32 @@ from fcpair.web.form import field
 from fcpair.web.lead_panels import SHOWN_BY
 from fcpair.web.lead_runs import back_to, run_numbered
 from fcpair.web.markdown import render
+from fcpair.web.places import on_pages
+from fcpair.web.problems import BUSY, status_of
+
+MOST_DIGITS = 15
+NOT_SAVED = (ConflictError, StageError, InputError, BusyError)
 
 
 def add(routes: APIRouter, context: Context) -> None:
     """Add the page about the guidelines."""
     door, study = context.door, context.study
 
-    def show(request: Request, visitor: Visitor, body: str, run: int = 0, *, preview: bool = False) -> Response:
+    def show(
+        request: Request, visitor: Visitor, body: str, run: int = 0, *, preview: bool = False, problem: str = ""
+    ) -> Response:
         version, now = study.guidelines
         versions = [{**one, "html": render(one["body"])} for one in reversed(study.guideline_versions())]
         values = {"version": version, "now": now, "body": body, "versions": versions}
         values |= {"preview": render(body) if preview else None, "done": run_numbered(study.log(), run)}
+        values["problem"] = problem
         return context.page(request, visitor, "lead_guidelines.html.j2", **SHOWN_BY, **values)
+
+    def not_saved(request: Request, visitor: Visitor, text: str, error: FcpairError) -> Response:
+        """The same page with what was sent, and why it does not hold; to save it again is to mean it."""
+        page = show(request, visitor, text, problem=BUSY if isinstance(error, BusyError) else on_pages(str(error)))
+        page.status_code = status_of(error)
+        return page
 
     @routes.get("/lead/guidelines")
     @open_to(Role.LEAD)
@@ -43,6 +57,13 @@ def add(routes: APIRouter, context: Context) -> None:
         text = field(request, "body").replace("\r\n", "\n")
         if field(request, "act") != "save":
             return show(request, visitor, text, preview=True)
-        if field(request, "version") != str(study.guidelines[0]):
-            raise ConflictError("somebody else has edited the guidelines since you opened them; copy your text, reload")
-        return back_to("/lead/guidelines", study.edit_guidelines(text, by=visitor.name))
+        try:
+            run = study.edit_guidelines(text, by=visitor.name, seen=_number(field(request, "version")))
+        except NOT_SAVED as error:
+            return not_saved(request, visitor, text, error)
+        return back_to("/lead/guidelines", run)
+
+
+def _number(sent: str) -> int:
+    """The version that a form was made from; 0, which none has, where it says none."""
+    return int(sent) if sent.isdecimal() and len(sent) <= MOST_DIGITS else 0

@@ -54,6 +54,11 @@ NOT_READ = "the form cannot be read: {}"
 _log = logging.getLogger("fcpair.web")
 
 
+def status_of(error: Exception) -> HTTPStatus:
+    """The status that stands for an error of fcpair's own."""
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
 class Problems:
     """Answers errors; the statuses of fcpair's own are those of STATUS, 500 for any other."""
 
@@ -70,7 +75,7 @@ class Problems:
 
     def known(self, request: Request, error: Exception) -> Response:
         """What a user can cause."""
-        status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+        status = status_of(error)
         if isinstance(error, UnknownVisitorError) and not _is_api(request):
             return _to_the_door(request)
         headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else {}

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from fcpair.cli import main
-from fcpair.errors import InputError
+from fcpair.errors import ConflictError, InputError
 from fcpair.params import Setup
 from fcpair.records import Role
 from fcpair.study import Study
@@ -47,4 +47,13 @@ def test_so_is_a_new_version(tmp_path: Path, too_long: Path) -> None:
         study.edit_guidelines(too_long.read_text("utf-8"), by="lea")
     study.edit_guidelines("x" * MOST, by="lea")
     assert len(study.guidelines[1]) == MOST
+    study.close()
+
+
+def test_of_two_who_edit_one_version_the_second_is_told_however_close_they_are(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "study.db")
+    study.add_people(["lea"], Role.LEAD)
+    study.edit_guidelines("Mine.", by="lea", seen=1)
+    with pytest.raises(ConflictError, match="version 2 holds now"):
+        study.edit_guidelines("Yours.", by="lea", seen=1)
     study.close()

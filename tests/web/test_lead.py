@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+import sqlite3
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 
@@ -290,8 +292,27 @@ def test_a_version_that_somebody_has_replaced_meanwhile_is_not_overwritten(site:
     browser = site.browser("lea")
     site.study.edit_guidelines("Mine.", by="lea")
     data = {"csrf": csrf_of(browser), "body": "Yours.", "act": "save", "version": "1"}
-    assert browser.post("/lead/guidelines", data=data).status_code == 409
+    answer = browser.post("/lead/guidelines", data=data)
+    assert answer.status_code == 409
     assert site.study.guidelines[1] == "Mine."
+    assert "somebody else has edited the guidelines since you opened them, and version 2 holds now" in answer.text
+    assert ">\nYours.</textarea>" in answer.text
+    assert 'name="version" value="2"' in answer.text
+
+
+def test_guidelines_that_are_not_taken_stay_in_their_field(site: Site) -> None:
+    browser = site.browser("lea")
+    data = {"csrf": csrf_of(browser), "body": "Read \r\n*both*.", "act": "save", "version": "1"}
+    with closing(sqlite3.connect(site.study.place, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        answer = browser.post("/lead/guidelines", data=data)
+    assert answer.status_code == 503
+    assert "Not saved: the server has much to do just now; nothing was changed." in answer.text
+    assert ">\nRead \n*both*.</textarea>" in answer.text
+    assert browser.post("/lead/guidelines", data={**data, "version": "x"}).status_code == 409
+    assert site.study.guidelines[0] == 1
+    assert browser.post("/lead/guidelines", data=data).status_code == 303
+    assert browser.post("/lead/guidelines", data={**data, "version": "2"}).status_code == 409  # they hold already
 
 
 def download(site: Site, name: str, **form: str) -> tuple[str, bytes]:
