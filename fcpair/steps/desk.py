@@ -112,9 +112,9 @@ class Desk:
         """Record the answers of several people in one transaction; each reply is as `submit` gives or raises it.
 
         What is refused is left out, and the others are recorded. Without `wait`, StudyError is raised at once while
-        anybody else is writing.
+        anybody else is writing; with it, they go before what else waits to be written.
         """
-        with self._store.write(wait=wait) as tx:
+        with self._store.write(wait=wait, first=True) as tx:
             return [self._reply(tx, visitor, submission) for visitor, submission in given]
 
     def _reply(self, tx: Tx, visitor: Visitor, given: Submission) -> dict[str, int] | FcpairError:

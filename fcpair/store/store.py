@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
 from time import monotonic
 from weakref import finalize
 
@@ -16,6 +15,7 @@ from fcpair import private
 from fcpair.errors import BusyError, FcpairError, InputError, StudyError
 from fcpair.store import dialect, extent, schema
 from fcpair.store.file import MissingLogError, StudyFile
+from fcpair.store.turns import Turns
 
 Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
@@ -29,7 +29,7 @@ class Store:
     def __init__(self, file: StudyFile, engine: Engine | None = None) -> None:
         self._file = file
         self._engine = engine or file.engine()
-        self._writing = Lock()
+        self._writing = Turns()
         self._patience_s: float = dialect.PATIENCE_S
         self.place = file.place
         if engine is None:
@@ -183,14 +183,15 @@ class Store:
             yield tx
 
     @contextmanager
-    def write(self, *, bulk: bool = False, wait: bool = True) -> Iterator[Tx]:
+    def write(self, *, bulk: bool = False, wait: bool = True, first: bool = False) -> Iterator[Tx]:
         """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction.
 
-        Threads take turns here: where they wait for one another in the database, some wait very long. Where another
-        thread or process writes for longer than one waits, BusyError is raised; without `wait`, at once.
+        Threads take turns here, in their order, and who is `first` before all that wait: where they wait for one
+        another in the database, some wait very long. Where another thread or process writes for longer than one waits,
+        BusyError is raised; without `wait`, at once.
         """
         until = monotonic() + (self._patience_s if wait else 0)
-        if not self._writing.acquire(timeout=max(until - monotonic(), 0)):
+        if not self._writing.take(max(until - monotonic(), 0), first=first):
             raise self._busy()
         try:
             with self._transaction(write=True, bulk=bulk, patience_s=max(until - monotonic(), 0)) as tx:
@@ -198,7 +199,7 @@ class Store:
                 extent.note(tx)
             self._file.check_here()  # what nobody can find is not acknowledged
         finally:
-            self._writing.release()
+            self._writing.end()
 
     def check_writable(self) -> None:
         """Raise StudyError where nothing can be written: before long work that is to be noted at its end."""

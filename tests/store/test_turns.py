@@ -1,0 +1,53 @@
+"""Threads that write wait for their turn, and answers go first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic, sleep
+
+from fcpair.store.turns import Turns
+
+PATIENCE_S = 10.0
+
+
+def in_line(turns: Turns, *names: str, first: frozenset[str] = frozenset()) -> list[str]:
+    """The order in which threads that ask one after the other get their turn, while somebody else has it."""
+    order: list[str] = []
+
+    def write(name: str) -> None:
+        assert turns.take(PATIENCE_S, first=name in first)
+        order.append(name)
+        turns.end()
+
+    assert turns.take(0)
+    with ThreadPoolExecutor(len(names)) as pool:
+        for n_waiting, name in enumerate(names, 1):
+            pool.submit(write, name)
+            _until(lambda n=n_waiting: len(turns._waiting) == n)
+        turns.end()
+    return order
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    until = monotonic() + PATIENCE_S
+    while not holds():
+        assert monotonic() < until
+        sleep(0.001)
+
+
+def test_who_came_first_is_first() -> None:
+    assert in_line(Turns(), "one", "two", "three", "four") == ["one", "two", "three", "four"]
+
+
+def test_an_answer_goes_before_all_that_wait() -> None:
+    assert in_line(Turns(), "one", "two", "answer", first=frozenset({"answer"})) == ["answer", "one", "two"]
+
+
+def test_who_gives_up_keeps_nobody_waiting() -> None:
+    turns = Turns()
+    assert turns.take(0)
+    assert not turns.take(0)
+    assert not turns.take(0.01)
+    turns.end()
+    assert in_line(turns, "one") == ["one"]
