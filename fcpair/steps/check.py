@@ -152,7 +152,10 @@ def _make_way(tx: Tx, *, redo: bool) -> None:
             "`fcpair validate assign --more` deals pairs that have no verdict yet"
         )
     if not redo:
-        raise StageError(f"the validation round has been dealt; `--redo` would discard {len(there):,} assignments")
+        raise StageError(
+            f"the validation round has been dealt; `--redo` would discard {len(there):,} assignments, and `fcpair "
+            "validate assign --more` adds pairs"
+        )
     work.clear_assignments(tx, Round.VALIDATE)
 
 

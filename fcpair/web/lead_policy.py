@@ -38,13 +38,20 @@ def add(routes: APIRouter, context: Context) -> None:
 
     @routes.post("/lead/steps/adjudicate")
     @open_to(Role.LEAD)
-    def adjudicate(request: Request, policy: Text = "", ties: Text = "", confirmed: Text = "") -> Response:
-        """Decide what the policy decides; what discards or reopens pairs, after it is confirmed with their numbers."""
+    def adjudicate(
+        request: Request, policy: Text = "", ties: Text = "", confirmed: Text = "", seen: Text = ""
+    ) -> Response:
+        """Decide what the policy decides; what discards or reopens pairs, after it is confirmed with their numbers.
+
+        So is what would take the place of another policy than the one that the page showed (`seen`).
+        """
         visitor = door.enter(request)
-        options = chosen(policy, ties)
+        options, held = chosen(policy, ties), study.policy
         would = study.adjudicate_dry_run(options)
-        if needed(would) not in ("", confirmed):
-            values = {"policy": options, "would": would, "confirmed": needed(would)}
+        is_overtaken = held not in (None, options) and seen != named(held)
+        if is_overtaken or needed(would) not in ("", confirmed):
+            values = {"policy": options, "would": would, "confirmed": needed(would), "seen": named(held)}
+            values["overtaking"] = held if is_overtaken else None
             return context.page(request, visitor, "lead_confirm_policy.html.j2", **SHOWN_BY, **values)
         return back_to("/lead/steps", study.adjudicate(options))
 
@@ -54,6 +61,11 @@ def chosen(policy: str, ties: str) -> Adjudicate:
     if policy not in get_args(Policy) or ties not in get_args(Ties):
         raise InputError(f"there is no policy `{policy}` with ties `{ties}`; choose one of those on the page")
     return Adjudicate(cast(Policy, policy), cast(Ties, ties))
+
+
+def named(policy: Adjudicate | None) -> str:
+    """A policy as the page's forms name the one that held when it was made; empty for none."""
+    return f"{policy.policy} {policy.ties}" if policy else ""
 
 
 def needed(would: DryRun) -> str:
@@ -69,6 +81,7 @@ def values(study: Study, asked: Adjudicate | None) -> dict[str, Any]:
     return {
         "policy": policy,
         "held": held,
+        "seen": named(held),
         "policies": get_args(Policy),
         "all_ties": get_args(Ties),
         "would": _would(study, policy),

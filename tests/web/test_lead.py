@@ -214,6 +214,29 @@ def test_a_policy_that_discards_is_confirmed_with_the_number_and_can_be_taken_ba
     assert site.study.policy == Adjudicate("majority")
 
 
+def test_a_policy_that_another_lead_has_applied_meanwhile_is_not_replaced_unasked(serve: Serve) -> None:
+    site = serve("labelled")
+    browser = site.browser("lea")
+    page = browser.get("/lead/steps?policy=majority&ties=wait").text
+    form = {"csrf": csrf_of(browser), **hidden_of(page[page.index('id="preview"') :][: page.index("</form>")])}
+    site.study.adjudicate(Adjudicate("manual"))
+    asked = browser.post("/lead/steps/adjudicate", data=form)
+    assert asked.status_code == 200
+    assert "The policy “manual” (ties: wait) has been applied since the page was loaded" in asked.text
+    assert "<h1>Apply the policy?</h1>" in asked.text
+    assert site.study.policy == Adjudicate("manual")
+    post(browser, "/lead/steps/adjudicate", **hidden_of(asked.text))
+    assert site.study.policy == Adjudicate("majority")
+
+
+def test_a_round_that_another_lead_has_dealt_meanwhile_is_said_to_be_there(serve: Serve) -> None:
+    site = serve("checking")
+    browser = site.browser("lea")
+    answer = browser.post("/lead/steps/validate", data={"csrf": csrf_of(browser), "pairs": ""})
+    assert answer.status_code == 409
+    assert "“Deal pairs to validators” on Next steps adds pairs" in unescape(answer.text)
+
+
 def hidden_of(page: str) -> dict[str, str]:
     """The hidden fields of a form, but for the one that guards it."""
     fields = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page)
