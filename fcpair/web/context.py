@@ -37,9 +37,13 @@ class Context:
 
     @cached_property
     def facts(self) -> dict[str, str]:
-        """What does not change while the study is served: `title`, `hs_name`, `cn_name`."""
+        """What does not change while the study is served: `title`, `hs_name`, `cn_name`, `created_at`."""
         facts = self.study.facts
-        return {name: facts[name] for name in ("title", "hs_name", "cn_name")}
+        return {name: facts[name] for name in ("title", "hs_name", "cn_name", "created_at")}
+
+    def place_of(self, visitor: Visitor) -> str:
+        """What is one person's in a browser is kept under this: of one study, whatever else this address served."""
+        return f"{self.facts['created_at']}/{visitor.id}"
 
     @property
     def docket(self) -> Docket:
@@ -47,8 +51,9 @@ class Context:
         return self.study.docket.on(self.annotate)
 
     def page(self, request: Request, visitor: Visitor | None, name: str, **values: Any) -> HTMLResponse:
-        """A page from a template, which also gets `visitor`, `csrf`, `facts`, `annotate` and `path`."""
+        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `annotate` and `path`."""
         shared = {"visitor": visitor, "csrf": self.door.csrf(request) if visitor else "", "facts": self.facts}
+        shared["place"] = self.place_of(visitor) if visitor else ""
         given = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
         return HTMLResponse(self.templates.get_template(name).render(given))
 

@@ -199,14 +199,14 @@ def _decided(context: Context, visitor: Visitor) -> dict[str, Any]:
 
 
 def _desk_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
-    """What the desk's script is told; its outbox is one person's in one study, whatever else this address served."""
+    """What the desk's script is told."""
     version, guidelines = context.study.guidelines
     return {
         "guidelines": render(guidelines),
         "guideline_version": version,
         "ahead": AHEAD[context.annotate.offline],
         "files": context.templates.globals["files"] if context.annotate.offline else "",
-        "outbox": f"fcpair-outbox/{context.study.facts['created_at']}/{visitor.id}",
+        "outbox": f"fcpair-outbox/{context.place_of(visitor)}",
     }
 
 
