@@ -10,11 +10,16 @@ from fastapi.responses import RedirectResponse
 from fcpair.records import Role
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
+from fcpair.web.limit import TooManyError
 
-FORBIDDEN, SEE_OTHER = 403, 303
+FORBIDDEN, TOO_MANY, SEE_OTHER = 403, 429, 303
 WRONG_TOKEN = (
     "This link does not work. It may have been replaced by a newer one: look for that, or ask the people who run the "
     "study for another."
+)
+TOO_MANY_TOKENS = (
+    "Too many links that do not work were tried from your address, so wait {} seconds before you try another. A link "
+    "that works lets you in at once."
 )
 
 
@@ -23,15 +28,24 @@ def router(context: Context) -> APIRouter:
     routes = APIRouter()
     door = context.door
 
+    def shut(request: Request, status: int, problem: str) -> Response:
+        """The same page, on which another link can be opened or pasted."""
+        page = context.page(request, None, "join.html.j2", problem=problem)
+        page.status_code = status
+        return page
+
     @routes.post("/join")
     def join(request: Request, token: Annotated[str, Form()] = "") -> Response:
         """Begin a session by a token; a whole invite link will do."""
         door.check_origin(request)
-        visitor = door.knock(request, token.rpartition("#")[2].strip())
-        if visitor is None:
-            page = context.page(request, None, "join.html.j2", problem=WRONG_TOKEN)
-            page.status_code = FORBIDDEN
+        try:
+            visitor = door.knock(request, token.rpartition("#")[2].strip())
+        except TooManyError as error:
+            page = shut(request, TOO_MANY, TOO_MANY_TOKENS.format(error.wait_s))
+            page.headers["Retry-After"] = str(error.wait_s)
             return page
+        if visitor is None:
+            return shut(request, FORBIDDEN, WRONG_TOKEN)
         response = RedirectResponse("/", SEE_OTHER)
         door.open_session(request, response, visitor)
         return response

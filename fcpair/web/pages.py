@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
-from fcpair.errors import InputError
+from fcpair.errors import BusyError, InputError
 from fcpair.label import SKIP
 from fcpair.records import Role, Topic, Visitor
 from fcpair.steps.desk import ROUND_OF
@@ -17,13 +17,14 @@ from fcpair.web.door import open_to
 from fcpair.web.markdown import render
 from fcpair.web.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 
-SEE_OTHER = 303
+SEE_OTHER, UNPROCESSABLE, UNAVAILABLE = 303, 422, 503
 WORKERS = tuple(ROUND_OF)
 READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
 AHEAD = {True: MOST_AHEAD, False: 5}  # how many pairs are kept at hand, with and without a connection to spare
 HOME = {Role.ANNOTATOR: "/annotate", Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"}
 HEADINGS = {Role.ANNOTATOR: "Label pairs", Role.VALIDATOR: "Check labels"}
 NO_CONSENT = "To take part, please tick the box under “Your consent”."
+NOT_NOW = "The server has much to do just now, so this is not kept yet. Please tick the box again and press Begin."
 SAVED = "Saved."
 LONGEST_NOTE: int = AnswerIn.model_json_schema()["properties"]["note"]["maxLength"]
 LONGEST_WORDS: int = ConsentIn.model_json_schema()["properties"]["demographics"]["additionalProperties"]["maxLength"]
@@ -97,12 +98,11 @@ def _shared(routes: APIRouter, context: Context) -> None:
 def _terms(routes: APIRouter, context: Context) -> None:
     door, study, annotate = context.door, context.study, context.annotate
 
-    def show(request: Request, visitor: Visitor, asked: list[Question], problem: str = "") -> Response:
+    def show(request: Request, visitor: Visitor, asked: list[Question], problem: str = "", **chosen: Any) -> Response:
         texts = {"about": render(annotate.about), "warning": render(annotate.warning or "")}
         values = texts | {"guidelines": render(study.guidelines[1]), "questions": asked, "longest": LONGEST_WORDS}
-        return context.page(
-            request, visitor, "welcome.html.j2", **values, **_reading(context, visitor), problem=problem
-        )
+        values |= {**_reading(context, visitor), **chosen, "problem": problem}
+        return context.page(request, visitor, "welcome.html.j2", **values)
 
     @routes.get("/welcome")
     @open_to(*READERS)
@@ -119,13 +119,20 @@ def _terms(routes: APIRouter, context: Context) -> None:
         """Note consent, what the person says about themselves, and how they wish to read."""
         visitor = door.enter(request)
         answered = questions(annotate.demographics, said)
-        if not consent:
-            page = show(request, visitor, answered, NO_CONSENT)
-            page.status_code = 422
+
+        def once_more(problem: str, status: int) -> Response:
+            topics = [replace(one, opted_out=one.value in topic) for one in _topics(context, visitor)]
+            page = show(request, visitor, answered, problem, blurred=blurred, topics=topics)
+            page.status_code = status
             return page
-        _set_reading(context, visitor, blurred, topic)
-        said_ = {one.label: one.given for one in answered if one.given}
-        study.access.consent(visitor.id, said_, annotate.consent)
+
+        if not consent:
+            return once_more(NO_CONSENT, UNPROCESSABLE)
+        try:
+            _set_reading(context, visitor, blurred, topic)
+            study.access.consent(visitor.id, {one.label: one.given for one in answered if one.given}, annotate.consent)
+        except BusyError:
+            return once_more(NOT_NOW, UNAVAILABLE)
         return RedirectResponse(HOME[visitor.role], SEE_OTHER)
 
 

@@ -225,6 +225,14 @@ def test_who_tries_too_many_wrong_tokens_has_to_wait(site: Site, way: str) -> No
     assert TRIES[way](site.stranger()).status_code == 429
 
 
+def test_who_has_to_wait_is_on_the_page_that_takes_a_right_link_at_once(site: Site) -> None:
+    stranger = site.stranger()
+    shut = [join(stranger, WRONG) for _ in range(21)][-1]
+    assert shut.status_code == 429
+    assert 'id="join"' in shut.text
+    assert "A link that works lets you in at once." in shut.text
+
+
 def test_a_retired_person_s_client_that_goes_on_asking_shuts_nobody_out(serve: Callable[..., Site]) -> None:
     site = serve("checked")
     gone, ana = site.machine("judy"), site.machine("ana")

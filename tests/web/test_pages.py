@@ -218,6 +218,21 @@ def test_without_consent_the_page_says_what_is_missing_and_keeps_the_answers(stu
     assert visitor_of(browser)["consented"] is False
 
 
+def test_what_was_said_at_the_first_visit_stays_on_the_page_while_nothing_can_be_written(
+    study: Study, enter: Enter
+) -> None:
+    browser = enter(study, "ana", consent=False)
+    with closing(sqlite3.connect(study.place, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        page = send(browser, "/welcome", consent="yes", said=["30 or more", "Basque"], blurred="yes")
+    assert page.status_code == 503
+    assert "this is not kept yet" in page.text
+    assert "<option selected>30 or more" in page.text
+    assert 'value="Basque"' in page.text
+    assert re.search(r'name="blurred"[^>]* checked', page.text)
+    assert visitor_of(browser)["consented"] is False
+
+
 @pytest.mark.parametrize("said", [["42", ""], ["", "", ""], ["", "x" * 1_001]])
 def test_an_impossible_answer_about_oneself_is_refused(study: Study, enter: Enter, said: list[str]) -> None:
     browser = enter(study, "ana", consent=False)
