@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, sleep
 
@@ -24,14 +23,14 @@ def in_line(turns: Turns, *names: str, first: frozenset[str] = frozenset()) -> l
     with ThreadPoolExecutor(len(names)) as pool:
         for n_waiting, name in enumerate(names, 1):
             pool.submit(write, name)
-            _until(lambda n=n_waiting: len(turns._waiting) == n)
+            await_waiting(turns, n_waiting)
         turns.end()
     return order
 
 
-def _until(holds: Callable[[], bool]) -> None:
+def await_waiting(turns: Turns, n: int) -> None:
     until = monotonic() + PATIENCE_S
-    while not holds():
+    while len(turns._waiting) != n:
         assert monotonic() < until
         sleep(0.001)
 
