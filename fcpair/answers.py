@@ -27,8 +27,8 @@ class Incoming:
     """The answers of a file on their way in. What is wrong with them is collected, and rejected all at once.
 
     `rows` has one row per answer: `line`, `pair` (its number, -1 where the texts name it: `by_text`), `hs`, `cn` (empty
-    where they are not given), `person`, `code`, `seconds` (NaN where unknown), `at` (empty where unknown), `note`,
-    `origin`. Findings call the file `place`.
+    where they are not given), `person`, `code`, `shown` (what a sheet shows of what was answered before), `seconds` (NaN where
+    unknown), `at` (empty where unknown), `note`, `origin`. Findings call the file `place`.
     """
 
     path: str
@@ -62,7 +62,7 @@ class Incoming:
 
 
 def read_answers(
-    path: str | Path, words: Mapping[str, int], *, person: str, answer: str, named: bool = True
+    path: str | Path, words: Mapping[str, int], *, person: str, answer: str, named: bool = True, shown: str = ""
 ) -> Incoming:
     """Read a long table of answers on pairs.
 
@@ -75,6 +75,7 @@ def read_answers(
         person: the column of the pseudonym.
         answer: the column of the answer.
         named: whether each answer needs a person; otherwise there is one answer a pair and the column may be absent.
+        shown: the column, which may be absent, in which a sheet shows what the answer is about.
 
     Returns:
         The answers, with findings for unknown words, numbers and times that are none, and answers given twice.
@@ -86,7 +87,10 @@ def read_answers(
 
     columns = [answer, *([person] if named else [])]
     frame = read_table(
-        path, columns, known=["pair", HS, CN, person], blank=[answer, "note", "seconds", "time", "origin"]
+        path,
+        columns,
+        known=["pair", HS, CN, person, *filter(None, [shown])],
+        blank=[answer, "note", "seconds", "time", "origin"],
     )
     place, by_text = place_of(frame), "pair" not in frame.columns
     keys = [HS, CN] if by_text else ["pair"]
@@ -102,6 +106,7 @@ def read_answers(
             CN: cells.parse(CN, identity, "", needed=by_text),
             "person": cells.parse(person, str.strip, "", needed=named),
             "code": cells.parse(answer, read_word, NO_CODE),
+            "shown": cells.parse(shown, str.strip, ""),
             "seconds": cells.parse("seconds", _seconds, float("nan")),
             "at": cells.parse("time", _time, ""),
             "note": cells.parse("note", str, ""),

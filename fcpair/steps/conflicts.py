@@ -11,7 +11,7 @@ from fcpair.label import decision_words
 from fcpair.sheets import FORMS, write_sheet
 from fcpair.steps import eligible
 from fcpair.steps.ground import scheme_of, texts_of
-from fcpair.steps.judge import shown_answers
+from fcpair.steps.judge import as_lines, shown_answers
 from fcpair.steps.sheets import to_fill_in
 from fcpair.store import Store, Tx
 
@@ -56,6 +56,5 @@ def _rows(tx: Tx, pair_ids: Sequence[int], by: str) -> pd.DataFrame:
 
 def _row(tx: Tx, pair_id: int, by: str) -> dict[str, Any]:
     hs, cn = texts_of(tx, pair_id)
-    labels = "\n".join(f"{label} ({note})" if note else label for label, note in shown_answers(tx, pair_id))
-    texts = {"hs": hs["body"], "cn": cn["body"], "labels": labels}
+    texts = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(shown_answers(tx, pair_id))}
     return {"adjudicator": by, "pair": pair_id, **texts, "label": "", "note": ""}

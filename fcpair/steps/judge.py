@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -17,7 +18,7 @@ from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule
 from fcpair.steps import eligible, settle
 from fcpair.steps.allowance import check_room
 from fcpair.steps.ground import need_labels, note, note_run, own, scheme_of, texts_of
-from fcpair.steps.record import SUPERSEDE, locate
+from fcpair.steps.record import SUPERSEDE, letters, locate
 from fcpair.store import Store, Tx, decisions, docket, people, runs
 
 if TYPE_CHECKING:
@@ -190,7 +191,8 @@ def import_outcomes(store: Store, path: str | Path, *, supersede: bool) -> RunRe
     """
     with store.write() as tx:
         need_labels(tx, "adjudicate")
-        incoming = read_answers(path, outcome_words(scheme_of(tx)), person="adjudicator", answer="label", named=False)
+        words = outcome_words(scheme_of(tx))
+        incoming = read_answers(path, words, person="adjudicator", answer="label", named=False, shown="labels")
         locate(tx, incoming)
         _add_deciders(tx, incoming)
         outcome = _with_standing(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))
@@ -202,6 +204,7 @@ def import_outcomes(store: Store, path: str | Path, *, supersede: bool) -> RunRe
             messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["pair_id"])
             cause = f"these pairs have been decided otherwise already; {SUPERSEDE}"
             incoming.complain((by_hand & ~same).to_numpy() & ~incoming.faulty, messages, cause=cause)
+        _refuse_what_has_changed(tx, incoming, ~same)
         incoming.accepted()
         new = outcome[~same]
         code = new["code"].astype("Int64").mask(new["code"] == NO_CODE)
@@ -229,6 +232,27 @@ def _add_deciders(tx: Tx, given: Incoming) -> None:
     for cause in dict.fromkeys(causes[messages != ""]):
         given.complain(causes == cause, messages.tolist(), cause=cause)
     given.rows = rows.assign(person_id=person_id)
+
+
+def _refuse_what_has_changed(tx: Tx, given: Incoming, is_new: pd.Series[bool]) -> None:
+    """Add a finding where the labels or notes of a pair that is newly decided are not those that the sheet shows."""
+    rows = given.rows[is_new & (given.rows["shown"] != "") & ~given.faulty]
+    now = rows["pair_id"].map(lambda pair: as_lines(shown_answers(tx, pair)))
+    differ = rows.index[[_set_of(shown) != _set_of(there) for shown, there in zip(rows["shown"], now, strict=True)]]
+    hint = "since this sheet was written; leave its `label` empty, and decide it on a new sheet"
+    messages = (f"the labels of pair {pair} have changed {hint}" for pair in given.rows["pair_id"])
+    cause = f"the labels of these pairs have changed {hint}"
+    given.complain(given.rows.index.isin(differ), messages, cause=cause)
+
+
+def _set_of(shown: str) -> list[str]:
+    """The labels and notes that a sheet shows, in any order, and whatever a spreadsheet program has made of lines."""
+    return sorted(filter(None, map(letters, shown.splitlines())))
+
+
+def as_lines(answers: Sequence[tuple[str, str]]) -> str:
+    """The labels of a pair with their notes as a sheet shows them: each on a line."""
+    return "\n".join(f"{label} ({note_})" if note_ else label for label, note_ in answers)
 
 
 def _with_standing(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:

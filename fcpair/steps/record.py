@@ -15,7 +15,7 @@ from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.steps import check, eligible, settle, staff
 from fcpair.steps.ground import begin_run, has_own, scheme_of
 from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, slots, texts, work
-from fcpair.tabular import read_table
+from fcpair.tabular import fold, read_table, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,8 @@ def import_verdicts(store: Store, path: str | Path, *, supersede: bool) -> RunRe
     with store.write() as tx:
         blind = _is_blind(tx, path)
         words = label_words(scheme_of(tx)) if blind else check.VERDICT_WORDS
-        given = read_answers(path, words, person="validator", answer=OWN if blind else VERDICT)
+        answer, shown = (OWN, "") if blind else (VERDICT, "label")
+        given = read_answers(path, words, person="validator", answer=answer, shown=shown)
         return _record(tx, given, Round.VALIDATE, supersede=supersede, blind=blind)
 
 
@@ -59,6 +60,7 @@ def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool, blind: b
     _add_what_is_there(tx, given, round_, supersede=supersede)
     if round_ is Round.VALIDATE:
         _refuse_what_is_not_due(tx, given)
+        _refuse_what_is_about_another_label(tx, given)
     answers = given.accepted()
     new = answers[answers["is_new"]]
     run_id = begin_run(tx, f"{round_.value} import", {"path": given.path, "supersede": supersede})
@@ -96,7 +98,7 @@ def locate(tx: Tx, given: Incoming) -> None:
     given.rows = rows.assign(pair_id=pd.Series(pair_id).fillna(NOBODY).astype("int64"))
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
     """What is left of a text in any program: some change how lines end, and what is not printed."""
     return "".join(sign for sign in identity(text) if sign.isprintable() and not sign.isspace())
 
@@ -111,8 +113,8 @@ def _compare_texts(tx: Tx, given: Incoming, sides: pd.DataFrame, known: pd.DataF
         expected = rows["pair"].map(known[f"{side}_id"])
         differs = (rows[side] != "") & expected.notna() & (sides[side] != expected)
         if differs.any():
-            letters = texts.texts_of(tx, side).set_index("id")["body"].map(_letters)
-            differs &= rows[side].map(_letters) != expected.map(letters)
+            own = texts.texts_of(tx, side).set_index("id")["body"].map(letters)
+            differs &= rows[side].map(letters) != expected.map(own)
         other |= differs.to_numpy()
     messages = (
         f"pair {number} has other texts in this study; is the sheet another study's?" for number in rows["pair"]
@@ -224,6 +226,23 @@ def _refuse_what_is_not_due(tx: Tx, given: Incoming) -> None:
     messages = (str(why.get(pair, "")) for pair in rows["pair_id"].tolist())
     cause = "these pairs are still being labelled; they can be checked when all their labels are in"
     given.complain(early, messages, cause=cause)
+
+
+def _refuse_what_is_about_another_label(tx: Tx, given: Incoming) -> None:
+    """Add a finding where the pair of a new verdict has another label than the sheet shows, or none."""
+    rows = given.rows
+    now = rows["pair_id"].map(check.label_names(tx)).fillna("")
+    names = {str(choice.code): choice.name for choice in scheme_of(tx)}
+    shown = rows["shown"].map(lambda cell: fold(names.get(whole(cell), cell)))
+    is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~given.faulty
+    other = ((shown != "") & (shown != now.map(fold))).to_numpy() & is_new
+    hint = f"since this sheet was written; leave its `{VERDICT}` empty, and give it on a new sheet"
+    messages = (f"the label of pair {pair} has changed {hint}" for pair in rows["pair_id"])
+    given.complain(other, messages, cause=f"the labels of these pairs have changed {hint}")
+    none = (now == "").to_numpy() & is_new & ~other
+    said = "no adjudicated label, so there is nothing to check"
+    messages = (f"pair {pair} has {said}" for pair in rows["pair_id"])
+    given.complain(none, messages, cause=f"these pairs have {said}")
 
 
 def _differ(rows: pd.DataFrame, there: pd.DataFrame) -> NDArray[np.bool_]:
