@@ -27,8 +27,8 @@ class Incoming:
     """The answers of a file on their way in. What is wrong with them is collected, and rejected all at once.
 
     `rows` has one row per answer: `line`, `pair` (its number, -1 where the texts name it: `by_text`), `hs`, `cn` (empty
-    where they are not given), `person`, `code`, `shown` (what a sheet shows of what was answered before), `seconds` (NaN where
-    unknown), `at` (empty where unknown), `note`, `origin`. Findings call the file `place`.
+    where they are not given), `person`, `code`, `shown` (what a sheet shows of what was answered before), `seconds`
+    (NaN where unknown), `at` (empty where unknown), `note`, `origin`. Findings call the file `place`.
     """
 
     path: str
