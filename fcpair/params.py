@@ -205,6 +205,11 @@ class Adjudicate:
         if self.policy == "manual":  # discards nothing, so that there is one such policy and not two
             object.__setattr__(self, "ties", "wait")
 
+    @property
+    def command(self) -> str:
+        """The command that lets this policy decide."""
+        return f"fcpair adjudicate --policy {self.policy}" + " --ties discard" * (self.ties == "discard")
+
 
 @dataclass(frozen=True)
 class Validate(_Seeded):

@@ -165,10 +165,9 @@ def _apply(study: Study, options: Adjudicate, held: Adjudicate | None) -> None:
     discards = study.adjudicate_dry_run(options).discards
     done(study.adjudicate(options))
     if discards:
-        before = held or Adjudicate()
-        back = f"--policy {before.policy}" + " --ties discard" * (before.ties == "discard")
+        back = (held or Adjudicate()).command
         were = "1 pair was" if discards == 1 else f"{discards:,} pairs were"
-        say(f"{were} discarded; `fcpair adjudicate {back}` takes that back")
+        say(f"{were} discarded; `{back}` takes that back")
 
 
 def _compare(study: Study, options: Adjudicate) -> None:

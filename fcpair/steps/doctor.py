@@ -69,19 +69,21 @@ def _all_checks(tx: Tx, progress: Progress) -> tuple[list[Examined], list[bytes]
     marks: list[bytes] = []
     for at, check in enumerate(CHECKS):
         progress(at, len(CHECKS))
-        found = _make(check, tx)
-        made.append(Examined(check.name, check.asks, found.n, check.of, tuple(found.faults), check.advice, found.note))
+        found, advice = _make(check, tx)
+        made.append(Examined(check.name, check.asks, found.n, check.of, tuple(found.faults), advice, found.note))
         marks += found.marks
     progress(len(CHECKS), len(CHECKS))
     return made, marks
 
 
-def _make(check: Check, tx: Tx) -> Found:
+def _make(check: Check, tx: Tx) -> tuple[Found, str]:
+    """What a check found, and what to do about it."""
     try:
-        return check.make(tx)
+        found = check.make(tx)
+        return found, found.advice or check.advice
     except Exception as error:  # a damaged file can make anything fail in any way, and that is what is found
         said = str(getattr(error, "orig", error)).partition("\n")[0]
-        return Found(0, [f"this cannot be checked ({type(error).__name__}: {said})"])
+        return Found(0, [f"this cannot be checked ({type(error).__name__}: {said})"]), RESTORE
 
 
 def _digest(marks: Sequence[bytes]) -> str:
@@ -108,7 +110,10 @@ def _rules(tx: Tx) -> Found:
         return Found(n, [])
     found = settle.foresee(tx, policy)
     other = [f"a rule would decide pair {pair_id} otherwise, or for the first time" for pair_id, _ in found.new]
-    return Found(n, other + [f"no rule would decide pair {pair_id} now" for pair_id in found.reopened])
+    faults = other + [f"no rule would decide pair {pair_id} now" for pair_id in found.reopened]
+    return Found(
+        n, faults, advice=f"once nothing else is found, run `{policy.command}`, which is the policy that holds"
+    )
 
 
 def _tiers(tx: Tx) -> Found:
@@ -128,11 +133,19 @@ def _opt_outs(tx: Tx) -> Found:
 def _releases(tx: Tx) -> Found:
     """The file of each release is what was written; of several in one place the last."""
     newest = {row["path"]: row["sha256"] for row in runs.releases(tx)}
-    there = {file: sha256 for file, sha256 in newest.items() if Path(file).is_file()}
-    changed = [file for file, sha256 in there.items() if hashlib.sha256(Path(file).read_bytes()).hexdigest() != sha256]
+    there = {file: found for file in newest if (found := _sha256(file))}
+    changed = [file for file, sha256 in there.items() if sha256 != newest[file]]
     gone = [file for file in newest if file not in there]
-    note = f"not there, and so not checked: {', '.join(gone)}" if gone else ""
+    note = f"not there or not to be read, and so not checked: {', '.join(gone)}" if gone else ""
     return Found(len(there), [f"{file} is not what was released" for file in changed], note=note)
+
+
+def _sha256(file: str) -> str | None:
+    try:
+        with open(file, "rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 CHECKS = (
@@ -153,13 +166,7 @@ CHECKS = (
     Check("work", "what is done has an answer, what is skipped none", "assignments", promises.slots, AT_WORK),
     Check("codes", "answers and decisions are ones that can be given", "rows", _codes, RESTORE),
     Check("roles", "who checks a pair did not label or decide it", "checks", promises.checkers, AT_WORK),
-    Check(
-        "rules",
-        "rules would decide the same today",
-        "decisions",
-        _rules,
-        "once nothing else is found, run `fcpair adjudicate`",
-    ),
+    Check("rules", "rules would decide the same today", "decisions", _rules, RESTORE),
     Check("tiers", "they follow from answers and decisions", "pairs", _tiers, RESTORE),
     Check("consent", "who answered online had consented", "answers", promises.consents, AT_WORK),
     Check(

@@ -36,13 +36,15 @@ NUMBERED = (text, grid, guideline, person, run, judgement, adjudication, release
 class Found(NamedTuple):
     """How many things a check rests on, and what it found, in a sentence each.
 
-    `marks` are the digests that it went along, and `note` says what it could not look at.
+    `marks` are the digests that it went along, `note` says what it could not look at, and `advice` what to do, where
+    that depends on the study.
     """
 
     n: int
     faults: list[str]
     marks: Sequence[bytes] = ()
     note: str = ""
+    advice: str = ""
 
 
 def unreadable(store: Store) -> str | None:

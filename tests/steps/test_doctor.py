@@ -364,7 +364,51 @@ def test_a_release_that_was_changed_is_found_and_one_that_is_gone_is_told(at: At
     (tmp_path / "gold.csv").write_text("pair\n1\n", "utf-8")
     (found,) = (one for one in Study.doctor(study.place).checks if one.name == "releases")
     assert found.found == (f"{tmp_path / 'gold.csv'} is not what was released",)
-    assert found.note == f"not there, and so not checked: {tmp_path / 'bronze.csv'}"
+    assert found.note == f"not there or not to be read, and so not checked: {tmp_path / 'bronze.csv'}"
+
+
+def test_a_release_that_cannot_be_read_is_told_and_is_no_fault(
+    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = at("checked")
+    study.release("gold", tmp_path / "gold.csv")
+    there = open
+
+    def refused(file: Any, *args: Any, **more: Any) -> Any:
+        if str(file).endswith("gold.csv"):
+            raise PermissionError(13, "Permission denied", str(file))
+        return there(file, *args, **more)
+
+    monkeypatch.setattr("builtins.open", refused)  # rights hold nobody back who runs the tests as root
+    (found,) = (one for one in Study.doctor(study.place).checks if one.name == "releases")
+    assert (found.n, found.found) == (0, ())
+    assert found.note == f"not there or not to be read, and so not checked: {tmp_path / 'gold.csv'}"
+
+
+def advice(path: str | Path, check_: str) -> str:
+    (found,) = (one for one in Study.doctor(path).checks if one.name == check_)
+    assert found.found
+    return found.advice
+
+
+@pytest.mark.parametrize("policy", [Adjudicate("majority", ties="discard"), Adjudicate("manual")])
+def test_the_advice_on_rules_is_a_command_that_mends_them(at: At, policy: Adjudicate) -> None:
+    study = at("decided")
+    study.adjudicate(Adjudicate("median"))
+    run = ask(study.place, "SELECT run_id FROM setting WHERE key = 'adjudicate.policy'")[0]
+    for key, value in (("policy", policy.policy), ("ties", policy.ties)):
+        change(study.place, f"INSERT OR REPLACE INTO setting VALUES (1, 'adjudicate.{key}', '\"{value}\"', {run})")
+    command = " --ties discard" if policy.ties == "discard" else ""
+    assert f"run `fcpair adjudicate --policy {policy.policy}{command}`" in advice(study.place, "rules")
+    study.adjudicate(policy)
+    assert findings(study.place) == {}
+
+
+def test_the_advice_on_what_cannot_be_read_is_to_restore_it(at: At) -> None:
+    path = at("checked").place
+    change(path, "UPDATE setting SET value = '{' WHERE key = 'adjudicate.policy'")
+    assert findings(path)["rules"][0].startswith("this cannot be checked (JSONDecodeError: ")
+    assert "go back to a copy that is sound" in advice(path, "rules")
 
 
 def test_a_release_is_looked_for_from_the_study_and_not_from_where_doctor_is_run(
