@@ -5,6 +5,7 @@ Each class also subclasses the builtin that fits, so that library users may catc
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -134,6 +135,15 @@ class LimitError(RefusedError):
 
 class ConflictError(FcpairError, RuntimeError):
     """The study has moved on since the person saw it: the work was taken back, the label has changed, ..."""
+
+
+def name_file(error: BaseException | None, path: str | Path) -> None:
+    """Have an error of the machine, such as a full disk, name the file that was to be written, and say it in its words.
+
+    Who wrote may have named a temporary file, or none.
+    """
+    if isinstance(error, OSError) and not isinstance(error, FcpairError) and error.errno:
+        error.filename, error.strerror = str(path), os.strerror(error.errno)
 
 
 def reject(file: str | Path, findings: list[Finding]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, name_file
 
 
 @contextmanager
@@ -30,7 +30,8 @@ def new_folder(path: str | Path) -> Iterator[Path]:
         if place.exists():
             place.rmdir()
         temporary.rename(place)
-    except BaseException:
+    except BaseException as error:
+        name_file(error, path)
         shutil.rmtree(temporary, ignore_errors=True)
         raise
 

@@ -6,6 +6,7 @@ The umask is left alone, since it is the whole process's and other files are mad
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from pathlib import Path
 
@@ -26,6 +27,5 @@ def exposed(path: str | Path) -> str | None:
         return None
     if os.name != "posix" or not rights & OTHERS:
         return None
-    return (
-        f"others on this machine may read or write {path} (its rights are {rights:04o}); `chmod 600 {path}` ends that"
-    )
+    command = f"chmod 600 {shlex.quote(str(path))}"
+    return f"others on this machine may read or write {path} (its rights are {rights:04o}); `{command}` ends that"

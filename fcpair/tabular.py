@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.delimited import Raw, as_text, read_csv, read_jsonl
-from fcpair.errors import Finding, InputError, reject
+from fcpair.errors import Finding, InputError, name_file, reject
 from fcpair.spreadsheet import read_workbook
 
 if TYPE_CHECKING:
@@ -269,7 +269,8 @@ class replacing:  # noqa: N801 - reads as a verb: `with replacing(path) as tempo
         self._temporary = Path(name)
         return self._temporary
 
-    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, _kind: object, failed: BaseException | None, _where: object) -> None:
+        name_file(failed, self.path)
         if failed is None:
             if not self._private:
                 mask = os.umask(0)

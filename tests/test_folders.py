@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
 
 from fcpair.errors import InputError
 from fcpair.folders import new_folder, ready_folder
+from fcpair.tabular import replacing
 
 
 def fill(path: Path) -> None:
@@ -69,3 +71,15 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("mine")
     with pytest.raises(InputError, match=r"nothing can be written there \(Not a directory\); name another folder"):
         ready_folder(tmp_path / "a" / "b")
+
+
+def full_disk() -> OSError:
+    """As pyarrow says it: no file is named, and the number stands within the words."""
+    return OSError(ENOSPC, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+
+
+def test_a_disk_that_is_full_is_told_of_the_file_that_was_to_be_written(tmp_path: Path) -> None:
+    for path, writing in ((tmp_path / "a.csv", replacing), (tmp_path / "out", new_folder)):
+        with pytest.raises(OSError, match=f"No space left on device: '{path}'$"), writing(path):
+            raise full_disk()
+    assert list(tmp_path.iterdir()) == []

@@ -12,6 +12,7 @@ import sqlite3
 import time
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from threading import Lock, Thread
 from typing import ClassVar
 from weakref import WeakValueDictionary, finalize
@@ -35,7 +36,7 @@ SAVED = (
 )
 SAVED_IN_PART = (
     "What can still be read of what was there is in {copy}, but it may lack answers and be damaged: examine it with "
-    "`fcpair doctor --study {copy}`, and keep it. To serve what is there now, " + START_ANEW
+    "`fcpair doctor --study {quoted}`, and keep it. To serve what is there now, " + START_ANEW
 )
 FOREIGN_LOG = (
     "{place} has a log beside it that is not its own, {log}: is it a copy that was put in the place of a study that "
@@ -303,7 +304,7 @@ class StudyFile:
             )
             return
         self._saved = absence
-        what = (SAVED_IN_PART if reason == WRITTEN_OVER else SAVED).format(copy=copy)
+        what = (SAVED_IN_PART if reason == WRITTEN_OVER else SAVED).format(copy=copy, quoted=quote(str(copy)))
         _log.error("%s %s. Nothing more is taken. %s", self.place, reason, what)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, inspect, text
@@ -44,7 +45,7 @@ def check(conn: Connection, place: str) -> None:
     if found := outdated(conn, place):
         raise StudyError(
             f"{place} was made by an older fcpair (its schema is {found}, this one has {HEAD}); "
-            f"`fcpair upgrade --study {place}` brings it up to date, and keeps a copy"
+            f"`fcpair upgrade --study {quote(place)}` brings it up to date, and keeps a copy"
         )
 
 

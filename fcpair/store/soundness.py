@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 from typing import Any, NamedTuple
 from warnings import catch_warnings
 
@@ -59,8 +60,8 @@ def unreadable(store: Store) -> str | None:
         cause = error.__cause__
         if isinstance(cause, OperationalError) and dialect.NEEDS_UNDOING in str(cause.orig):
             raise StudyError(
-                f"a command was stopped half way in {store.place}; `fcpair status --study {store.place}` undoes what "
-                "it had begun, and then this can be looked at"
+                f"a command was stopped half way in {store.place}; `fcpair status --study {quote(store.place)}` undoes "
+                "what it had begun, and then this can be looked at"
             ) from error
         if isinstance(cause, OperationalError):
             raise

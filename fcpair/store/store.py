@@ -152,8 +152,8 @@ class Store:
                     return
             time.sleep(SHARE_WAIT_S)
         raise StudyError(
-            f"{self.place} cannot be shared: it is read-only, or another process is at work on it; try again when "
-            "that one is done"
+            f"{self.place} cannot be shared: it is read-only, its disk is full, or another process is at work on it; "
+            "try again when that one is done"
         )
 
     def close(self) -> None:

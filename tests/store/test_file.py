@@ -600,6 +600,15 @@ def test_a_study_that_others_may_read_is_named(path: Path) -> None:
     assert said in CliRunner().invoke(main, ["status", "--study", str(path)]).stderr
 
 
+def test_commands_that_are_advised_can_be_pasted_whatever_the_name(path: Path, tmp_path: Path) -> None:
+    spaced = path.rename(tmp_path / "my study.db")
+    spaced.chmod(0o644)
+    assert f"`chmod 600 '{spaced}'`" in str(Study.open(spaced).exposed)
+    shutil.copy(OLDER[-1], spaced)
+    with pytest.raises(StudyError, match=f"`fcpair upgrade --study '{spaced}'`"):
+        Study.open(spaced)
+
+
 def test_the_umask_is_left_alone(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
