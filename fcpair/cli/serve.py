@@ -110,6 +110,8 @@ def _listen(host: str, port: int) -> socket.socket:
         except OSError:
             listener.close()
             raise
+    except UnicodeError:
+        raise _RefusedError(f"`{host}` is no name of a machine, nor an address; give another `--host`") from None
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         why = "it is taken; end what listens there" if taken else f"{error.strerror}; give another `--host`"

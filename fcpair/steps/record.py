@@ -233,7 +233,7 @@ def _refuse_what_is_about_another_label(tx: Tx, given: Incoming) -> None:
     rows = given.rows
     now = rows["pair_id"].map(check.label_names(tx)).fillna("")
     names = {str(choice.code): choice.name for choice in scheme_of(tx)}
-    shown = rows["shown"].map(lambda cell: fold(names.get(whole(cell), cell)))
+    shown = rows["shown"].map(lambda cell: fold(names.get(whole(str(cell)), str(cell))))
     is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~given.faulty
     other = ((shown != "") & (shown != now.map(fold))).to_numpy() & is_new
     hint = f"since this sheet was written; leave its `{VERDICT}` empty, and give it on a new sheet"

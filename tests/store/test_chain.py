@@ -111,7 +111,8 @@ def test_whatever_is_answered_fits_when_it_is_read_again(
         work.add_assignments(tx, assigned(2, 1), Round.LABEL)
         work.add_assignments(tx, assigned(1, 2), Round.LABEL)
         chain.add(tx, ANSWERS, (answer(one, code, note=note, seconds=s) for one, code, note, s in rows))
-        assert soundness.linked(tx, ANSWERS) == (len(rows) + 1, [], soundness.linked(tx, ANSWERS).marks, "")
+        found = soundness.linked(tx, ANSWERS)
+        assert (found.n, found.faults) == (len(rows) + 1, [])
 
 
 def test_people_who_answer_at_once_do_not_break_the_chain(filled: Store) -> None:

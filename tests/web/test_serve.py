@@ -136,6 +136,13 @@ def test_an_address_that_is_not_this_machine_s_is_told(path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("host", ["example..org", "a" * 64])
+def test_what_can_be_no_host_is_refused_by_name(path: Path, host: str) -> None:
+    result = refused("--study", path, "--port", "0", "--host", host)
+    assert f"`{host}` is no name of a machine, nor an address" in result.output
+    assert result.exit_code == 2
+
+
 def test_a_study_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert "there is no study" in refused("--study", tmp_path / "nothing.db").output
 
