@@ -49,6 +49,7 @@ def test_a_row_with_everything(tmp_path: Path) -> None:
             "cn": "",
             "person": "ana",
             "code": 2,
+            "shown": "",
             "seconds": 4.5,
             "at": "2026-11-21T14:05:00+00:00",
             "note": "hm",
@@ -142,7 +143,8 @@ def test_rows_without_an_answer_are_left_out_whatever_else_they_hold(tmp_path: P
 def test_a_sheet_that_is_not_filled_in_has_no_answers(tmp_path: Path) -> None:
     table = read(tmp_path, "pair,annotator,label", "1,ana,", "2,ana,")
     assert table.empty
-    assert table.columns.tolist() == ["line", "pair", "hs", "cn", "person", "code", "seconds", "at", "note", "origin"]
+    columns = ["line", "pair", "hs", "cn", "person", "code", "shown", "seconds", "at", "note", "origin"]
+    assert table.columns.tolist() == columns
 
 
 def test_what_simulated_people_said_stays_theirs(tmp_path: Path) -> None:
