@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, Table, bindparam, func, insert, select, text, update
 
 from fcpair.store import dialect
+from fcpair.store.ready import Ready
 from fcpair.store.rows import CHUNK
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, chain, judgement, pair
@@ -168,8 +169,8 @@ def _keep_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
             _keep_head(tx, of, person_id, end, is_first=person_id not in there)
 
 
-_BEGIN = insert(chain)
-_MOVE = (
+_BEGIN = Ready(insert(chain), ("kind", "person_id", "n", "head"))
+_MOVE = Ready(
     update(chain)
     .where(chain.c.kind == bindparam("of"), chain.c.person_id == bindparam("whose"))
     .values(n=bindparam("n"), head=bindparam("head"))
@@ -178,20 +179,20 @@ _MOVE = (
 
 def _keep_head(tx: Tx, of: Chain, person_id: int, end: Head, *, is_first: bool) -> None:
     if is_first:
-        tx.execute(_BEGIN, {"kind": of.kind, "person_id": person_id, "n": end.n, "head": end.digest})
+        _BEGIN.run(tx, kind=of.kind, person_id=person_id, n=end.n, head=end.digest)
     else:
-        tx.execute(_MOVE, {"of": of.kind, "whose": person_id, "n": end.n, "head": end.digest})
+        _MOVE.run(tx, of=of.kind, whose=person_id, n=end.n, head=end.digest)
 
 
-_ADD_ONE = insert(judgement)
-_CELL_AND_END = (
+_ADD_ONE = Ready(insert(judgement), [*ANSWERS.says, "digest"])
+_CELL_AND_END = Ready(
     select(
         assignment.c.person_id,
         assignment.c.pair_id,
         assignment.c.round,
         pair.c.hs_id,
         pair.c.cn_id,
-        select(func.coalesce(func.max(judgement.c.id), 0)).scalar_subquery(),
+        select(func.coalesce(func.max(judgement.c.id), 0)).scalar_subquery().label("newest"),
         chain.c.n,
         chain.c.head,
     )
@@ -203,11 +204,11 @@ _CELL_AND_END = (
 
 def add_answer(tx: Tx, row: Mapping[str, Any]) -> int:
     """Do what `add` does for one answer, with a statement less: people wait for it."""
-    *cell, newest, n, digest = tx.execute(_CELL_AND_END, {"one": row["assignment_id"]}).one()
+    *cell, newest, n, digest = _CELL_AND_END.first(tx, one=row["assignment_id"])
     numbered = {**row, "id": newest + 1}
     (said,) = ANSWERS.said([numbered])
     end = Head((n or 0) + 1, link(digest or FIRST, (*said, *cell)))
-    tx.execute(_ADD_ONE, {**numbered, "digest": end.digest})
+    _ADD_ONE.run(tx, **{**dict.fromkeys(ANSWERS.says), **numbered, "digest": end.digest})
     _keep_head(tx, ANSWERS, cell[0], end, is_first=n is None)
     return int(newest) + 1
 

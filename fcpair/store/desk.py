@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Row, ScalarSelect, bindparam, exists, func, select, update
+from sqlalchemy import ScalarSelect, bindparam, exists, func, select, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
 from fcpair.store import chain
 from fcpair.store.decisions import is_about_the_label_now
 from fcpair.store.docket import open_label
+from fcpair.store.ready import Ready
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, guideline, judgement, pair, text
@@ -47,8 +48,8 @@ _OPEN = _SHOWN.where(assignment.c.status == Status.OPEN.value).order_by(assignme
 _CHECKABLE = _standing("code").is_not(None) & ~open_label(assignment.c.pair_id)
 _STANDING = (_standing("id").label("decision_id"), _standing("code").label("decided"))
 _OPEN_BY_ROUND = {
-    Round.LABEL: _OPEN,
-    Round.VALIDATE: _OPEN.add_columns(*_STANDING).where(_CHECKABLE),
+    Round.LABEL: Ready(_OPEN),
+    Round.VALIDATE: Ready(_OPEN.add_columns(*_STANDING).where(_CHECKABLE)),
 }
 
 
@@ -56,8 +57,8 @@ def open_tasks(tx: Tx, person_id: int, round_: Round, n: int) -> list[dict[str, 
     """The next `n` pairs that a person has open: `id` (assignment), `pair_id`, `blind`, `hs`, `hs_language`,
     `cn`, `cn_language`, and to validate `decision_id` and `decided`, the code that the pair has now.
     """
-    found = tx.execute(_OPEN_BY_ROUND[round_], {"person": person_id, "round": round_.value, "n": n})
-    return [dict(row._mapping) for row in found]
+    found = _OPEN_BY_ROUND[round_].all(tx, person=person_id, round=round_.value, n=n)
+    return [row._asdict() for row in found]
 
 
 def answered_tasks(tx: Tx, person_id: int, round_: Round, before: int | None, n: int) -> list[dict[str, Any]]:
@@ -101,22 +102,25 @@ def _taken_over() -> Any:
 
 
 _NEWEST_GUIDELINES = select(func.max(guideline.c.id)).scalar_subquery().label("guideline_version")
-_ASSIGNMENT = select(
-    *(assignment.c[name] for name in ("id", "pair_id", "person_id", "round", "blind", "status")),
-    *_STANDING,
-    open_label(assignment.c.pair_id).label("still_labelled"),
-    _NEWEST_GUIDELINES,
-).where(assignment.c.id == bindparam("one"))
+_ASSIGNMENT = Ready(
+    select(
+        *(assignment.c[name] for name in ("id", "pair_id", "person_id", "round", "blind", "status")),
+        *_STANDING,
+        open_label(assignment.c.pair_id).label("still_labelled"),
+        _NEWEST_GUIDELINES,
+    ).where(assignment.c.id == bindparam("one"))
+)
 
 
-def find_assignment(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
+def find_assignment(tx: Tx, assignment_id: int) -> Any:
     """An assignment: `id`, `pair_id`, `person_id`, `round`, `blind`, `status`, the standing `decision_id` and
-    `decided`, whether somebody has still to label the pair (`still_labelled`), and the newest `guideline_version`.
+    `decided`, whether somebody has still to label the pair (`still_labelled`), and the newest `guideline_version`;
+    None where there is none.
     """
-    return tx.execute(_ASSIGNMENT, {"one": assignment_id}).first()
+    return _ASSIGNMENT.first(tx, one=assignment_id)
 
 
-_SET_STATUS = (
+_SET_STATUS = Ready(
     update(assignment)
     .where(assignment.c.id == bindparam("one"))
     .values(status=bindparam("new"), answered_at=bindparam("at"))
@@ -130,7 +134,7 @@ def add_judgement(tx: Tx, row: dict[str, Any], status: Status) -> int:
     """
     at = now()
     added = chain.add_answer(tx, {"own_code": None, "adjudication_id": None, **row, "at": at})
-    tx.execute(_SET_STATUS, {"one": row["assignment_id"], "new": status.value, "at": at})
+    _SET_STATUS.run(tx, one=row["assignment_id"], new=status.value, at=at)
     return added
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, insert, select, update
 from fcpair.records import Person, Role, Visitor
 from fcpair.store import checksums, dialect, optouts, sessions
 from fcpair.store.optouts import OptOut
+from fcpair.store.ready import Ready
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import person
@@ -61,18 +62,18 @@ _VISITOR = select(
     *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at", "blurred")),
     sessions.SECRET.label("session_secret"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
-_BY_HASH = _VISITOR.where(person.c.token_hash == bindparam("hash"))
-_BY_ID = _VISITOR.where(person.c.id == bindparam("one"), ~sessions.has_ended(bindparam("session")))
+_BY_HASH = Ready(_VISITOR.where(person.c.token_hash == bindparam("hash")))
+_BY_ID = Ready(_VISITOR.where(person.c.id == bindparam("one"), ~sessions.has_ended(bindparam("session"))))
 
 
 def visitor_by_hash(tx: Tx, token_hash: str) -> Visitor | None:
     """Who the token with this hash belongs to; None when it is nobody's, or its owner takes no further part."""
-    return _visitor(tx.execute(_BY_HASH, {"hash": token_hash}).first())
+    return _visitor(_BY_HASH.first(tx, hash=token_hash))
 
 
 def visitor_by_id(tx: Tx, person_id: int, session: str = "") -> Visitor | None:
     """The person of this id, if they can be let in; and have not ended the `session`, where one is named."""
-    return _visitor(tx.execute(_BY_ID, {"one": person_id, "session": session}).first())
+    return _visitor(_BY_ID.first(tx, one=person_id, session=session))
 
 
 def _visitor(row: Any) -> Visitor | None:

@@ -6,23 +6,24 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, insert, select, update
+from sqlalchemy import insert, select, update
 
 from fcpair.store.grids import GRID_ID
+from fcpair.store.ready import Ready
 from fcpair.store.store import Tx
 from fcpair.store.tables import setting
 
 
 def of_stage(tx: Tx, stage: str) -> dict[str, Any]:
     """The settings of a stage by their keys, without the stage's name; what is missing has its default."""
-    return {row.key.removeprefix(f"{stage}."): row.value for row in tx.execute(_of_stage(stage))}
+    return {row.key.removeprefix(f"{stage}."): row.value for row in _of_stage(stage).all(tx)}
 
 
 @cache
-def _of_stage(stage: str) -> Select[tuple[str, Any]]:
+def _of_stage(stage: str) -> Ready:
     """Made once: the policy is asked for at every label."""
     own = (setting.c.grid_id == GRID_ID) & setting.c.key.startswith(f"{stage}.", autoescape=True)
-    return select(setting.c.key, setting.c.value).where(own)
+    return Ready(select(setting.c.key, setting.c.value).where(own))
 
 
 def put(tx: Tx, stage: str, values: Mapping[str, Any], run_id: int) -> None:
