@@ -51,10 +51,11 @@ def _check_place(path: Path) -> None:
 def _rows(tx: Tx, pair_ids: Sequence[int], by: str) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame([_row(tx, pair_id, by) for pair_id in pair_ids])
+    shown = shown_answers(tx, pair_ids)
+    return pd.DataFrame([_row(tx, pair_id, by, shown.get(pair_id, ())) for pair_id in pair_ids])
 
 
-def _row(tx: Tx, pair_id: int, by: str) -> dict[str, Any]:
+def _row(tx: Tx, pair_id: int, by: str, answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
     hs, cn = texts_of(tx, pair_id)
-    texts = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(shown_answers(tx, pair_id))}
+    texts = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers)}
     return {"adjudicator": by, "pair": pair_id, **texts, "label": "", "note": ""}

@@ -235,7 +235,7 @@ def _case(tx: Tx, person: Person, pair_id: int) -> Case:
     opened = eligible.open_case(tx, person, pair_id)
     hs, cn = texts_of(tx, pair_id)
     words = judge.outcome_names(scheme_of(tx))
-    answers = judge.shown_answers(tx, pair_id)
+    answers = judge.shown_answers(tx, [pair_id]).get(pair_id, ())
     numbers = opaque(tx)
     answer_id = numbers.hide(ANSWER, opened.answer_id)
     case = Case(pair_id, _shown(hs), _shown(cn), answers, tuple(words.values()), answer_id=answer_id)

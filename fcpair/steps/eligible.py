@@ -136,7 +136,7 @@ def open_case(tx: Tx, person: Person | None, pair_id: int) -> Opened:
 
 
 def _check_differ(tx: Tx, pair_id: int) -> None:
-    codes = {code for code, _ in docket.labels(tx, pair_id)}
+    codes = {code for code, _ in docket.labels(tx, [pair_id]).get(pair_id, [])}
     if len(codes & set(scheme_of(tx).definite)) == 1:
         raise ConflictError(f"the labels of pair {pair_id} agree, so there is nothing to decide")
 

@@ -106,7 +106,9 @@ def conflict(store: Store, pair_id: int, by: str | None) -> Conflict:
         if person is not None:
             check_room(tx, person.id, own(tx, Annotate, {}), pair_id)
         hs, cn = texts_of(tx, pair_id)
-        shown = Conflict(pair_id, hs["body"], cn["body"], shown_answers(tx, pair_id), answer_id=opened.answer_id)
+        shown = Conflict(
+            pair_id, hs["body"], cn["body"], shown_answers(tx, [pair_id]).get(pair_id, ()), answer_id=opened.answer_id
+        )
         if opened.standing is None:
             return shown
         outcome = outcome_names(scheme_of(tx))[opened.standing.code]
@@ -118,12 +120,18 @@ def outcome_names(scheme: Scheme) -> dict[int | None, str]:
     return {choice.code: choice.name for choice in scheme if choice.definite} | {None: IRRECONCILABLE}
 
 
-def shown_answers(tx: Tx, pair_id: int) -> tuple[tuple[str, str], ...]:
-    """The labels of a pair by name with their notes, in an order that is the same each time and tells nobody."""
-    names = {choice.code: choice.name for choice in scheme_of(tx)}
-    answers = docket.labels(tx, pair_id)
-    shuffled = Random(f"{runs.secret(tx)}:{pair_id}").sample(answers, len(answers))
-    return tuple((SKIP if code is None else names[code], note_) for code, note_ in shuffled)
+def shown_answers(tx: Tx, pair_ids: Sequence[int]) -> dict[int, tuple[tuple[str, str], ...]]:
+    """The labels of each pair by name with their notes, in an order that is the same each time and tells nobody.
+
+    Pairs without any are left out.
+    """
+    names = {None: SKIP} | {choice.code: choice.name for choice in scheme_of(tx)}
+    secret = runs.secret(tx)
+    shown = {}
+    for pair_id, answers in docket.labels(tx, pair_ids).items():
+        shuffled = Random(f"{secret}:{pair_id}").sample(answers, len(answers))
+        shown[pair_id] = tuple((names[code], note_) for code, note_ in shuffled)
+    return shown
 
 
 def decide_by_person(
@@ -237,8 +245,9 @@ def _add_deciders(tx: Tx, given: Incoming) -> None:
 def _refuse_what_has_changed(tx: Tx, given: Incoming, is_new: pd.Series[bool]) -> None:
     """Add a finding where the labels or notes of a pair that is newly decided are not those that the sheet shows."""
     rows = given.rows[is_new & (given.rows["shown"] != "") & ~given.faulty]
-    now = rows["pair_id"].map(lambda pair: as_lines(shown_answers(tx, pair)))
-    differ = rows.index[[_set_of(shown) != _set_of(there) for shown, there in zip(rows["shown"], now, strict=True)]]
+    there = shown_answers(tx, rows["pair_id"].tolist())
+    now = (as_lines(there.get(pair, ())) for pair in rows["pair_id"])
+    differ = rows.index[[_set_of(shown) != _set_of(lines) for shown, lines in zip(rows["shown"], now, strict=True)]]
     hint = "since this sheet was written; leave its `label` empty, and decide it on a new sheet"
     messages = (f"the labels of pair {pair} have changed {hint}" for pair in given.rows["pair_id"])
     cause = f"the labels of these pairs have changed {hint}"

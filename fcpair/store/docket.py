@@ -121,11 +121,12 @@ _NEWEST_ANSWER = (
     .where(_LABELLING, assignment.c.pair_id == bindparam("one"))
 )
 _LABELS = (
-    select(judgement.c.code, judgement.c.note)
+    select(assignment.c.pair_id, judgement.c.code, judgement.c.note)
     .join(assignment, assignment.c.id == judgement.c.assignment_id)
-    .where(_LABELLING, assignment.c.pair_id == bindparam("one"), judgement.c.id == _NEWEST.scalar_subquery())
+    .where(_LABELLING, assignment.c.pair_id.in_(dialect.listed_as("pairs")))
+    .where(judgement.c.id == _NEWEST.scalar_subquery())
     .where(judgement.c.withdraws.is_(None))
-    .order_by(assignment.c.person_id)
+    .order_by(assignment.c.pair_id, assignment.c.person_id)
 )
 
 
@@ -174,9 +175,12 @@ def newest_answer(tx: Tx, pair_id: int) -> int:
     return int(tx.execute(_NEWEST_ANSWER, {"one": pair_id}).scalar_one())
 
 
-def labels(tx: Tx, pair_id: int) -> list[tuple[int | None, str]]:
-    """Each annotator's current answer on a pair: its code (None: skipped) and note, by annotator."""
-    return [(row.code, row.note) for row in tx.execute(_LABELS, {"one": pair_id})]
+def labels(tx: Tx, pair_ids: Sequence[int]) -> dict[int, list[tuple[int | None, str]]]:
+    """Each annotator's current answer on pairs: its code (None: skipped) and note, by annotator; by pair, if any."""
+    found: dict[int, list[tuple[int | None, str]]] = {}
+    for row in tx.execute(_LABELS, {"pairs": dialect.as_list(pair_ids)}):
+        found.setdefault(row.pair_id, []).append((row.code, row.note))
+    return found
 
 
 def adjudicators(tx: Tx) -> list[int]:
