@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.latent import Shape
-from fcpair.intervals import CLUSTERS, Cluster, Spread, bounded
-from fcpair.kappa import MEANS, Subsets, added, summary_figures
-from fcpair.pooled import COEFFICIENTS, LeftOut, Overlap, Sums, dense, pooled_figures, ratio
 from fcpair.records import Figure
+from fcpair.stages.intervals import CLUSTERS, Cluster, Spread, bounded
+from fcpair.stages.kappa import MEANS, Subsets, added, summary_figures
+from fcpair.stages.pooled import COEFFICIENTS, LeftOut, Overlap, Sums, dense, pooled_figures, ratio
 
 LEVEL = 0.95
 Floats = npt.NDArray[np.float64]

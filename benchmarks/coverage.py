@@ -1,6 +1,6 @@
 """How often 95 % intervals of agreement figures hold the true value, in simulated studies of known agreement.
 
-`python -m benchmarks.coverage` prints the table of docs/07-agreement.md. The studies come from `benchmarks.latent`,
+`python -m benchmarks.coverage` prints the table of docs/07-agree.md. The studies come from `benchmarks.latent`,
 the intervals that fcpair gives from `benchmarks.batch`, those of the pigeonhole bootstrap and of the large-sample
 formula for Cohen's kappa from lines here.
 """
@@ -18,8 +18,8 @@ import numpy.typing as npt
 from benchmarks.batch import Bounds, batch_intervals, check
 from benchmarks.latent import Effects, Shape, draw, new_annotators, same_annotators
 from benchmarks.measure import SEED, Figure
-from fcpair.kappa import Subsets, subset_figures
-from fcpair.pooled import COEFFICIENTS, Overlap, Sums, moments
+from fcpair.stages.kappa import Subsets, subset_figures
+from fcpair.stages.pooled import COEFFICIENTS, Overlap, Sums, moments
 
 REPETITIONS = 1000
 RESAMPLES = 200

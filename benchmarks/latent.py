@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fcpair.kappa import cohens_kappa
-from fcpair.pooled import COEFFICIENTS, Overlap, Sums
+from fcpair.stages.kappa import cohens_kappa
+from fcpair.stages.pooled import COEFFICIENTS, Overlap, Sums
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

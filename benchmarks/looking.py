@@ -288,10 +288,10 @@ def _decide_some(tx: Any, people: list[int]) -> int:
     import pandas as pd
 
     from fcpair.records import Rule
-    from fcpair.steps import judge
+    from fcpair.steps import adjudicate
     from fcpair.store import decisions
 
-    waiting = judge.waiting(tx)
+    waiting = adjudicate.waiting(tx)
     pairs = waiting[:: max(len(waiting) // DECIDED, 1)]
     who = np.resize(people, len(pairs))
     rows = {"pair_id": pairs, "rule": Rule.PERSON.value, "code": 2, "person_id": who}

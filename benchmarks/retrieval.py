@@ -83,7 +83,8 @@ def stage(path: str, cache: str, new: str) -> dict[str, Any]:
     os.environ["FCPAIR_CACHE"] = cache
     if new:
         import sentence_transformers  # noqa: F401  # imported here, so that importing it is not timed either
-    from fcpair import Study, encode
+    from fcpair import Study
+    from fcpair.models import encode
     from fcpair.params import Retrieve
     from fcpair.store import Store, grids, texts
 
@@ -137,7 +138,7 @@ def rows(folder: str) -> dict[str, Any]:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
-    from fcpair.models import resolve
+    from fcpair.models.find import resolve
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     published = pd.read_csv(Path(folder) / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv", dtype=str)

@@ -9,18 +9,21 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
-from fcpair.adjudicate import Policy, Ties
 from fcpair.errors import InputError
-from fcpair.evaluate.catalogue import parse_system
-from fcpair.evaluate.compare import check_resamples
-from fcpair.evaluate.evaluation import NoPositives
-from fcpair.evaluate.measures import DEFAULT_MEASURES, parse_measure
 from fcpair.label import APPROPRIATENESS, scheme_record
-from fcpair.models import DEFAULT_MODEL
-from fcpair.partition import DiamondRule
 from fcpair.records import TOPIC_SPLIT, Scheme, Tier
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
+Weights = Literal["none", "linear", "quadratic"]
+Reach = Literal["texts", "annotators"]
+Policy = Literal["manual", "majority", "median"]
+Ties = Literal["wait", "discard"]
+DiamondRule = Literal["unanimous", "majority"]
+NoPositives = Literal["zero", "leave_out"]
+MOST_GUIDELINES = 2 * 1024 * 1024  # bytes of the guidelines, as UTF-8
 
 
 def _param(default: Any, help: str, otherwise: str = "none") -> Any:
@@ -192,6 +195,30 @@ class Simulate(_Seeded):
 
 
 @dataclass(frozen=True)
+class Agree:
+    """What agreement is computed with; raises InputError for a value that cannot be used."""
+
+    stage: ClassVar[str] = "agreement"
+    weights: Weights = _param("none", "disagreement weights of Cohen's kappa, in the order of the label codes")
+    not_sure: Literal["class", "drop"] = _param(
+        "class", "indefinite answers: classes of their own, or left out before anything else"
+    )
+    intervals: Reach = _param(
+        "texts", "what intervals speak for: new HS and CN with the same annotators, or new annotators too"
+    )
+    level: float = _param(0.95, "confidence level of all intervals, between 0 and 1")
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for option in fields(self):
+            value, allowed = getattr(self, option.name), get_args(hints[option.name])
+            if allowed and value not in allowed:
+                raise InputError(f"agreement: {option.name} is {value!r}; expected one of {', '.join(allowed)}")
+        if not 0 < self.level < 1:
+            raise InputError(f"agreement: level is {self.level}; expected a share between 0 and 1, such as 0.95")
+
+
+@dataclass(frozen=True)
 class Adjudicate:
     """How a pair's labels become one."""
 
@@ -254,9 +281,6 @@ class Evaluate(_Seeded):
         super().__post_init__()
         for name in ("systems", "tiers", "measures"):  # a run keeps them as lists
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        check_resamples(self.resamples)
-        once("system", [str(parse_system(system)) for system in self.systems])
-        once("measure", [str(parse_measure(measure, self.k)) for measure in self.measures])
         once("tier", self.tiers)
         known = [tier.label for tier in reversed(Tier)]
         if unknown := [tier for tier in self.tiers if tier not in known]:

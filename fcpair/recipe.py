@@ -10,13 +10,13 @@ from dataclasses import MISSING, Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from fcpair.agree import AgreementOptions
 from fcpair.errors import InputError, RecipeError
-from fcpair.evaluate.catalogue import parse_system
+from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
 from fcpair.label import parse_scheme
 from fcpair.params import (
     Adjudicate,
+    Agree,
     Annotate,
     Assign,
     Evaluate,
@@ -48,7 +48,7 @@ class Recipe:
     assign: Assign | None = None
     annotate: Annotate | None = None
     simulate: Simulate | None = None
-    agreement: AgreementOptions | None = None
+    agreement: Agree | None = None
     adjudicate: Adjudicate | None = None
     validate: Validate | None = None
     partition: Partition | None = None
@@ -64,7 +64,7 @@ _SECTIONS: dict[str, tuple[str, type]] = {
     "assign": ("assign", Assign),
     "annotate": ("annotate", Annotate),
     "simulate": ("simulate", Simulate),
-    "agreement": ("agreement", AgreementOptions),
+    "agreement": ("agreement", Agree),
     "adjudicate": ("adjudicate", Adjudicate),
     "validate": ("validate", Validate),
     "partition": ("partition", Partition),
@@ -135,6 +135,7 @@ def _in_folder(place: str, options: Evaluate, folder: Path) -> Evaluate:
     """The same with the files that systems and pool name taken to be in the recipe's folder, wherever one is."""
     if not options.systems:
         raise RecipeError(f'{place}: `systems` is missing; name at least one, as in ["tfidf"]')
+    check_evaluation(options)
     systems = tuple(str(parse_system(system).within(folder)) for system in options.systems)
     pool = options.pool if options.pool in POOLS else str(folder / _expand(f"{place} pool", options.pool))
     return replace(options, systems=systems, pool=pool)

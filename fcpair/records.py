@@ -25,6 +25,10 @@ class Round(StrEnum):
     VALIDATE = "validate"
 
 
+ROLE_IN = {Round.LABEL: Role.ANNOTATOR, Round.VALIDATE: Role.VALIDATOR}
+ROUND_OF = {role: round_ for round_, role in ROLE_IN.items()}
+
+
 class Status(StrEnum):
     """Where an assignment stands. Skipped and withdrawn work goes back to be assigned to somebody else."""
 

@@ -7,15 +7,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fcpair import private
-from fcpair.agree import Agreement, AgreementOptions
-from fcpair.encode import Progress
 from fcpair.errors import StudyError
 from fcpair.evaluate.outcome import Outcome
 from fcpair.evaluate.ranking import Cost
+from fcpair.files.sheets import Form
 from fcpair.label import scheme_record
+from fcpair.models.encode import Progress
 from fcpair.params import (
     Adjudicate,
+    Agree,
     Annotate,
     Assign,
     Evaluate,
@@ -29,7 +29,6 @@ from fcpair.params import (
     Validate,
     as_params,
 )
-from fcpair.partition import as_tier
 from fcpair.recipe import Recipe
 from fcpair.records import (
     Agenda,
@@ -45,40 +44,47 @@ from fcpair.records import (
     Scheme,
     Tier,
 )
-from fcpair.sheets import Form
+from fcpair.stages.agree import Agreement
+from fcpair.stages.partition import as_tier
 from fcpair.steps import (
-    build,
-    check,
+    adjudicate,
+    agree,
+    assign,
     conflicts,
-    deal,
     doctor,
     evaluate,
-    grade,
     guide,
-    judge,
+    import_,
+    label,
     overview,
-    pretend,
+    pair,
+    partition,
+    people,
     published,
-    record,
     report,
+    retrieve,
+    select,
     sheets,
-    staff,
+    simulate,
+    validate,
     walk,
     withdraw,
 )
 from fcpair.steps.access import Access
 from fcpair.steps.desk import Desk
-from fcpair.steps.docket import Docket
+from fcpair.steps.docket import Case, Decided, Docket, Ruling
 from fcpair.steps.export import Exports
-from fcpair.steps.grade import Tiers
 from fcpair.steps.ground import Options, has_own, note_run, own, scheme_of
 from fcpair.steps.monitor import Monitor
-from fcpair.steps.more import deal_more
+from fcpair.steps.partition import Tiers
 from fcpair.steps.settle import settle_older
-from fcpair.store import Store, Tx, grids, people, runs
+from fcpair.steps.topup import deal_more
+from fcpair.store import Store, Tx, grids, private, runs
 
 if TYPE_CHECKING:
     import pandas as pd
+
+__all__ = ["Access", "Case", "Decided", "Desk", "Docket", "Monitor", "Ruling", "Study"]
 
 
 class Study:
@@ -222,52 +228,51 @@ class Study:
 
     def import_corpus(self, options: Import, *, redo: bool = False) -> RunRecord:
         """Read the corpus: the source pairs that the study starts from."""
-        return build.import_corpus(self._store, options, redo=redo)
+        return import_.import_corpus(self._store, options, redo=redo)
 
     def select(self, options: Select, *, redo: bool = False) -> RunRecord:
         """Choose the HS."""
-        return build.select(self._store, options, redo=redo)
+        return select.select(self._store, options, redo=redo)
 
     def retrieve(self, options: Retrieve, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
         """Bring candidates in by SBERT retrieval; raises ModelError when the model cannot be had."""
-        return build.bring_in(self._store, options, redo=redo, progress=progress)
+        return retrieve.bring_in(self._store, options, redo=redo, progress=progress)
 
     def pair(self, options: Pair, *, redo: bool = False) -> RunRecord:
         """Make the grid: selected HS x candidates, less the corpus."""
-        return build.make_grid(self._store, options, redo=redo)
+        return pair.make_grid(self._store, options, redo=redo)
 
     def add_people(self, names: list[str], role: Role) -> list[Person]:
         """Add people under pseudonyms."""
-        return staff.add(self._store, names, role)
+        return people.add(self._store, names, role)
 
     @property
     def people(self) -> list[Person]:
         """Everybody who takes or took part."""
-        with self._store.read() as tx:
-            return people.people(tx)
+        return people.everybody(self._store)
 
     def change_role(self, name: str, role: Role) -> RunRecord:
         """Give a person another role; raises UnknownIdError when there is nobody of that name."""
-        return staff.change_role(self._store, name, role)
+        return people.change_role(self._store, name, role)
 
     def retire(self, name: str, *, seed: int = 0) -> RunRecord:
         """Let a person go; open work goes to others, what they did stays."""
-        return staff.retire(self._store, name, seed=seed)
+        return people.retire(self._store, name, seed=seed)
 
     def hand_over(self, name: str, to: str | None = None, *, seed: int = 0) -> RunRecord:
         """Give a person's open work to `to`, or to all others in their role."""
-        return staff.hand_over(self._store, name, to, seed=seed)
+        return people.hand_over(self._store, name, to, seed=seed)
 
     def assign(self, options: Assign, *, redo: bool = False, more: bool = False) -> RunRecord:
         """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`deal_more`)."""
-        return deal_more(self._store, options) if more else deal.assign(self._store, options, redo=redo)
+        return deal_more(self._store, options) if more else assign.assign(self._store, options, redo=redo)
 
     def write_sheets(self, folder: str | Path, form: Form = "csv") -> dict[str, int]:
         """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator.
 
         A file that holds answers or notes is never overwritten; `old_sheets` has what was kept.
         """
-        return deal.write_sheets(self._store, folder, form)
+        return sheets.write_sheets(self._store, folder, form)
 
     def old_sheets(self, folder: str | Path, round_: Round = Round.LABEL) -> list[OldSheet]:
         """The sheets in a folder that are kept as they are, and why, or are of somebody who left."""
@@ -275,7 +280,7 @@ class Study:
 
     def import_labels(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
         """Record labels from a file; `supersede` lets a different label replace an earlier one as the current one."""
-        return record.import_labels(self._store, path, supersede=supersede)
+        return label.import_labels(self._store, path, supersede=supersede)
 
     def import_published(self, path: str | Path) -> RunRecord:
         """Record a published FC-CONAN partition: labels, final labels, verdicts; an empty study gets its grid too."""
@@ -287,11 +292,11 @@ class Study:
 
     def labels(self) -> pd.DataFrame:
         """Every annotator's current answer; see `steps.record.export_labels` for the columns."""
-        return record.export_labels(self._store)
+        return label.export_labels(self._store)
 
     def simulate(self, options: Simulate) -> RunRecord:
         """Let simulated people answer whatever round is open."""
-        return pretend.simulate(self._store, options)
+        return simulate.simulate(self._store, options)
 
     def own(self, cls: type[Options], **given: Any) -> Options:
         """The study's own Partition, Annotate, ..., as its settings have them, with what is given in their place."""
@@ -303,34 +308,34 @@ class Study:
         with self._store.read() as tx:
             return has_own(tx, cls)
 
-    def agreement(self, options: AgreementOptions | None = None) -> Agreement:
+    def agreement(self, options: Agree | None = None) -> Agreement:
         """Measure agreement before adjudication; with the study's own options when none are given."""
-        return judge.measure_agreement(self._store, options or self.own(AgreementOptions))
+        return agree.measure_agreement(self._store, options or self.own(Agree))
 
     def adjudicate(self, options: Adjudicate) -> RunRecord:
         """Decide what the policy decides; it holds from now on, and the decisions follow the labels."""
-        return judge.adjudicate(self._store, options)
+        return adjudicate.adjudicate(self._store, options)
 
     def adjudicate_dry_run(self, options: Adjudicate) -> DryRun:
         """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
-        return judge.dry_run(self._store, options)
+        return adjudicate.dry_run(self._store, options)
 
     @property
     def policy(self) -> Adjudicate | None:
         """The policy that holds, by which decisions follow the labels; None before one has been set."""
-        return judge.policy(self._store)
+        return adjudicate.policy(self._store)
 
     def waiting(self) -> list[int]:
         """The pairs that wait for an adjudicator, by number."""
-        return judge.waiting_pairs(self._store)
+        return adjudicate.waiting_pairs(self._store)
 
     def second_looks(self) -> list[int]:
         """The pairs that somebody decided before their labels changed, by number."""
-        return judge.second_looks(self._store)
+        return adjudicate.second_looks(self._store)
 
     def agenda(self, by: str) -> Agenda:
         """What one person, or somebody new, can decide now, and what waits for others or for labels."""
-        return judge.agenda(self._store, by)
+        return adjudicate.agenda(self._store, by)
 
     def conflict(self, pair_id: int, *, by: str | None = None) -> Conflict:
         """What an adjudicator sees of a pair that waits, or that `by` has decided.
@@ -338,7 +343,7 @@ class Study:
         Raises UnknownIdError when there is none of that number, RefusedError when `by` labelled or validates it or has
         reached a limit (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
         """
-        return judge.conflict(self._store, pair_id, by)
+        return adjudicate.conflict(self._store, pair_id, by)
 
     def decide(
         self, pair_id: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
@@ -349,7 +354,7 @@ class Study:
         Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
         while it is still being labelled.
         """
-        return judge.decide_by_person(self._store, pair_id, code, by, note, seen)
+        return adjudicate.decide_by_person(self._store, pair_id, code, by, note, seen)
 
     def take_back(self, pair_id: int, *, by: str) -> RunRecord:
         """Take one's own decision on a pair back, or as lead anybody's; the pair waits again, unless a rule decides it
@@ -357,7 +362,7 @@ class Study:
 
         Raises ConflictError when there is no such decision.
         """
-        return judge.take_back(self._store, pair_id, by)
+        return adjudicate.take_back(self._store, pair_id, by)
 
     def write_conflicts(self, path: str | Path, *, by: str) -> int:
         """Write the pairs that wait for `by` as a sheet (.csv, .xlsx) to fill in, and import with `import_outcomes`."""
@@ -365,19 +370,19 @@ class Study:
 
     def import_outcomes(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
         """Record decisions that were made elsewhere; `supersede` lets them replace other decisions by hand."""
-        return judge.import_outcomes(self._store, path, supersede=supersede)
+        return adjudicate.import_outcomes(self._store, path, supersede=supersede)
 
     def assign_validation(self, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:
         """Deal adjudicated pairs to validators who took no part in them; `more` adds pairs to a round under way."""
-        return check.assign_validation(self._store, options, redo=redo, more=more)
+        return validate.assign_validation(self._store, options, redo=redo, more=more)
 
     def write_validation_sheets(self, folder: str | Path, form: Form = "csv") -> dict[str, int]:
         """Write each validator's open pairs as a sheet, as `write_sheets` does; returns the rows by validator."""
-        return deal.write_validation_sheets(self._store, folder, form)
+        return sheets.write_validation_sheets(self._store, folder, form)
 
     def import_verdicts(self, path: str | Path, *, supersede: bool = False) -> RunRecord:
         """Record verdicts from a file."""
-        return record.import_verdicts(self._store, path, supersede=supersede)
+        return label.import_verdicts(self._store, path, supersede=supersede)
 
     def withdraw_verdicts(self, run: int) -> RunRecord:
         """Take the verdicts back that a run brought, as a whole."""
@@ -385,28 +390,28 @@ class Study:
 
     def partition(self, options: Partition | None = None) -> Tiers:
         """Derive Diamond, Gold, Silver and Bronze; by the study's own rules when no options are given."""
-        return grade.partition(self._store, options or self.own(Partition))
+        return partition.partition(self._store, options or self.own(Partition))
 
     def tier(self, tier: Tier | str, options: Partition | None = None, *, published: bool = False) -> pd.DataFrame:
         """The pairs of a tier (`Tier.GOLD`, or its name, `"gold"`), as `release` writes them."""
-        return grade.tier_rows(self._store, as_tier(tier), options or self.own(Partition), published=published)
+        return partition.tier_rows(self._store, as_tier(tier), options or self.own(Partition), published=published)
 
     def tier_start(
         self, tier: Tier | str, first: int | None, options: Partition | None = None, *, published: bool = False
     ) -> tuple[pd.DataFrame, int]:
         """The first pairs of a tier, all for None, as `tier` has them, and how many there are in all."""
         rules = options or self.own(Partition)
-        return grade.tier_start(self._store, as_tier(tier), rules, first, published=published)
+        return partition.tier_start(self._store, as_tier(tier), rules, first, published=published)
 
     def release(
         self, tier: Tier | str, path: str | Path, options: Partition | None = None, *, published: bool = False
     ) -> RunRecord:
         """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
-        return grade.release(self._store, as_tier(tier), path, options or self.own(Partition), published=published)
+        return partition.release(self._store, as_tier(tier), path, options or self.own(Partition), published=published)
 
     def explain(self, pair_id: int, options: Partition | None = None) -> Explanation:
         """Say why a pair is where it is; raises UnknownIdError when there is none of that number."""
-        return grade.explain(self._store, pair_id, options or self.own(Partition))
+        return partition.explain(self._store, pair_id, options or self.own(Partition))
 
     @property
     def export(self) -> Exports:
@@ -460,11 +465,9 @@ class Study:
         """Every run of every stage, oldest first."""
         return overview.log(self._store)
 
-    def report(
-        self, path: str | Path, partition: Partition | None = None, agreement: AgreementOptions | None = None
-    ) -> Path:
+    def report(self, path: str | Path, partition: Partition | None = None, agreement: Agree | None = None) -> Path:
         """Write everything about the study into one HTML file, at whatever stage it is; changes nothing in it."""
-        rules, options = partition or self.own(Partition), agreement or self.own(AgreementOptions)
+        rules, options = partition or self.own(Partition), agreement or self.own(Agree)
         return report.write(self._store, path, rules, options)
 
 

@@ -9,14 +9,25 @@ from typing import Any
 import pytest
 
 from fcpair import params
-from fcpair.agree import AgreementOptions
 from fcpair.errors import RecipeError
 from fcpair.label import APPROPRIATENESS
-from fcpair.params import Adjudicate, Assign, Import, Partition, Retrieve, Select, Setup, Simulate, Validate, as_params
+from fcpair.params import (
+    Adjudicate,
+    Agree,
+    Assign,
+    Import,
+    Partition,
+    Retrieve,
+    Select,
+    Setup,
+    Simulate,
+    Validate,
+    as_params,
+)
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Choice, Scheme
 
-OPTIONS: list[type] = [AgreementOptions, *(cls for cls in vars(params).values() if hasattr(cls, "stage"))]
+OPTIONS: list[type] = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
 
 
 def written(folder: Path, content: str) -> Path:
@@ -75,7 +86,7 @@ def test_a_recipe_with_every_section(tmp_path: Path) -> None:
         pair=params.Pair(candidates=12),
         assign=Assign(annotators=4),
         simulate=Simulate(seed=5),
-        agreement=AgreementOptions(intervals="annotators"),
+        agreement=Agree(intervals="annotators"),
         adjudicate=Adjudicate(policy="majority"),
         validate=Validate(blind=True),
         partition=Partition(diamond="majority"),
@@ -107,7 +118,7 @@ def test_only_the_corpus_has_no_default(options: type) -> None:
 
 
 def test_every_stage_has_its_options_in_this_test() -> None:
-    assert {options.__name__ for options in OPTIONS} >= {"Setup", "Import", "Assign", "AgreementOptions", "Partition"}
+    assert {options.__name__ for options in OPTIONS} >= {"Setup", "Import", "Assign", "Agree", "Partition"}
     assert len(OPTIONS) == 13
 
 

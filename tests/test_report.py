@@ -15,15 +15,14 @@ import pytest
 from evaluate.outcomes import TIERS, TWO, outcome
 
 from fcpair import Study
-from fcpair.agree import AgreementOptions
-from fcpair.corpus import digest
 from fcpair.errors import InputError
 from fcpair.evaluate.evaluation import NO_HS
 from fcpair.evaluate.outcome import Outcome
+from fcpair.evaluate.run import Run
 from fcpair.evaluate.systems import Sbert
-from fcpair.evaluate.trec import Run
-from fcpair.params import Adjudicate, Assign, Partition, Setup, Simulate, Validate
-from fcpair.published import COLUMNS
+from fcpair.files.corpus import digest
+from fcpair.files.published import COLUMNS
+from fcpair.params import Adjudicate, Agree, Assign, Partition, Setup, Simulate, Validate
 from fcpair.records import Role, RunRecord, Tier
 from fcpair.report import cells, figures, paint, words
 from fcpair.report.data import (
@@ -42,7 +41,7 @@ from fcpair.report.rows import log_lines
 from fcpair.steps import report
 from fcpair.store import grids, runs, texts
 
-OPTIONS = AgreementOptions(level=0.9)
+OPTIONS = Agree(level=0.9)
 MAJORITY = Partition("majority")
 VOID = {"meta", "img", "source", "br"}
 SECTIONS = ("study", "grid", "agreement", "decisions", "tiers", "releases", "people", "log", "undefined")

@@ -12,37 +12,37 @@ from typing import Any
 
 import click
 
+from fcpair.cli.harmless import harmless
 from fcpair.cli.terminal import STOPPED, adapt_streams, pipes_may_close, tell
 from fcpair.errors import FcpairError
-from fcpair.harmless import harmless
 
 USAGE_OR_DATA, DEFECT = 2, 3
 # In the order of the road: the name, where the command is, and the first line of its help. A command is loaded when it
 # is called, so that help comes at once; a test holds these lines against the commands.
 COMMANDS = {
-    "init": ("build:init", "Make a new, empty study."),
-    "import": ("build:import_", "Read the corpus that the study starts from."),
-    "select": ("build:select", "Choose the HS, by seed or from a file."),
-    "retrieve": ("build:retrieve", "Bring candidate CNs in."),
-    "pair": ("build:pair", "Cross the HS with the candidates."),
-    "assign": ("work:assign", "Deal the pairs to annotators."),
+    "init": ("init:init", "Make a new, empty study."),
+    "import": ("import_:import_", "Read the corpus that the study starts from."),
+    "select": ("select:select", "Choose the HS, by seed or from a file."),
+    "retrieve": ("retrieve:retrieve", "Bring candidate CNs in."),
+    "pair": ("pair:pair", "Cross the HS with the candidates."),
+    "assign": ("assign:assign", "Deal the pairs to annotators."),
     "people": ("people:people", "People: add, list, invite, revoke, role, ..."),
     "serve": ("serve:serve", "Let people answer, decide and watch in the browser."),
-    "labels": ("work:labels", "What was answered: sheets, import, withdraw, export."),
-    "simulate": ("work:simulate", "Let simulated people answer what is open."),
+    "labels": ("label:labels", "What was answered: sheets, import, withdraw, export."),
+    "simulate": ("simulate:simulate", "Let simulated people answer what is open."),
     "status": ("show:status", "Say how the study stands and what is next."),
-    "agreement": ("judge:agreement", "Measure how far annotators agree."),
-    "adjudicate": ("judge:adjudicate", "Turn each pair's labels into one."),
-    "validate": ("check:validate", "Check labels: assign, sheets, import, withdraw."),
-    "partition": ("grade:partition", "Grade the pairs, or write one tier."),
-    "explain": ("grade:explain", "Say why a pair is where it is."),
+    "agreement": ("agree:agreement", "Measure how far annotators agree."),
+    "adjudicate": ("adjudicate:adjudicate", "Turn each pair's labels into one."),
+    "validate": ("validate:validate", "Check labels: assign, sheets, import, withdraw."),
+    "partition": ("partition:partition", "Grade the pairs, or write one tier."),
+    "explain": ("partition:explain", "Say why a pair is where it is."),
     "evaluate": ("evaluate:evaluate", "Rank by systems, and score them on tiers."),
     "export": ("export:export", "Write files for the tools people have."),
     "report": ("show:report", "Write a self-contained HTML report."),
     "log": ("show:log", "List every run of every stage."),
     "run": ("run:run", "Walk a recipe as far as it goes."),
     "doctor": ("doctor:doctor", "Find what was changed or lost in a study file."),
-    "upgrade": ("build:upgrade", "Bring a study of an older fcpair up to date."),
+    "upgrade": ("init:upgrade", "Bring a study of an older fcpair up to date."),
 }
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.notes import warn_of_changes
 from fcpair.cli.options import format_option, own_params, with_study
 from fcpair.cli.output import Table, emit, progress, say
 from fcpair.cli.table import Cell, shown
-from fcpair.cli.work import warn_of_changes
 from fcpair.evaluate.outcome import ALPHA, by_system
 from fcpair.evaluate.summary import AVERAGE
 from fcpair.evaluate.wording import cautions

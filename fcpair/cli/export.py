@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.notes import warn_of_changes, warn_of_simulated
 from fcpair.cli.options import Command, own_params, with_study
 from fcpair.cli.output import done, working
-from fcpair.cli.work import warn_of_changes, warn_of_simulated
 from fcpair.params import Partition
 from fcpair.records import RunRecord, Tier
 
 if TYPE_CHECKING:
-    from fcpair.export.training import Kind
+    from fcpair.files.training import Kind
     from fcpair.study import Study
 
 TIERS = click.Choice([tier.label for tier in reversed(Tier)])

@@ -56,7 +56,7 @@ def _as_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str
     import csv
     import io
 
-    from fcpair.tabular import guard
+    from fcpair.files.tabular import guard
 
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")

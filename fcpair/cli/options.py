@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 import click
 
 from fcpair.errors import InputError
+from fcpair.files.sheets import FORMS
 from fcpair.params import plain_type
-from fcpair.sheets import FORMS
 
 if TYPE_CHECKING:
     from fcpair.study import Study

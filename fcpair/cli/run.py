@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from fcpair.cli.notes import warn_of_changes, warn_of_simulated
 from fcpair.cli.options import study_option, until_the_end
 from fcpair.cli.output import done, progress, say
 from fcpair.cli.terminal import STOPPED, tell
-from fcpair.cli.work import warn_of_changes, warn_of_simulated
 from fcpair.errors import RecipeEndError
 
 

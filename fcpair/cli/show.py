@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.notes import warn_of_changes, warn_of_simulated
 from fcpair.cli.options import format_option, with_study
 from fcpair.cli.output import Table, emit, say, working
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import show, tell
-from fcpair.cli.work import warn_of_changes, warn_of_simulated
 
 if TYPE_CHECKING:
     from fcpair.records import RunRecord

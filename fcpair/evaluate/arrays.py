@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED, judge
 from fcpair.evaluate.measure import Measure
-from fcpair.retrieve import top
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from fcpair.stages.retrieve import top
 
 BLOCK_CELLS = 1_000_000  # ranked at once: 8 MB of scores, and as much again to sort them
 
@@ -34,8 +32,6 @@ def measure_arrays(
     Raises:
         InputError: shapes that differ, no HS or no CN, a score that is NaN, another label.
     """
-    import numpy as np
-
     if scores.ndim != 2 or scores.shape != labels.shape or not scores.size:
         raise InputError(f"scores and labels have the shapes {scores.shape} and {labels.shape}; expected the same two")
     if np.isnan(scores).any():
@@ -52,7 +48,5 @@ def _measured(
     scores: NDArray[np.float64], labels: NDArray[np.int8], measures: Sequence[Measure], depth: int
 ) -> NDArray[np.float64]:
     """The measures of the first `depth` ranks, shape `(n_hs, n_measures)`."""
-    import numpy as np
-
     judged = judge(top(scores.astype(np.float64, copy=False), depth), labels.astype(np.int8, copy=False))
     return np.array([measure(judged) for measure in measures]).reshape(len(measures), len(scores)).T

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.evaluate.graded import highest_ndcg, lowest_ndcg
 from fcpair.evaluate.judged import POSITIVE, UNJUDGED, Judged, counted_right, left_out
 from fcpair.evaluate.measure import Measure
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,6 @@ def highest(measure: Measure, judged: Judged) -> NDArray[np.float64]:
     With a given number of new positives above the cut a measure is greatest when they stand highest, and a new positive
     below the cut never helps: so as many readings are tried as there are unjudged ranks above the cut, plus none.
     """
-    import numpy as np
-
     unjudged = judged.labels[:, : measure.depth] == UNJUDGED
     nth = np.cumsum(unjudged, axis=1)
     none = np.zeros_like(judged.n_unjudged)
@@ -73,8 +69,6 @@ def lowest(measure: Measure, judged: Judged) -> NDArray[np.float64]:
     It is reached when every unjudged pair below the cut is positive, which never helps, and of those above the cut some
     of the lowest: again as many readings are tried as there are unjudged ranks above the cut, plus none.
     """
-    import numpy as np
-
     unjudged = judged.labels[:, : measure.depth] == UNJUDGED
     nth_from_below = np.cumsum(unjudged[:, ::-1], axis=1)[:, ::-1]
     below = judged.n_unjudged - unjudged.sum(axis=1)
@@ -90,8 +84,6 @@ def _turned(
     measure: Measure, judged: Judged, turned: NDArray[np.bool_], below: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """The measure when the ranks in `turned`, and so many pairs below the cut, are positive after all."""
-    import numpy as np
-
     new = turned.sum(axis=1) + below
     labels = np.where(turned, np.int8(POSITIVE), judged.labels[:, : measure.depth])
     counts = {"n_positive": judged.n_positive + new, "n_unjudged": judged.n_unjudged - new}

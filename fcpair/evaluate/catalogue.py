@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from fcpair.errors import InputError
+from fcpair.evaluate.compare import check_resamples
 from fcpair.evaluate.embed import Embed
 from fcpair.evaluate.llm import Llm
-from fcpair.evaluate.names import read_named
+from fcpair.evaluate.measures import parse_measure
+from fcpair.evaluate.notation import read_named
 from fcpair.evaluate.ranking import System
 from fcpair.evaluate.rerank import Cross, Rerank
+from fcpair.evaluate.run import Run
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
-from fcpair.evaluate.trec import Run
+from fcpair.params import Evaluate, once
 
 SHOWN = 60  # characters of a name that is far too long
 SYSTEMS: dict[str, type[System]] = {
@@ -30,3 +33,10 @@ def parse_system(text: str) -> System:
     except RecursionError:
         raise InputError(f"system `{text[:SHOWN]}...`: too many systems stand in one another") from None
     return system
+
+
+def check_evaluation(options: Evaluate) -> None:
+    """Raise InputError for a system, a measure or a number of resamples that cannot be, or for a name given twice."""
+    check_resamples(options.resamples)
+    once("system", [str(parse_system(system)) for system in options.systems])
+    once("measure", [str(parse_measure(measure, options.k)) for measure in options.measures])

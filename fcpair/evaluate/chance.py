@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.evaluate.graded import discounts, ideal, ideal_gain, mean_gain
 from fcpair.evaluate.judged import Judged
@@ -22,11 +24,7 @@ from fcpair.evaluate.measures import (
     Recall,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Values = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 
 @singledispatch
@@ -46,16 +44,12 @@ def _share(pool: Judged) -> Values:
 
 def _ranks(pool: Judged, k: int) -> tuple[NDArray[np.int64], Values]:
     """The ranks 1 to k of the largest pool, and 1 where a pool is that large, else 0, shape `(n_hs, n_ranks)`."""
-    import numpy as np
-
     ranks = np.arange(1, min(k, pool.n_pool.max(initial=0)) + 1)
     return ranks, (ranks <= pool.n_pool[:, None]).astype(float)
 
 
 def _none_above(pool: Judged, k: int) -> Values:
     """How likely no positive stands at the ranks 1 to r, for r from 0 to k, shape `(n_hs, n_ranks + 1)`."""
-    import numpy as np
-
     drawn = np.arange(min(k, pool.n_pool.max(initial=0)))
     left = np.maximum(pool.n_pool[:, None] - drawn, 0)
     missing = np.maximum(left - pool.n_positive[:, None], 0)
@@ -70,8 +64,6 @@ def _(measure: HitRatio, pool: Judged) -> Values:
 
 @expected.register(MRR)
 def _(measure: MRR, pool: Judged) -> Values:
-    import numpy as np
-
     none = _none_above(pool, measure.k)
     return np.asarray((none[:, :-1] - none[:, 1:]) @ (1 / np.arange(1, none.shape[1])))
 
@@ -100,8 +92,6 @@ def _(measure: Precision, pool: Judged) -> Values:
 
 def _hits(pool: Judged, k: int) -> Values:
     """How many positives the first k ranks hold on average."""
-    import numpy as np
-
     return np.asarray(_share(pool) * np.minimum(pool.n_pool, k))
 
 
@@ -117,8 +107,6 @@ def _(measure: F1, pool: Judged) -> Values:
 
 @expected.register(Accuracy)
 def _(measure: Accuracy, pool: Judged) -> Values:
-    import numpy as np
-
     negative = pool.n_pool - pool.n_positive
     return over(negative - np.minimum(pool.n_pool, measure.k) + 2 * _hits(pool, measure.k), pool.n_pool)
 
@@ -126,8 +114,6 @@ def _(measure: Accuracy, pool: Judged) -> Values:
 @expected.register(Bpref)
 def _(_: Bpref, pool: Judged) -> Values:
     """The judged negatives above a positive are 0, 1, ... or all N of them, each as likely."""
-    import numpy as np
-
     n_positive, n_negative = pool.n_positive, pool.n_negative
     counted = np.minimum(n_positive, n_negative)
     mean = (counted * (counted + 1) / 2 + (n_negative - counted) * counted) / (n_negative + 1)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from math import floor, log2
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.errors import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 LEVEL = 0.95
 LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
@@ -41,8 +39,6 @@ def randomisation(differences: NDArray[np.float64], resamples: int, seed: int) -
         (1 + as great or greater) / (1 + resamples), so never 0, shape `(n_tests,)`. Smucker, Allan and Carterette 2007,
         https://doi.org/10.1145/1321440.1321528.
     """
-    import numpy as np
-
     n_hs = len(differences)
     observed = np.abs(differences.sum(axis=0)) - SAME * n_hs
     rng, as_great = np.random.default_rng(seed), np.zeros(differences.shape[1], np.int64)
@@ -58,8 +54,6 @@ def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
     The smallest is multiplied by the number of tests, the next by one less, and so on; none is below the one before,
     none above 1. Holm 1979, Scandinavian Journal of Statistics 6(2), https://www.jstor.org/stable/4615733.
     """
-    import numpy as np
-
     order = np.argsort(p)
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
@@ -85,7 +79,6 @@ def kendall(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[float
 
     Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81; ties as in tau-b (scipy).
     """
-    import numpy as np
     from scipy.stats import kendalltau
 
     if len(one) < 2:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.evaluate.bounds import Readings, readings
 from fcpair.evaluate.chance import expected
@@ -18,12 +21,8 @@ from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, Sys
 from fcpair.evaluate.ranking import Ranking, System
 from fcpair.evaluate.summary import spreads
 from fcpair.evaluate.systems import Random
+from fcpair.params import NoPositives
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-NoPositives = Literal["zero", "leave_out"]
 NO_HS = "no HS of the tier has an appropriate CN in the pool"
 
 
@@ -146,8 +145,6 @@ def _part(tier: TierLabels, rankings: Sequence[Ranking], no_positives: NoPositiv
 
 def _values(part: _Part, measures: Sequence[Measure]) -> NDArray[np.float64]:
     """The score of each HS, system and measure, shape `(n, n_systems, n_measures)`."""
-    import numpy as np
-
     return np.stack([np.stack([measure(judged) for measure in measures], axis=1) for judged in part.judged], axis=1)
 
 
@@ -168,8 +165,6 @@ def _intervals(
     part: _Part, values: NDArray[np.float64], measures: Sequence[Measure], options: Options
 ) -> tuple[NDArray[np.float64], ...]:
     """The lower and the upper bounds, each of shape `(n_systems, n_measures)`."""
-    import numpy as np
-
     reach = np.array([[measure.reach(judged) for measure in measures] for judged in part.judged])
     flat = values.reshape(len(values), values.shape[1] * values.shape[2])
     found = intervals(flat, reach.reshape(-1, 2).T, options.resamples, options.seed)

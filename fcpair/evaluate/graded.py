@@ -8,13 +8,11 @@ reach a level stand on top of those that do not. So each level is a binary case.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Values = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 CLOSE = 1e-14
 MOST_STEPS = 100  # Dinkelbach's steps converge faster than linearly: some five are taken
@@ -36,15 +34,11 @@ class Graded:
     @property
     def steps(self) -> Values:
         """How much a level adds to the one below it."""
-        import numpy as np
-
         return np.diff(self.levels, prepend=0).astype(float)
 
 
 def grades_in_order(order: NDArray[np.int64], grades: NDArray[np.int64], levels: NDArray[np.int64]) -> Graded:
     """Put the grades of a pool, shape `(n_hs, n_cn)`, 0 where there is none, in a system's order."""
-    import numpy as np
-
     at_ranks = np.take_along_axis(grades, np.maximum(order, 0), axis=1)
     at_ranks[order < 0] = 0
     return Graded(levels, at_ranks, np.stack([(grades >= level).sum(axis=1) for level in levels], axis=1))
@@ -52,15 +46,11 @@ def grades_in_order(order: NDArray[np.int64], grades: NDArray[np.int64], levels:
 
 def discounts(k: int) -> Values:
     """1 / log2(rank + 1) for the ranks 1 to `k`."""
-    import numpy as np
-
     return np.asarray(1 / np.log2(np.arange(2, k + 2)))
 
 
 def ideal(counts: NDArray[np.int64], k: int) -> Values:
     """The discounted gain of `counts` pairs on top, cut at `k`, shape as given."""
-    import numpy as np
-
     n_gained = np.minimum(counts, k)
     sums = np.concatenate(([0.0], np.cumsum(discounts(n_gained.max(initial=0)))))
     return np.asarray(sums[n_gained])
@@ -68,23 +58,17 @@ def ideal(counts: NDArray[np.int64], k: int) -> Values:
 
 def ideal_gain(graded: Graded, k: int) -> Values:
     """The discounted gain of the ideal ranking, shape `(n_hs,)`."""
-    import numpy as np
-
     return np.asarray(ideal(graded.counts, k) @ graded.steps)
 
 
 def gain(graded: Graded, k: int) -> Values:
     """The discounted gain of the first `k` ranks, each grade being its gain, shape `(n_hs,)`."""
-    import numpy as np
-
     top = graded.at_ranks[:, :k]
     return np.asarray(top @ discounts(top.shape[1]))
 
 
 def mean_gain(graded: Graded, n_pool: NDArray[np.int64]) -> Values:
     """The mean grade over the pool, shape `(n_hs,)`."""
-    import numpy as np
-
     return np.divide(graded.counts @ graded.steps, n_pool, out=np.zeros(len(n_pool)), where=n_pool > 0)
 
 
@@ -100,8 +84,6 @@ def lowest_ndcg(graded: Graded, unjudged: NDArray[np.bool_], n_below: NDArray[np
         n_below: how many pairs without a label stand below the cut or have no rank, shape `(n_hs,)`.
         k: the cut.
     """
-    import numpy as np
-
     weight = unjudged * discounts(unjudged.shape[1])
     added = np.cumsum(np.pad(_unjudged_first(weight, unjudged)[:, ::-1], ((0, 0), (1, 0))), axis=1)
     # reversed, the zeros of judged ranks come first: n of the lowest stand at column n + number of judged ranks
@@ -121,8 +103,6 @@ def highest_ndcg(graded: Graded, unjudged: NDArray[np.bool_], k: int) -> Values:
     made greatest level by level, until nothing exceeds 0. The fewer known pairs reach a level, the less another one is
     worth there, so that higher levels are given to fewer ranks, as they must be.
     """
-    import numpy as np
-
     first = _unjudged_first(unjudged * discounts(unjudged.shape[1]), unjudged)
     added = np.cumsum(np.pad(first, ((0, 0), (1, 0))), axis=1)
     n = np.minimum(np.arange(added.shape[1]), unjudged.sum(axis=1)[:, None])
@@ -141,6 +121,4 @@ def highest_ndcg(graded: Graded, unjudged: NDArray[np.bool_], k: int) -> Values:
 
 def _unjudged_first(weight: Values, unjudged: NDArray[np.bool_]) -> Values:
     """The weights of the unjudged ranks, highest rank first, then zeros."""
-    import numpy as np
-
     return np.take_along_axis(weight, np.argsort(~unjudged, axis=1, kind="stable"), axis=1)

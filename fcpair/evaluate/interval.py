@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.evaluate.compare import LEVEL, SAME, blocks, check_resamples
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 METHOD = "Bayesian bootstrap over HS"
 LEAST_HS = 5  # with three an interval spans 0.58 of the scale on average, and covers 0.84 at worst
@@ -40,8 +37,6 @@ def intervals(
     Raises:
         InputError: fewer than 100 draws, or more than a million.
     """
-    import numpy as np
-
     check_resamples(draws)
     n_hs, n_figures = values.shape
     if n_hs < LEAST_HS:
@@ -56,8 +51,6 @@ def intervals(
 
 def _means(scaled: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.float64]:
     """The weighted means of each draw, shape `(draws, n_figures)`."""
-    import numpy as np
-
     rng, shape = np.random.default_rng(seed), np.array([1.0] * len(scaled) + [END, END])
     found = []
     for size in blocks(draws, len(shape)):
@@ -71,8 +64,6 @@ def _at_the_ends(
     scaled: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The bounds of figures whose HS, all or all but one, stand at one end of the scale."""
-    import numpy as np
-
     n_above, n_below = (scaled > SAME).sum(axis=0), (scaled < 1 - SAME).sum(axis=0)
     unseen = TAIL ** (1 / len(scaled))
     low, high = np.where(n_below == 0, unseen, low), np.where(n_above == 0, 1 - unseen, high)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.evaluate.graded import Graded, grades_in_order
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 POSITIVE, NEGATIVE, UNJUDGED, ABSENT = 1, 0, -1, -2
 
@@ -36,8 +34,6 @@ class Judged:
 
     def hits(self, k: int | None = None) -> NDArray[np.bool_]:
         """Which of the first `k` ranks (of all, when None) hold a positive, shape `(n_hs, at most k)`."""
-        import numpy as np
-
         return np.asarray(self.labels[:, :k] == POSITIVE)
 
 
@@ -57,8 +53,6 @@ def judge(order: NDArray[np.int64], labels: NDArray[np.int8], grades: Grades | N
         labels: POSITIVE, NEGATIVE or UNJUDGED for each HS and CN of the pool, shape `(n_hs, n_cn)`.
         grades: of the same pairs, where the labels have some.
     """
-    import numpy as np
-
     at_ranks = np.take_along_axis(labels, np.maximum(order, 0), axis=1)
     at_ranks[order < 0] = ABSENT
     n_positive, n_negative = ((labels == label).sum(axis=1) for label in (POSITIVE, NEGATIVE))
@@ -68,8 +62,6 @@ def judge(order: NDArray[np.int64], labels: NDArray[np.int8], grades: Grades | N
 
 def counted_right(judged: Judged) -> Judged:
     """The same with every unjudged pair counted as positive, and of the greatest grade."""
-    import numpy as np
-
     unjudged, graded = judged.labels == UNJUDGED, judged.graded
     labels = np.where(unjudged, np.int8(POSITIVE), judged.labels)
     if graded:
@@ -84,8 +76,6 @@ def left_out(judged: Judged) -> Judged:
 
     Sakai 2007, https://doi.org/10.1145/1277741.1277756.
     """
-    import numpy as np
-
     unjudged = judged.labels == UNJUDGED
     kept_first = np.argsort(unjudged, axis=1, kind="stable")
     labels = np.take_along_axis(np.where(unjudged, np.int8(ABSENT), judged.labels), kept_first, axis=1)

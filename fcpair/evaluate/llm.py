@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from fcpair.errors import InputError
-from fcpair.evaluate.naming import Choice, Request, choose, cost_of, examples, notes_on, request
-from fcpair.evaluate.question import model_record
-from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, System, Task, by_rank
+from fcpair.evaluate.picking import Picks, Request, choose, cost_of, examples, notes_on, request
+from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, by_rank
+from fcpair.models.prompt import model_record
 
 
 @dataclass(frozen=True)
@@ -30,31 +32,29 @@ class Llm(System):
         if self.n < 1:
             raise InputError(f"n is {self.n}; expected a whole number, 1 or more")
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, search: Search) -> Ranking:
         """Rank `n` CNs of the pool (all, where it has fewer); the score of rank r is -r.
 
         Raises:
             ServiceError: the service gives no usable answer; one that names no CN of the pool is none.
         """
-        import numpy as np
-
-        choices = choose(self._requests(task), task.progress)
-        depth = min(self.n, len(task.cn))
+        choices = choose(self._requests(search), search.progress)
+        depth = min(self.n, len(search.cn))
         order = np.array([[*choice.at, *[NOTHING] * (depth - len(choice.at))] for choice in choices], np.int64)
-        by_hs = dict(zip(task.hs_ids, choices, strict=True))
+        by_hs = dict(zip(search.hs_ids, choices, strict=True))
         notes = (*notes_on(by_hs, "in the pool"), *_fewer(by_hs, depth))
         return by_rank(order, notes, model_record(self.of, (choice.model for choice in choices)))
 
-    def cost(self, task: Task) -> Cost:
+    def cost(self, search: Search) -> Cost:
         """What is asked for the HS whose answers are not kept yet."""
-        return cost_of(self._requests(task))
+        return cost_of(self._requests(search))
 
-    def _requests(self, task: Task) -> list[Request]:
-        pool: Sequence[int] = range(len(task.cn))
-        return [request(self.of, task, hs, pool, min(self.n, len(pool))) for hs in range(len(task.hs))]
+    def _requests(self, search: Search) -> list[Request]:
+        pool: Sequence[int] = range(len(search.cn))
+        return [request(self.of, search, hs, pool, min(self.n, len(pool))) for hs in range(len(search.hs))]
 
 
-def _fewer(choices: dict[int, Choice], n: int) -> list[str]:
+def _fewer(choices: dict[int, Picks], n: int) -> list[str]:
     found = {hs: str(len(choice.at)) for hs, choice in choices.items() if len(choice.at) < n}
     if not found:
         return []

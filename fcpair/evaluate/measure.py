@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.evaluate.judged import Judged
-from fcpair.evaluate.names import Named
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+from fcpair.evaluate.notation import Named
 
 LARGEST_CUT = 10**18 - 1  # deeper than any pool, and a number that fits in every array
 
@@ -68,6 +66,4 @@ class Cut(Measure):
 
 def over(part: NDArray[np.generic], whole: NDArray[np.generic]) -> NDArray[np.float64]:
     """`part` over `whole`, 0 where `whole` is 0."""
-    import numpy as np
-
     return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole != 0))

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.evaluate.graded import discounts, gain, ideal, ideal_gain
 from fcpair.evaluate.judged import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
 from fcpair.evaluate.measure import Cut, Measure, over
-from fcpair.evaluate.names import read_named
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from fcpair.evaluate.notation import read_named
 
 _CUT = re.compile(r"\s*(.*?)\s*@\s*([0-9]{1,18})\s*", re.DOTALL)
 
@@ -36,8 +35,6 @@ class HitRatio(Cut):
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """1 or 0 for each HS."""
-        import numpy as np
-
         return np.asarray(judged.hits(self.k).any(axis=1), float)
 
 
@@ -53,8 +50,6 @@ class MRR(Cut):
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """1, 1/2, ... 1/k or 0 for each HS."""
-        import numpy as np
-
         hits = judged.hits(self.k)
         return np.asarray(hits.any(axis=1) / (hits.argmax(axis=1) + 1))
 
@@ -93,16 +88,12 @@ class MAP(Cut):
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """Average precision of each HS."""
-        import numpy as np
-
         hits = judged.hits(self.k)
         precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
         return over((precision * hits).sum(axis=1), self.divisor(judged.n_positive))
 
     def divisor(self, n_positive: NDArray[np.int64]) -> NDArray[np.int64]:
         """What the sum of precisions is divided by."""
-        import numpy as np
-
         return n_positive if self.by == "all" else np.minimum(n_positive, self.k)
 
 
@@ -115,8 +106,6 @@ class Precision(Cut):
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
-        import numpy as np
-
         return np.asarray(judged.hits(self.k).sum(axis=1) / self.k)
 
 
@@ -142,8 +131,6 @@ class F1(Cut):
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
-        import numpy as np
-
         return np.asarray(2 * judged.hits(self.k).sum(axis=1) / (self.k + judged.n_positive))
 
 
@@ -166,8 +153,6 @@ class Accuracy(Cut):
 
     def reach(self, judged: Judged) -> tuple[float, float]:
         """From the worst k of an HS at the top to the best k of an HS: a small part of the scale in a large pool."""
-        import numpy as np
-
         n_pool, n_positive = judged.n_pool, judged.n_positive
         worst = over(np.maximum(n_pool - n_positive - self.k, 0), n_pool)
         best = np.maximum(over(n_pool - np.abs(n_positive - np.minimum(self.k, n_pool)), n_pool), self(judged))
@@ -190,8 +175,6 @@ class Bpref(Measure):
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
-        import numpy as np
-
         n_positive = judged.n_positive[:, None]
         above = np.minimum(np.cumsum(judged.labels == NEGATIVE, axis=1), n_positive)
         worst = np.maximum(np.minimum(judged.n_positive, judged.n_negative), 1)[:, None]
@@ -216,15 +199,11 @@ class RBP(Measure):
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
-        import numpy as np
-
         hits = judged.hits()
         return np.asarray(hits @ self.weights(hits.shape[1]))
 
     def weights(self, depth: int) -> NDArray[np.float64]:
         """What a positive at each of the first `depth` ranks is worth."""
-        import numpy as np
-
         return np.asarray((1 - self.p) * self.p ** np.arange(depth), float)
 
 
@@ -237,8 +216,6 @@ class JudgedAt(Cut):
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
-        import numpy as np
-
         n_judged = (judged.labels[:, : self.k] > UNJUDGED).sum(axis=1)
         return over(n_judged, np.minimum(judged.n_pool, self.k))
 
@@ -247,7 +224,6 @@ MEASURES: dict[str, type[Measure]] = {
     measure.word: measure
     for measure in (HitRatio, MRR, NDCG, MAP, Precision, Recall, F1, Accuracy, Bpref, RBP, JudgedAt)
 }
-DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
 AVERAGED = ("HitRatio", "MRR", "NDCG", "MAP")  # what FC-CONAN's Table 4 averages over
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Scores = NDArray[np.float64]
+Scores = NDArray[np.float64]
 
 Variant = Literal["lucene", "robertson", "atire", "bm25l", "bm25plus", "okapi"]
 Tokens = Sequence[str]
@@ -41,8 +40,6 @@ def bm25_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Var
     Returns:
         Shape `(n_queries, n_texts)`.
     """
-    import numpy as np
-
     found = _okapi(texts, queries, k1, b) if variant == "okapi" else _by_library(texts, queries, variant, k1, b)
     return np.array(list(found)).reshape(len(queries), len(texts))
 
@@ -50,7 +47,6 @@ def bm25_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Var
 def _by_library(
     texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Variant, k1: float, b: float
 ) -> Iterator[Scores]:
-    import numpy as np
     from bm25s import BM25
 
     method, delta = _METHODS.get(variant, variant), _DELTAS.get(variant, 0.0)
@@ -62,8 +58,6 @@ def _by_library(
 
 
 def _okapi(texts: Sequence[Tokens], queries: Sequence[Tokens], k1: float, b: float) -> Iterator[Scores]:
-    import numpy as np
-
     counts = [Counter(tokens) for tokens in texts]
     idf = _okapi_idf(counts)
     lengths = np.array([len(tokens) for tokens in texts], float)

@@ -1,18 +1,16 @@
-"""What a system is given and what it gives back: a task, and a ranking of the pool for every HS."""
+"""What a system is given and what it gives back: a search, and a ranking of the pool for every HS."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from fcpair.encode import Progress
-from fcpair.evaluate.names import Named
-from fcpair.retrieve import DECIMALS
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from fcpair.evaluate.notation import Named
+from fcpair.models.encode import Progress
+from fcpair.stages.retrieve import DECIMALS
 
 NOTHING = -1
 POOLS = {
@@ -23,7 +21,7 @@ POOLS = {
 
 
 @dataclass(frozen=True)
-class Task:
+class Search:
     """The HS and the pool: texts, and the ids that a TREC run has for them.
 
     `other_hs_ids` are the HS of the study that are not ranked for; a run may have them. `corpus_ids` says, for each
@@ -73,32 +71,26 @@ class Cost:
 class System(Named):
     """A way to rank the pool for an HS."""
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, search: Search) -> Ranking:
         """Rank the pool for every HS."""
         raise NotImplementedError
 
-    def cost(self, task: Task) -> Cost:
+    def cost(self, search: Search) -> Cost:
         """What `rank` asks of a service; nothing, for systems that run on this machine."""
         return Cost()
 
 
 def by_rank(order: NDArray[np.int64], notes: tuple[str, ...] = (), model: dict[str, str] | None = None) -> Ranking:
     """A ranking by a system that has no scores of its own: the score of rank r is -r."""
-    import numpy as np
-
     return Ranking(order, np.broadcast_to(-np.arange(1.0, order.shape[1] + 1), order.shape), notes, model)
 
 
 def ordered(scores: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The order and the sorted scores of a ranking by `scores`, shape `(n_hs, n_cn)`; ties by candidate order."""
-    import numpy as np
-
     order = np.argsort(-scores, axis=1, kind="stable")
     return order, np.take_along_axis(scores, order, axis=1)
 
 
 def cosines(one: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.float64]:
     """The cosine of every row of `one` with every row of `other` (unit vectors), rounded to six decimals."""
-    import numpy as np
-
     return np.round(one.astype(np.float64) @ other.astype(np.float64).T, DECIMALS)

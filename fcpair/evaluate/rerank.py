@@ -6,14 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from fcpair.cross import score
+import numpy as np
+
 from fcpair.errors import InputError
 from fcpair.evaluate.llm import Llm
-from fcpair.evaluate.naming import Choice, Request, choose, cost_of, examples, notes_on, request
-from fcpair.evaluate.question import model_record, tokens
-from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, System, Task, by_rank
+from fcpair.evaluate.picking import Picks, Request, choose, cost_of, examples, notes_on, request
+from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, by_rank
 from fcpair.evaluate.systems import Sbert
-from fcpair.models import CROSS_ENCODERS, DEFAULT_MODEL, resolve
+from fcpair.models.cross import score
+from fcpair.models.find import CROSS_ENCODERS, resolve
+from fcpair.models.prompt import model_record, tokens
+from fcpair.params import DEFAULT_MODEL
 
 TOP = 25
 
@@ -40,37 +43,37 @@ class Rerank(System):
         if self.by.n != Llm.n:
             raise InputError(f"by has n={self.by.n}; leave it out, the LLM orders all of the top")
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, search: Search) -> Ranking:
         """Rank the pool; the score of rank r is -r.
 
         Raises:
             ServiceError: the service gives no usable answer; one that names none of the CNs that it was given is none.
         """
-        first = self.first.rank(task)
+        first = self.first.rank(search)
         tops = _tops(first, self.top)
-        choices = choose(self._requests(task, tops), task.progress)
+        choices = choose(self._requests(search, tops), search.progress)
         rows = [
             [*choice.at, *(at for at in top if at not in choice.at), *_behind(row, self.top)]
             for choice, top, row in zip(choices, tops, first.order.tolist(), strict=True)
         ]
-        by_hs = {hs: choice for hs, choice in zip(task.hs_ids, choices, strict=True) if choice.at}
-        notes = (*notes_on(by_hs, "among those given to the LLM"), *_left_out(task, choices, tops))
+        by_hs = {hs: choice for hs, choice in zip(search.hs_ids, choices, strict=True) if choice.at}
+        notes = (*notes_on(by_hs, "among those given to the LLM"), *_left_out(search, choices, tops))
         return _after(first, rows, notes, model_record(self.by.of, (choice.model for choice in choices)))
 
-    def cost(self, task: Task) -> Cost:
+    def cost(self, search: Search) -> Cost:
         """What is asked for the HS whose answers are not kept yet, together with what the first system asks.
 
         Where the first system has to ask a service itself, its top is not known yet, and the first CNs of the pool
         stand in for it.
         """
-        first = self.first.cost(task)
+        first = self.first.cost(search)
         if first.cached < first.requests:
-            stand_ins = self._requests(task, [range(min(self.top, len(task.cn)))] * len(task.hs))
-            return first + Cost(len(stand_ins), 0, tokens(one.question for one in stand_ins if one))
-        return first + cost_of(self._requests(task, _tops(self.first.rank(task), self.top)))
+            stand_ins = self._requests(search, [range(min(self.top, len(search.cn)))] * len(search.hs))
+            return first + Cost(len(stand_ins), 0, tokens(one.prompt for one in stand_ins if one))
+        return first + cost_of(self._requests(search, _tops(self.first.rank(search), self.top)))
 
-    def _requests(self, task: Task, tops: Sequence[Sequence[int]]) -> list[Request | None]:
-        return [request(self.by.of, task, hs, top, len(top)) if top else None for hs, top in enumerate(tops)]
+    def _requests(self, search: Search, tops: Sequence[Sequence[int]]) -> list[Request | None]:
+        return [request(self.by.of, search, hs, top, len(top)) if top else None for hs, top in enumerate(tops)]
 
 
 @dataclass(frozen=True)
@@ -90,17 +93,17 @@ class Cross(System):
     def __post_init__(self) -> None:
         _check_top(self.top)
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, search: Search) -> Ranking:
         """Rank the pool; the score of rank r is -r, as scores of the model and of the first system do not compare.
 
         Raises:
             ModelError: the model cannot be had, or is no cross-encoder.
         """
         model = resolve(self.of, CROSS_ENCODERS)
-        first = self.first.rank(task)
+        first = self.first.rank(search)
         tops = [sorted(top) for top in _tops(first, self.top)]
-        pairs = [(task.hs[hs], task.cn[at]) for hs, top in enumerate(tops) for at in top]
-        scores = iter(score(pairs, model, task.progress).tolist())
+        pairs = [(search.hs[hs], search.cn[at]) for hs, top in enumerate(tops) for at in top]
+        scores = iter(score(pairs, model, search.progress).tolist())
         scored = [{at: next(scores) for at in top} for top in tops]
         rows = [
             [*sorted(by_cn, key=by_cn.__getitem__, reverse=True), *_behind(row, self.top)]
@@ -108,9 +111,9 @@ class Cross(System):
         ]
         return _after(first, rows, (), model.record())
 
-    def cost(self, task: Task) -> Cost:
+    def cost(self, search: Search) -> Cost:
         """What the first system asks of a service."""
-        return self.first.cost(task)
+        return self.first.cost(search)
 
 
 def _check_top(top: int) -> None:
@@ -128,10 +131,10 @@ def _behind(row: list[int], top: int) -> list[int]:
     return [NOTHING] * row[:top].count(NOTHING) + row[top:]
 
 
-def _left_out(task: Task, choices: Sequence[Choice], tops: Sequence[Sequence[int]]) -> Iterator[str]:
+def _left_out(search: Search, choices: Sequence[Picks], tops: Sequence[Sequence[int]]) -> Iterator[str]:
     found = {
         hs: str(n)
-        for hs, choice, top in zip(task.hs_ids, choices, tops, strict=True)
+        for hs, choice, top in zip(search.hs_ids, choices, tops, strict=True)
         if (n := len(set(top) - set(choice.at)))
     }
     if found:
@@ -142,8 +145,6 @@ def _left_out(task: Task, choices: Sequence[Choice], tops: Sequence[Sequence[int
 
 def _after(first: Ranking, rows: list[list[int]], notes: tuple[str, ...], model: dict[str, str]) -> Ranking:
     """The ranking of rows that may differ in length, with what is to be known of the first system's."""
-    import numpy as np
-
     order = np.full((len(rows), max(map(len, rows))), NOTHING, np.int64)
     for at, row in enumerate(rows):
         order[at, : len(row)] = row

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.evaluate.measure import Measure
 from fcpair.evaluate.measures import AVERAGED
 from fcpair.evaluate.outcome import Score, Spread
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 AVERAGE = "average"
 ZERO_MEAN = "the mean is 0, so there is no coefficient of variation"
@@ -45,8 +43,6 @@ def _averaged(measures: Sequence[Measure]) -> list[str]:
 
 
 def _spread(scores: Sequence[Score]) -> Spread:
-    import numpy as np
-
     first, known = scores[0], [score.score for score in scores if score.score is not None]
     if len(known) < len(scores):
         why = next(score.undefined for score in scores if score.score is None)

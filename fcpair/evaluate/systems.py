@@ -6,19 +6,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from fcpair.corpus import CN, identity, read_side
-from fcpair.encode import encode
+import numpy as np
+from numpy.typing import NDArray
+
 from fcpair.errors import InputError
 from fcpair.evaluate.okapi import Variant, bm25_scores
-from fcpair.evaluate.ranking import Ranking, System, Task, cosines, ordered
-from fcpair.models import resolve
-from fcpair.retrieve import DECIMALS
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from fcpair.evaluate.ranking import Ranking, Search, System, cosines, ordered
+from fcpair.files.corpus import CN, identity, read_side
+from fcpair.models.encode import encode
+from fcpair.models.find import resolve
+from fcpair.stages.retrieve import DECIMALS
 
 # An order must have nothing to do with what else was drawn from the same seed, such as simulated labels.
 _STREAM = int.from_bytes(b"random")
@@ -36,11 +35,9 @@ class Random(System):
         if self.seed < 0:
             raise InputError(f"seed is {self.seed}; expected a whole number, 0 or more")
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, search: Search) -> Ranking:
         """Rank the pool by numbers drawn for each CN; an HS has the same ones whatever other HS there are."""
-        import numpy as np
-
-        drawn = [np.random.default_rng([self.seed, _STREAM, hs]).random(len(task.cn)) for hs in task.hs_ids]
+        drawn = [np.random.default_rng([self.seed, _STREAM, hs]).random(len(search.cn)) for hs in search.hs_ids]
         return Ranking(*ordered(np.stack(drawn)))
 
 
@@ -55,22 +52,21 @@ class Tfidf(System):
     word: ClassVar[str] = "tfidf"
     fit: Literal["pool", "pool+hs"] | Path = "pool"
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, search: Search) -> Ranking:
         """Rank the pool by the cosine of each HS and CN."""
-        import numpy as np
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        texts, vectorizer = self._texts(task), TfidfVectorizer()
+        texts, vectorizer = self._texts(search), TfidfVectorizer()
         if not any(map(vectorizer.build_analyzer(), texts)):
             raise InputError(f"{self}: no text has a token")
         fitted = vectorizer.fit(texts)
-        cosine = np.round((fitted.transform(task.hs) @ fitted.transform(task.cn).T).toarray(), DECIMALS)
+        cosine = np.round((fitted.transform(search.hs) @ fitted.transform(search.cn).T).toarray(), DECIMALS)
         return Ranking(*ordered(cosine), notes=_without_match(cosine.any(axis=1)))
 
-    def _texts(self, task: Task) -> list[str]:
+    def _texts(self, search: Search) -> list[str]:
         if isinstance(self.fit, Path):
             return list(read_side(self.fit, CN)[CN])
-        return [*task.cn, *task.hs] if self.fit == "pool+hs" else list(task.cn)
+        return [*search.cn, *search.hs] if self.fit == "pool+hs" else list(search.cn)
 
 
 @dataclass(frozen=True)
@@ -99,28 +95,24 @@ class Bm25(System):
         if not self.k1 and self.variant in {"bm25l", "bm25plus"}:
             raise InputError(f"k1 is 0; `{self.variant}` needs a number above 0")
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, search: Search) -> Ranking:
         """Rank the pool by the BM25 score of each CN, with the HS as the query."""
-        import numpy as np
-
-        texts, rows = self._corpus(task)
+        texts, rows = self._corpus(search)
         tokens = [self._tokens(text) for text in texts]
         if not any(tokens):
             raise InputError(f"{self}: no text has a token")
-        queries = [self._tokens(text) for text in task.hs]
+        queries = [self._tokens(text) for text in search.hs]
         scores = np.round(bm25_scores(tokens, queries, self.variant, self.k1, self.b)[:, rows], DECIMALS)
         there = {token for row in rows for token in tokens[row]}
         return Ranking(*ordered(scores), notes=_without_match([not there.isdisjoint(query) for query in queries]))
 
-    def _corpus(self, task: Task) -> tuple[list[str], NDArray[np.int64]]:
+    def _corpus(self, search: Search) -> tuple[list[str], NDArray[np.int64]]:
         """The texts that the statistics come from, and where each text of the pool stands among them."""
-        import numpy as np
-
         there = list(read_side(self.fit, CN)[CN]) if isinstance(self.fit, Path) else []
         at = {identity(text): row for row, text in enumerate(there)}
-        new = [text for text in task.cn if identity(text) not in at]
+        new = [text for text in search.cn if identity(text) not in at]
         at |= {identity(text): row for row, text in enumerate(new, len(there))}
-        return [*there, *new], np.array([at[identity(text)] for text in task.cn])
+        return [*there, *new], np.array([at[identity(text)] for text in search.cn])
 
     def _tokens(self, text: str) -> list[str]:
         text = text.lower() if self.lower else text
@@ -142,8 +134,8 @@ class Sbert(System):
     word: ClassVar[str] = "sbert"
     of: str
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, search: Search) -> Ranking:
         """Rank the pool by the cosine of each HS and CN; raises ModelError when the model cannot be had."""
         model = resolve(self.of)
-        vectors = encode([*task.hs, *task.cn], model, task.progress)
-        return Ranking(*ordered(cosines(vectors[: len(task.hs)], vectors[len(task.hs) :])), model=model.record())
+        vectors = encode([*search.hs, *search.cn], model, search.progress)
+        return Ranking(*ordered(cosines(vectors[: len(search.hs)], vectors[len(search.hs) :])), model=model.record())

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.report.data import DISCARDED, HOLE, IN_CORPUS, IN_GRID, OTHER, POSITIVE, WAITING, GridMap
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MOST_ROWS, MOST_COLUMNS = 160, 280
 MOST_LABELS_SHOWN = 9
@@ -54,8 +52,6 @@ def block_size(shape: tuple[int, ...]) -> tuple[int, int]:
 
 def coverage(grid: GridMap) -> Classed:
     """The cells by their number of labels, and those that are not in the grid."""
-    import numpy as np
-
     top = int(min(grid.labels.max(initial=0), MOST_LABELS_SHOWN))
     index = np.minimum(grid.labels, MOST_LABELS_SHOWN).astype(np.int8)
     named = [(_labels_in_words(n, grid), f"level {n} of {top}") for n in range(top + 1)]
@@ -70,8 +66,6 @@ def _labels_in_words(n: int, grid: GridMap) -> str:
 
 def decisions(grid: GridMap) -> Classed:
     """The cells by their adjudicated label, and those that are not in the grid."""
-    import numpy as np
-
     index = np.full(grid.decision.shape, 5, np.int8)
     index[grid.labels > 0] = 4
     for at, decided in enumerate((POSITIVE, OTHER, DISCARDED, WAITING)):
@@ -89,8 +83,6 @@ def decisions(grid: GridMap) -> Classed:
 
 def _classed(index: NDArray[np.int8], named: list[tuple[str, str]], grid: GridMap) -> Classed:
     # Counted one class at a time: np.bincount would widen 20 million small integers to eight bytes each.
-    import numpy as np
-
     outside = [
         ("in the corpus already, so not in the grid", "corpus", IN_CORPUS),
         ("not in the grid", "hole", HOLE),
@@ -121,8 +113,6 @@ def _blocked(
     looks: tuple[str, ...],
     labels: NDArray[np.int16] | None,
 ) -> Blocked:
-    import numpy as np
-
     rows, columns = block_size(grid.place.shape)
     sums, n = (_block_sums(cells, rows, columns) for cells in (values * used, used))
     with np.errstate(invalid="ignore"):
@@ -135,7 +125,5 @@ def _blocked(
 
 
 def _block_sums(cells: NDArray[np.generic], rows: int, columns: int) -> NDArray[np.int64]:
-    import numpy as np
-
     by_row = np.add.reduceat(cells, np.arange(0, cells.shape[0], rows), axis=0, dtype=np.int64)
     return np.asarray(np.add.reduceat(by_row, np.arange(0, cells.shape[1], columns), axis=1))

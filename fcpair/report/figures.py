@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fcpair.report.cells import Blocked, Classed
 from fcpair.report.paint import LIGHT, THEMES, Colour, Theme, paint_classes, paint_means, tile
 
@@ -45,8 +47,6 @@ def class_map(classed: Classed) -> Image:
 
 def block_map(blocked: Blocked, unit: str) -> Image:
     """The map of means over blocks, with a colour bar that is named by `unit`."""
-    import numpy as np
-
     px = cell_pixels(blocked.mean.shape)
     known = blocked.mean[~np.isnan(blocked.mean)]
     top = float(known.max(initial=0)) or 1.0
@@ -60,8 +60,6 @@ def block_map(blocked: Blocked, unit: str) -> Image:
 
 def swatch(look: str) -> Image:
     """A sample of a look, for a legend."""
-    import numpy as np
-
     return in_both(lambda theme: _png(np.tile(tile(look, 14, theme), (2, 3, 1))))
 
 

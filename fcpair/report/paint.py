@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Pixels = NDArray[np.uint8]
+Pixels = NDArray[np.uint8]
 
 Colour = tuple[int, int, int]
 
@@ -50,8 +48,6 @@ def _luminance(colour: Colour) -> float:
 
 def tile(look: str, px: int, theme: Theme) -> Pixels:
     """One cell of `px` x `px` pixels in the colour and pattern of `look`, shape `(px, px, 3)`."""
-    import numpy as np
-
     ground, mark, pattern = _look(look, theme)
     y, x = np.mgrid[:px, :px]
     masks = {
@@ -86,8 +82,6 @@ def _look(look: str, theme: Theme) -> tuple[Colour, Colour, str]:
 
 def paint_classes(index: NDArray[np.int8], looks: tuple[str, ...], px: int, theme: Theme) -> Pixels:
     """A map of classes, `px` pixels a cell, shape `(n_rows * px, n_columns * px, 3)`."""
-    import numpy as np
-
     tiles = np.stack([tile(look, px, theme) for look in looks])
     n_rows, n_columns = index.shape
     return np.asarray(tiles[index].transpose(0, 2, 1, 3, 4).reshape(n_rows * px, n_columns * px, 3))
@@ -97,7 +91,6 @@ def paint_means(
     mean: NDArray[np.float64], top: float, index: NDArray[np.int8], looks: tuple[str, ...], px: int, theme: Theme
 ) -> Pixels:
     """A map of means from 0 to `top`, `px` pixels a block; where the mean is missing, the look that `index` says."""
-    import numpy as np
     from matplotlib import colormaps
 
     colours = colormaps["cividis"](np.nan_to_num(mean) / top, bytes=True)[..., :3]

@@ -10,8 +10,8 @@ from fcpair.report import paint, words
 from fcpair.report.data import TierFigures
 
 if TYPE_CHECKING:
-    from fcpair.agree import Agreement
-    from fcpair.kappa import SubsetAgreement
+    from fcpair.stages.agree import Agreement
+    from fcpair.stages.kappa import SubsetAgreement
 
 Row = list[str]
 # The scheme stands among the study's facts, the seed in a column of its own.
@@ -19,7 +19,7 @@ ELSEWHERE = ("scheme", "seed")
 
 
 @dataclass(frozen=True)
-class Table:
+class Listing:
     """A table whose first column names its rows."""
 
     title: str
@@ -28,25 +28,25 @@ class Table:
     rows: list[Row]
 
 
-def tier_tables(tiers: TierFigures, scheme: Scheme) -> list[Table]:
+def tier_tables(tiers: TierFigures, scheme: Scheme) -> list[Listing]:
     """FC-CONAN's Tables 1 to 3, best tier first."""
     sizes, balance, labels = (table.to_dict("records") for table in tiers.tables)
     positive = ", ".join(words.named(scheme[code].name) for code in scheme.positive)
     per_pair = [str(name) for name in tiers.tables[2].columns[2:]]
     return [
-        Table(
+        Listing(
             "Table 1. Size of the tiers",
             "Pairs, and the distinct HS and CN in them.",
             ["Tier", "Pairs", "HS", "CN"],
             [_row(row, "pairs", "hs", "cn") for row in sizes],
         ),
-        Table(
+        Listing(
             "Table 2. Balance of final labels",
             f"Positive is: {positive}. Shares are of the tier's pairs.",
             ["Tier", "Pairs", "Positive", "Not positive", "Share positive"],
             [[*_row(row, "pairs", "appropriate", "not_appropriate"), _share_positive(row)] for row in balance],
         ),
-        Table(
+        Listing(
             "Table 3. Labels per pair",
             "How many pairs of a tier rest on how many labels.",
             ["Tier", "Pairs", *per_pair],

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fcpair.agree import Agreement
 from fcpair.evaluate.outcome import Outcome
 from fcpair.records import Figure
 from fcpair.report.data import PersonFigures, ReportData
 from fcpair.report.evaluation import without_folders
 from fcpair.report.words import count, counted
+from fcpair.stages.agree import Agreement
 
 
 @dataclass(frozen=True)

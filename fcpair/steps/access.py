@@ -11,9 +11,10 @@ from typing import Any
 from fcpair.errors import InputError, StageError
 from fcpair.params import Annotate
 from fcpair.records import TOPIC_SPLIT, RunRecord, Topic, Visitor
-from fcpair.steps import staff
+from fcpair.steps import handover
 from fcpair.steps.allowance import loosened
 from fcpair.steps.ground import note_run
+from fcpair.steps.people import find
 from fcpair.store import Store, Tx, people, progress, runs, sessions, topics
 from fcpair.store.optouts import OptOut, topic_key
 
@@ -84,7 +85,7 @@ class Access:
                 there = people.with_token(tx)
                 invited = [one for one in people.people(tx, active=True) if one.id not in there]
             else:
-                invited = [staff.find(tx, name) for name in dict.fromkeys(names)]
+                invited = [find(tx, name) for name in dict.fromkeys(names)]
             if not invited and not people.people(tx, active=True):
                 raise StageError("nobody takes part yet; `fcpair people add NAME` adds somebody, with an invite link")
             if not invited:
@@ -106,7 +107,7 @@ class Access:
             StageError: the person has no token.
         """
         with self._store.write() as tx:
-            person = staff.find(tx, name)
+            person = find(tx, name)
             if person.id not in people.with_token(tx):
                 raise StageError(f"`{name}` has no invite link that could be revoked")
             people.set_token(tx, person.id, None)
@@ -154,7 +155,7 @@ class Access:
         Their answers stay, under their pseudonym. Raises UnknownIdError when there is nobody of that name.
         """
         with self._store.write() as tx:
-            people.forget(tx, staff.find(tx, name).id)
+            people.forget(tx, find(tx, name).id)
             return note_run(tx, "people", {"forget": name}, {"people": 1})
 
     def set_blurred(self, person_id: int, blurred: bool) -> None:
@@ -217,7 +218,7 @@ class Access:
             returned = topics.return_about(tx, person_id, before, now)
             withdrawn = withdraw_opted_out(tx, [person_id])
             name = next(one.name for one in people.people(tx) if one.id == person_id)
-            counts = {"withdrawn": withdrawn, "returned": returned, **staff.refill(tx, seed)}
+            counts = {"withdrawn": withdrawn, "returned": returned, **handover.refill(tx, seed)}
             return note_run(tx, "people", {"opt_out": name}, counts)
 
     def spare(self, *, seed: int = 0) -> None:
@@ -232,7 +233,7 @@ class Access:
             return
         with self._store.write() as tx:
             names = [one.name for one in people.people(tx) if one.id in due]
-            counts = {"withdrawn": withdraw_opted_out(tx, due), **staff.refill(tx, seed)}
+            counts = {"withdrawn": withdraw_opted_out(tx, due), **handover.refill(tx, seed)}
             note_run(tx, "people", {"spare": names}, counts)
 
 

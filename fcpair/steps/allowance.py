@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fcpair.effort import start_of_day
 from fcpair.errors import LimitError
 from fcpair.params import Annotate
+from fcpair.stages.effort import start_of_day
 from fcpair.steps.ground import has_own, own
 from fcpair.store import Tx, desk, docket
 

@@ -14,7 +14,7 @@ from fcpair.recipe import Recipe
 from fcpair.records import Scheme
 from fcpair.steps.allowance import LIMITS, loosened
 from fcpair.steps.ground import is_file, scheme_of
-from fcpair.steps.pretend import by_people
+from fcpair.steps.simulate import by_people
 from fcpair.store import Store, Tx, decisions, guidelines, progress, runs, settings
 
 HEAD = ("stage", "key", "recipe", "study")

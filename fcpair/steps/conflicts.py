@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError, StageError
+from fcpair.files.sheets import FORMS, write_sheet
 from fcpair.label import decision_words
-from fcpair.sheets import FORMS, write_sheet
 from fcpair.steps import eligible
+from fcpair.steps.adjudicate import as_lines, shown_answers
 from fcpair.steps.ground import scheme_of, texts_of
-from fcpair.steps.judge import as_lines, shown_answers
 from fcpair.steps.sheets import to_fill_in
 from fcpair.store import Store, Tx
 

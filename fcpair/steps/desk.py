@@ -9,17 +9,28 @@ from typing import Any
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.label import SKIP, VERDICTS
-from fcpair.opaque import Opaque
-from fcpair.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
 from fcpair.params import Annotate
-from fcpair.records import Origin, Progress, Round, Scheme, ShownText, Status, Submission, Task, Verdict, Visitor
-from fcpair.steps import check, eligible, settle, staff
+from fcpair.records import (
+    ROUND_OF,
+    Origin,
+    Progress,
+    Round,
+    Scheme,
+    ShownText,
+    Status,
+    Submission,
+    Task,
+    Verdict,
+    Visitor,
+)
+from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
+from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.allowance import allowance, limit_reached, limited
 from fcpair.steps.ground import opaque, scheme_of
+from fcpair.steps.opaque import Opaque
 from fcpair.steps.receipt import once
 from fcpair.store import Store, Tx, desk, slots, work
 
-ROUND_OF = {role: round_ for round_, role in staff.ROLE_IN.items()}
 _ASKED = {True: "label", False: "verdict"}  # whether a pair is shown without its label, and so what is asked
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
 
@@ -48,7 +59,7 @@ class Desk:
     def choices(self, round_: Round) -> tuple[str, ...]:
         """The names of the answers in a round, in the order of their keys; `skip` is always there besides."""
         with self._store.read() as tx:
-            return _names(self._choices(round_, blind=check.is_blind(tx)))
+            return _names(self._choices(round_, blind=validate.is_blind(tx)))
 
     def answer_sets(self, visitor: Visitor) -> dict[str, tuple[str, ...]]:
         """The names of the answers, as `choices` has them: under `label` what is asked of pairs that are shown without
@@ -60,7 +71,7 @@ class Desk:
         if round_ is Round.LABEL:
             return {_ASKED[True]: _names(self._scheme)}
         with self._store.read() as tx:
-            kinds = work.kinds(tx, visitor.id) or {check.is_blind(tx)}
+            kinds = work.kinds(tx, visitor.id) or {validate.is_blind(tx)}
             return {_ASKED[blind]: _names(self._choices(round_, blind=blind)) for blind in sorted(kinds, reverse=True)}
 
     def _choices(self, round_: Round, *, blind: bool) -> Scheme:
@@ -197,7 +208,7 @@ class Desk:
         status = Status.SKIPPED if code is None else Status.DONE
         judgement_id = desk.add_judgement(tx, row, status)
         if code is None:
-            staff.pass_on(tx, given.assignment_id, found.pair_id, round_)
+            handover.pass_on(tx, given.assignment_id, found.pair_id, round_)
         if round_ is Round.LABEL:
             settle.settle(tx, [found.pair_id])
         reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}

@@ -11,7 +11,7 @@ from typing import Any
 from fcpair.errors import InputError, RefusedError
 from fcpair.params import Annotate
 from fcpair.records import Person, Role, Rule, ShownText
-from fcpair.steps import eligible, judge
+from fcpair.steps import adjudicate, eligible
 from fcpair.steps.allowance import Allowance, allowance, check_room, limit_reached
 from fcpair.steps.ground import opaque, scheme_of, texts_of
 from fcpair.steps.kept import Conflicts
@@ -201,7 +201,7 @@ class Docket:
         still to label the pair.
         """
         with self._store.read() as tx:
-            words, numbers = judge.outcome_names(scheme_of(tx)), opaque(tx)
+            words, numbers = adjudicate.outcome_names(scheme_of(tx)), opaque(tx)
             last = None if before is None else numbers.reveal(DECISION, before)
             rows = docket.decided(tx, person_id, limit, last)
             return [_decided({**row, "id": numbers.hide(DECISION, row["id"])}, words) for row in rows]
@@ -234,8 +234,8 @@ def way_through(n: int, at: int, of: int) -> list[int]:
 def _case(tx: Tx, person: Person, pair_id: int) -> Case:
     opened = eligible.open_case(tx, person, pair_id)
     hs, cn = texts_of(tx, pair_id)
-    words = judge.outcome_names(scheme_of(tx))
-    answers = judge.shown_answers(tx, [pair_id]).get(pair_id, ())
+    words = adjudicate.outcome_names(scheme_of(tx))
+    answers = adjudicate.shown_answers(tx, [pair_id]).get(pair_id, ())
     numbers = opaque(tx)
     answer_id = numbers.hide(ANSWER, opened.answer_id)
     case = Case(pair_id, _shown(hs), _shown(cn), answers, tuple(words.values()), answer_id=answer_id)
@@ -256,11 +256,11 @@ def _shown(text: dict[str, Any]) -> ShownText:
 def _decide(tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
     opened = eligible.open_case(tx, person, ruling.pair_id)
     eligible.check_seen(opened, ruling.pair_id, *_seen(tx, ruling))
-    codes = {name: code for code, name in judge.outcome_names(scheme_of(tx)).items()}
+    codes = {name: code for code, name in adjudicate.outcome_names(scheme_of(tx)).items()}
     if ruling.outcome not in codes:
         raise InputError(f"`{ruling.outcome}` is no outcome; expected one of {', '.join(codes)}")
     code = codes[ruling.outcome]
-    decision_id, _ = judge.enter_decision(tx, ruling.pair_id, code, person, ruling.note, flagged=ruling.flagged)
+    decision_id, _ = adjudicate.enter_decision(tx, ruling.pair_id, code, person, ruling.note, flagged=ruling.flagged)
     return {"decision_id": decision_id, "pair_id": ruling.pair_id}
 
 
@@ -278,7 +278,7 @@ def _hidden(tx: Tx, kept: dict[str, Any]) -> dict[str, Any]:
 
 def _undo(tx: Tx, person: Person, pair_id: int) -> dict[str, Any]:
     eligible.check_taking_back(tx, person, pair_id)
-    decision_id, _ = judge.enter_reopening(tx, pair_id, person)
+    decision_id, _ = adjudicate.enter_reopening(tx, pair_id, person)
     return {"decision_id": decision_id, "pair_id": pair_id}
 
 

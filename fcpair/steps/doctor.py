@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fcpair.encode import Progress
 from fcpair.label import VERDICTS
+from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
 from fcpair.records import BY_HAND, Examined, Health, Rule
-from fcpair.steps import grade, overview, settle
+from fcpair.steps import overview, partition, settle
 from fcpair.steps.ground import own, scheme_of
 from fcpair.steps.published import FORMAT
 from fcpair.store import Store, Tx, decisions, people, promises, runs, settings, soundness, topics
@@ -119,7 +119,7 @@ def _rules(tx: Tx) -> Found:
 def _tiers(tx: Tx) -> Found:
     if not decisions.is_answered(tx):
         return Found(0, [])
-    pairs = grade.tiers_of(tx, own(tx, Partition, {})).pairs
+    pairs = partition.tiers_of(tx, own(tx, Partition, {})).pairs
     return Found(len(pairs), [])
 
 

@@ -10,17 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.params import apart
 from fcpair.records import BY_HAND, Agenda, Person, Role, Round, Rule
-from fcpair.steps import settle, staff
+from fcpair.steps import settle
 from fcpair.steps.ground import scheme_of, texts_of
+from fcpair.steps.people import check_pseudonym
 from fcpair.store import Tx, decisions, docket, people, topics, work
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
 DECIDE = (Role.ADJUDICATOR, Role.LEAD)
 
@@ -46,7 +48,7 @@ def who_decides(tx: Tx, name: str, *, or_left: bool = False) -> Person | None:
     """
     known = {one.name: one for one in people.people(tx)}
     if name not in known:
-        staff.check_pseudonym(name)
+        check_pseudonym(name)
         apart([name], known)
         return None
     if known[name].role not in DECIDE:

@@ -7,40 +7,41 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcpair.corpus import CN, HS
-from fcpair.encode import Progress
+import numpy as np
+from numpy.typing import NDArray
+
 from fcpair.errors import InputError
-from fcpair.evaluate.catalogue import parse_system
+from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.evaluation import Options, TierLabels, evaluate, short_names
 from fcpair.evaluate.figures import pictures
 from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED, Grades
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.ranking import POOLS, Cost, Ranking, System, Task
-from fcpair.evaluate.trec import run_text
-from fcpair.folders import ready_folder
+from fcpair.evaluate.ranking import POOLS, Cost, Ranking, Search, System
+from fcpair.evaluate.run import run_text
+from fcpair.files.corpus import CN, HS
+from fcpair.files.folders import ready_folder
+from fcpair.files.tabular import write_all
 from fcpair.label import grades_of
+from fcpair.models.encode import Progress
 from fcpair.params import Evaluate, Partition, as_params
 from fcpair.records import RunRecord, Scheme, Tier
-from fcpair.steps.grade import Tiers, tiers_of
 from fcpair.steps.ground import keep, need_labels, note_run, own
 from fcpair.steps.overview import simulated_note
+from fcpair.steps.partition import Tiers, tiers_of
 from fcpair.steps.pool import pool_ids
 from fcpair.steps.runs import ids_of
 from fcpair.store import Store, decisions, grids
-from fcpair.tabular import write_all
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
 class _Ground:
-    """What is evaluated on: the task of the systems, the labels of each tier, and what to say of simulated ones."""
+    """What is evaluated on: the search of the systems, the labels of each tier, and what to say of simulated ones."""
 
-    task: Task
+    search: Search
     tiers: tuple[TierLabels, ...]
     simulated: str | None
     gains: str | None
@@ -76,7 +77,7 @@ def note_evaluation(store: Store, options: Evaluate, *, progress: Progress | Non
 def costs(store: Store, options: Evaluate, rules: Partition) -> list[tuple[str, Cost]]:
     """What each system would ask of a service; asks nothing of it."""
     ground = _ground(store, options, rules)
-    return [(str(system), system.cost(ground.task)) for system in _systems(options)]
+    return [(str(system), system.cost(ground.search)) for system in _systems(options)]
 
 
 def _evaluated(
@@ -93,17 +94,17 @@ def _evaluated(
     for folder in (runs, figures):
         if folder is not None:
             ready_folder(folder)  # now, and not after hours of ranking
-    rankings = [system.rank(replace(ground.task, progress=progress)) for system in systems]
+    rankings = [system.rank(replace(ground.search, progress=progress)) for system in systems]
     measures = [parse_measure(measure, options.k) for measure in options.measures]
     how = Options(options.no_positives, options.resamples, options.seed)
     outcome = evaluate(systems, rankings, ground.tiers, measures, how, options.pool)
     outcome = replace(outcome, simulated=ground.simulated, gains=ground.gains)
     files: dict[Path, bytes] = {}
     if runs is not None:
-        files |= {runs / name: content for name, content in _runs(systems, rankings, ground.task)}
+        files |= {runs / name: content for name, content in _runs(systems, rankings, ground.search)}
     if figures is not None:
         files |= {figures / name: content for name, content in pictures(outcome).items()}
-    counts = {"systems": len(systems), "hs": len(ground.task.hs), "pool": len(ground.task.cn)}
+    counts = {"systems": len(systems), "hs": len(ground.search.hs), "pool": len(ground.search.cn)}
     with store.write() as tx:
         run = note_run(tx, options.stage, {**as_params(options), **noted}, counts, outcome=outcome.as_data())
         if not noted:
@@ -115,6 +116,7 @@ def _evaluated(
 def _systems(options: Evaluate) -> list[System]:
     if not options.systems:
         raise InputError("no system is given; name at least one, as in `fcpair evaluate --system tfidf`")
+    check_evaluation(options)
     return [parse_system(system) for system in options.systems]
 
 
@@ -134,8 +136,8 @@ def _ground(store: Store, options: Evaluate, rules: Partition) -> _Ground:
     labels = tuple(_tier_labels(tier, tiers, hs, pool, options.pool) for tier in wanted)
     others = tuple(one for one in chosen if one not in there)
     texts = tuple(body.loc[hs]), tuple(body.loc[pool])
-    task = Task(*texts, tuple(hs), tuple(pool), other_hs_ids=others, corpus_ids=own_ids)
-    return _Ground(task, labels, simulated, _gains(tiers.scheme))
+    search = Search(*texts, tuple(hs), tuple(pool), other_hs_ids=others, corpus_ids=own_ids)
+    return _Ground(search, labels, simulated, _gains(tiers.scheme))
 
 
 def _gains(scheme: Scheme) -> str | None:
@@ -148,7 +150,6 @@ def _gains(scheme: Scheme) -> str | None:
 
 
 def _tier_labels(tier: Tier, tiers: Tiers, hs: Sequence[int], pool: Sequence[int], pool_name: str) -> TierLabels:
-    import numpy as np
     import pandas as pd
 
     pairs = tiers.pairs[tiers.pairs["tier"] >= tier]
@@ -170,8 +171,6 @@ def _grades(
     scheme: Scheme, final: pd.Series[int], at: tuple[NDArray[np.int64], ...], shape: tuple[int, ...]
 ) -> Grades | None:
     """The grades of the labels at those places of the pool; None where the labels are none."""
-    import numpy as np
-
     by_label = grades_of(scheme)
     if not by_label:
         return None
@@ -193,10 +192,10 @@ def _check_pool(tier: Tier, pool: str, pairs: pd.DataFrame, lost: NDArray[np.boo
         raise InputError(f"no pair of {tier.label} has its CN in the pool {pool}")
 
 
-def _runs(systems: Sequence[System], rankings: Sequence[Ranking], task: Task) -> Iterator[tuple[str, bytes]]:
+def _runs(systems: Sequence[System], rankings: Sequence[Ranking], search: Search) -> Iterator[tuple[str, bytes]]:
     """A TREC run for each system, with the name of its file, which is made from the system's."""
     for tag, ranking in zip(_tags(short_names(systems)), rankings, strict=True):
-        yield f"{tag}.trec", run_text(ranking, task, tag).encode("utf-8")
+        yield f"{tag}.trec", run_text(ranking, search, tag).encode("utf-8")
 
 
 def _tags(names: Sequence[str]) -> list[str]:

@@ -8,23 +8,23 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fcpair.corpus import CN, HS
 from fcpair.errors import InputError, StageError
-from fcpair.export.beir import beir_files
-from fcpair.export.corpus import remaining
-from fcpair.export.hf import Facts, hf_files
-from fcpair.export.qrels import grades, qrels_text
-from fcpair.export.training import Kind, training_sets
-from fcpair.folders import check_new_folder, new_folder
+from fcpair.files.beir import beir_files
+from fcpair.files.corpus import CN, HS
+from fcpair.files.folders import check_new_folder, new_folder
+from fcpair.files.hf import Facts, hf_files
+from fcpair.files.qrels import grades, qrels_text
+from fcpair.files.remaining import remaining
+from fcpair.files.tabular import check_suffix, replacing, write_table
+from fcpair.files.training import Kind, training_sets
 from fcpair.params import Pair, Partition
-from fcpair.partition import as_tier, tier_rules
 from fcpair.records import RunRecord, Tier
-from fcpair.steps.grade import Tiers, empty, tier_rows, tiers_of
+from fcpair.stages.partition import as_tier, tier_rules
 from fcpair.steps.ground import need_labels, note_run, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
+from fcpair.steps.partition import Tiers, empty, tier_rows, tiers_of
 from fcpair.steps.pool import pool_ids
 from fcpair.store import Store, Tx, decisions, runs, texts
-from fcpair.tabular import check_suffix, replacing, write_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from fcpair.errors import StageError, UnknownIdError
 from fcpair.label import parse_scheme
-from fcpair.opaque import Opaque
 from fcpair.params import as_params
 from fcpair.records import RunRecord, Scheme
+from fcpair.steps.opaque import Opaque
 from fcpair.store import Tx, decisions, grids, progress, runs, settings
 
 Options = TypeVar("Options")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.params import MOST_GUIDELINES
 from fcpair.records import RunRecord
-from fcpair.steps import staff
 from fcpair.steps.ground import note_run
+from fcpair.steps.people import find
 from fcpair.store import Store, guidelines
 
 OVERTAKEN = "somebody else has edited the guidelines since you opened them, and version {} holds now"
-MOST_BYTES = 2 * 1024 * 1024  # of the text, as UTF-8
 
 
 def current(store: Store) -> tuple[int, str]:
@@ -49,14 +49,14 @@ def edit(store: Store, body: str, by: str, seen: int | None = None) -> RunRecord
             raise ConflictError(OVERTAKEN.format(newest))
         if body == guidelines.current(tx)[1]:
             raise StageError("these are the guidelines that hold already")
-        version = guidelines.add_version(tx, body, staff.find(tx, by).id)
+        version = guidelines.add_version(tx, body, find(tx, by).id)
         return note_run(tx, "guidelines", {"by": by}, {"version": version})
 
 
 def check_length(body: str) -> None:
-    """Raise InputError for a text that has more than MOST_BYTES."""
-    if (n_bytes := len(body.encode("utf-8", "replace"))) > MOST_BYTES:
+    """Raise InputError for a text that has more than MOST_GUIDELINES."""
+    if (n_bytes := len(body.encode("utf-8", "replace"))) > MOST_GUIDELINES:
         raise InputError(
-            f"the guidelines have {n_bytes:,} bytes (as UTF-8), and at most {MOST_BYTES:,} are taken; put pictures and "
-            "long lists where a link leads to them"
+            f"the guidelines have {n_bytes:,} bytes (as UTF-8), and at most {MOST_GUIDELINES:,} are taken; put "
+            "pictures and long lists where a link leads to them"
         )

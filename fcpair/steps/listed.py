@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fcpair.corpus import digest, read_side
 from fcpair.errors import Finding, reject
+from fcpair.files.corpus import digest, read_side
+from fcpair.files.tabular import LINE, place_of
 from fcpair.store import Tx, texts
-from fcpair.tabular import LINE, place_of
 
 
 def listed(tx: Tx, side: str, path: Path) -> list[int]:

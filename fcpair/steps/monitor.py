@@ -9,18 +9,17 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from fcpair.agree import AgreementOptions
-from fcpair.corpus import CN
-from fcpair.params import Partition
+from fcpair.files.corpus import CN
+from fcpair.params import Agree, Partition
 from fcpair.records import Person, Round, Rule
 from fcpair.steps import overview, pulse, settle, tally
 from fcpair.steps.ground import own, scheme_of
 from fcpair.store import Store, Tx, docket, people, texts, watch, work
 
 if TYPE_CHECKING:
-    from fcpair.effort import Exposure
     from fcpair.report.data import ReportData
     from fcpair.report.page import GridMaps
+    from fcpair.stages.effort import Exposure
 
 Made = TypeVar("Made")
 MINUTE_S = 60
@@ -50,7 +49,7 @@ class SpeedFigures:
     """Answers too fast to be read: how many each person gave, and the newest of them."""
 
     people: tuple[pulse.Speed, ...]
-    newest: tuple[pulse.FastAnswer, ...]
+    newest: tuple[pulse.Hasty, ...]
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Monitor:
         from fcpair.steps.report import gather
 
         with self._store.read() as tx:
-            rules, options = own(tx, Partition, {}), own(tx, AgreementOptions, {})
+            rules, options = own(tx, Partition, {}), own(tx, Agree, {})
         return gather(self._store, rules, options)
 
     def maps(self) -> GridMaps | None:

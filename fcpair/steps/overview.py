@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fcpair.records import Origin, Role, Round, RunRecord, Status
-from fcpair.steps import check, judge, settle, tally
+from fcpair.steps import adjudicate, settle, tally, validate
 from fcpair.steps.allowance import soon
 from fcpair.store import Store, Tx, decisions, docket, people, progress, runs, work
 
@@ -39,7 +39,7 @@ def status(store: Store) -> dict[str, Any]:
             for round_ in Round
         }
         adjudications = _adjudications(tx)
-        lost, dealable = check.lost(tx)
+        lost, dealable = validate.lost(tx)
         not_due = docket.verdicts_not_due(tx)
         return {
             "study": {"file": store.place, "title": facts["title"], "created_at": facts["created_at"]},
@@ -59,7 +59,7 @@ def status(store: Store) -> dict[str, Any]:
                 *_late(tx, counts, rounds[Round.LABEL.value]["open"]),
                 *_ahead(tx),
             ],
-            "next": _next(built, rounds, adjudications, check.proposal(tx, len(dealable)) if dealable else None),
+            "next": _next(built, rounds, adjudications, validate.proposal(tx, len(dealable)) if dealable else None),
         }
 
 
@@ -87,7 +87,7 @@ def look_again(store: Store) -> list[str]:
 
 def look_again_notes(tx: Tx) -> list[str]:
     """The same, as it is in a transaction that is under way."""
-    return _look_again(len(settle.overtaken(tx)), len(check.lost(tx)[0]))
+    return _look_again(len(settle.overtaken(tx)), len(validate.lost(tx)[0]))
 
 
 def _look_again(second_look: int, lost: int) -> list[str]:
@@ -152,7 +152,7 @@ def _adjudications(tx: Tx) -> dict[str, int]:
     standing = decisions.current_adjudications(tx)
     by_rule = standing["rule"].value_counts().sort_index()
     counts = dict(zip(by_rule.index.tolist(), by_rule.tolist(), strict=True))
-    waiting, again = (len(judge.waiting(tx)), len(settle.overtaken(tx))) if decisions.is_answered(tx) else (0, 0)
+    waiting, again = (len(adjudicate.waiting(tx)), len(settle.overtaken(tx))) if decisions.is_answered(tx) else (0, 0)
     return {**counts, "waiting": waiting, "second_look": again}
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fcpair.corpus import CN
-from fcpair.delimited import NO_TEXT
 from fcpair.errors import InputError
 from fcpair.evaluate.ranking import POOLS
+from fcpair.files.corpus import CN
+from fcpair.files.delimited import NO_TEXT
 from fcpair.records import Tier
-from fcpair.steps.grade import Tiers
 from fcpair.steps.listed import listed
+from fcpair.steps.partition import Tiers
 from fcpair.store import Tx, grids
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcpair.answers import Incoming
-from fcpair.corpus import CN, HS, digest
 from fcpair.errors import StageError
-from fcpair.label import APPROPRIATENESS, NO_CODE
-from fcpair.params import Import
-from fcpair.published import (
+from fcpair.files.answers import Incoming
+from fcpair.files.corpus import CN, HS, digest
+from fcpair.files.published import (
     ANNOTATORS,
     ANONYMOUS,
     CN_METADATA,
@@ -20,12 +18,14 @@ from fcpair.published import (
     Published,
     read_published,
 )
+from fcpair.label import APPROPRIATENESS, NO_CODE
+from fcpair.params import Import
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
-from fcpair.steps.build import add_side
-from fcpair.steps.check import with_decisions
 from fcpair.steps.ground import begin_run, file_setting, scheme_of
-from fcpair.steps.record import locate, save_answers
+from fcpair.steps.import_ import add_side
+from fcpair.steps.label import locate, save_answers
 from fcpair.steps.settle import settle
+from fcpair.steps.validate import with_decisions
 from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, settings, work
 
 if TYPE_CHECKING:

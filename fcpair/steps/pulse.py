@@ -11,12 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from fcpair.effort import Exposure, exposure, least_s, n_words, start_of_day, too_fast
-from fcpair.pace import Outlook, end_at, last_end, longest_left, outlook, per_day
-from fcpair.records import Origin, Person, Role, Round, Rule, Status
-from fcpair.steps import staff
+from fcpair.records import ROLE_IN, Origin, Person, Role, Round, Rule, Status
+from fcpair.stages.effort import Exposure, exposure, least_s, n_words, start_of_day, too_fast
+from fcpair.stages.pace import Outlook, end_at, last_end, longest_left, outlook, per_day
 from fcpair.steps.tally import PairCounts
-from fcpair.store.watch import Answer, Decision
+from fcpair.store.watch import Decision, Given
 
 ADJUDICATE = "adjudicate"
 
@@ -63,7 +62,7 @@ class StagePulse:
 
 
 @dataclass(frozen=True)
-class FastAnswer:
+class Hasty:
     """An answer that came after `seconds`, though its CN takes `least_s` seconds at the least."""
 
     name: str
@@ -119,7 +118,7 @@ def answering(
     round_: Round,
     everybody: Sequence[Person],
     given: Mapping[int, Mapping[str, int]],
-    answers: Iterable[Answer],
+    answers: Iterable[Given],
     vacant: int,
     clock: Clock,
 ) -> StagePulse:
@@ -132,7 +131,7 @@ def answering(
                 one.at, new=one.assignment_id not in seen, to_stage=not one.skipped
             )
             seen.add(one.assignment_id)
-    there = [one for one in everybody if one.role is staff.ROLE_IN[round_] or one.id in given]
+    there = [one for one in everybody if one.role is ROLE_IN[round_] or one.id in given]
     people = tuple(_pulse(one, given.get(one.id, {}), acts.get(one.id, _Acts()), clock) for one in there)
     done, n_open = sum(one.done for one in people), sum(one.open for one in people)
     return _stage(round_.value, (done, n_open, vacant), people, acts, clock)
@@ -192,7 +191,7 @@ def _posix(at: str) -> float:
 
 
 def exposures(
-    everybody: Sequence[Person], answers: Iterable[Answer], decisions: Iterable[Decision], clock: Clock
+    everybody: Sequence[Person], answers: Iterable[Given], decisions: Iterable[Decision], clock: Clock
 ) -> list[tuple[Person, Exposure]]:
     """What each person has read: answers and decisions, those of simulated people left out."""
     read: dict[int, set[tuple[int, int]]] = {one.id: set() for one in everybody}
@@ -210,8 +209,8 @@ def exposures(
 
 
 def speeds(
-    everybody: Sequence[Person], answers: Iterable[Answer], bodies: Mapping[int, str]
-) -> tuple[list[Speed], list[FastAnswer]]:
+    everybody: Sequence[Person], answers: Iterable[Given], bodies: Mapping[int, str]
+) -> tuple[list[Speed], list[Hasty]]:
     """How often each person answered sooner than the CN can be read, and the newest such answers.
 
     Only the first answer on a pair counts: somebody who goes back to change it has read it before. Skips do not count:
@@ -222,14 +221,12 @@ def speeds(
     n_timed: Counter[int] = Counter()
     n_fast: Counter[int] = Counter()
     seen: set[int] = set()
-    fast: list[FastAnswer] = []
+    fast: list[Hasty] = []
     for one in answers:
         if one.seconds is not None and not one.skipped and one.assignment_id not in seen:
             n_timed[one.person_id] += 1
             if too_fast(one.seconds, words[one.cn_id]):
                 n_fast[one.person_id] += 1
-                fast.append(
-                    FastAnswer(names[one.person_id], one.pair_id, one.seconds, least_s(words[one.cn_id]), one.at)
-                )
+                fast.append(Hasty(names[one.person_id], one.pair_id, one.seconds, least_s(words[one.cn_id]), one.at))
         seen.add(one.assignment_id)
     return [Speed(one.name, n_timed[one.id], n_fast[one.id]) for one in everybody if n_timed[one.id]], fast[::-1]

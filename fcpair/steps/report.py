@@ -6,26 +6,27 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fcpair.agree import Agreement, AgreementOptions, agreement
+import numpy as np
+from numpy.typing import NDArray
+
 from fcpair.evaluate.outcome import Outcome
+from fcpair.files.tabular import replacing
 from fcpair.label import VERDICTS
-from fcpair.params import Partition
+from fcpair.params import Agree, Partition
 from fcpair.records import Person, Role, Round, Rule, RunRecord, Scheme, Status, Verdict
 from fcpair.report import data as report_data
 from fcpair.report.data import EvaluationFigures, GridMap, PersonFigures, ReportData, Stage, TierFigures
 from fcpair.report.page import render
 from fcpair.report.words import counted
-from fcpair.steps import judge, tally
-from fcpair.steps.grade import tiers_of
+from fcpair.stages.agree import Agreement, agreement
+from fcpair.steps import adjudicate, tally
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
+from fcpair.steps.partition import tiers_of
 from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, work
-from fcpair.tabular import replacing
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
 BUILDING = {
     "import": ("corpus row", "corpus rows"),
@@ -46,7 +47,7 @@ CHANGING = (
 )
 
 
-def write(store: Store, path: str | Path, partition: Partition, options: AgreementOptions) -> Path:
+def write(store: Store, path: str | Path, partition: Partition, options: Agree) -> Path:
     """Write the report to `path`, whole or not at all; the same study gives the same bytes.
 
     Raises:
@@ -58,7 +59,7 @@ def write(store: Store, path: str | Path, partition: Partition, options: Agreeme
     return Path(path)
 
 
-def gather(store: Store, partition: Partition, options: AgreementOptions) -> ReportData:
+def gather(store: Store, partition: Partition, options: Agree) -> ReportData:
     """Everything that the report says, at whatever stage the study is."""
     with store.read() as tx:
         scheme = scheme_of(tx)
@@ -88,7 +89,7 @@ def gather(store: Store, partition: Partition, options: AgreementOptions) -> Rep
         )
 
 
-def _agreement(labels: pd.DataFrame, scheme: Scheme, options: AgreementOptions) -> Agreement | None:
+def _agreement(labels: pd.DataFrame, scheme: Scheme, options: Agree) -> Agreement | None:
     return agreement(labels, scheme, options) if len(labels) else None
 
 
@@ -127,8 +128,6 @@ def _answering(name: str, dealt: dict[str, int], answer: str, command: str) -> S
 
 
 def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, scheme: Scheme) -> GridMap | None:
-    import numpy as np
-
     n_pairs = progress.built(tx)["pair"]
     if not n_pairs:
         return None
@@ -137,7 +136,7 @@ def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, scheme: Scheme) 
     np.add.at(counts, at(labels), 1)
     decision = np.full(at.shape, report_data.UNDECIDED, np.int8)
     kind = np.where(standing["code"].isin(scheme.positive), report_data.POSITIVE, report_data.OTHER)
-    waiting = labels[labels["pair_id"].isin(judge.waiting(tx))] if len(labels) else labels
+    waiting = labels[labels["pair_id"].isin(adjudicate.waiting(tx))] if len(labels) else labels
     decision[at(waiting)] = report_data.WAITING
     decision[at(standing)] = np.where(standing["code"].isna(), report_data.DISCARDED, kind)
     return GridMap(_places(tx, at, n_pairs), counts, decision)
@@ -164,7 +163,6 @@ def _places(tx: Tx, at: _Places, n_pairs: int) -> NDArray[np.int8]:
     no pair of the grid stands in the corpus unless all that do were kept, so a product, or a product less the corpus,
     that has as many pairs has the same ones.
     """
-    import numpy as np
     import pandas as pd
 
     place = np.full(at.shape, report_data.IN_GRID, np.int8)

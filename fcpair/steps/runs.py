@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcpair.corpus import CN, HS
 from fcpair.errors import InputError
-from fcpair.evaluate.trec import placed
+from fcpair.files.corpus import CN, HS
+from fcpair.files.trec import placed
 from fcpair.store import Tx, grids, texts
 
 if TYPE_CHECKING:

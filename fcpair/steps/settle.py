@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fcpair.adjudicate import Forecast, forecast, labels_changed
 from fcpair.params import Adjudicate
 from fcpair.records import Rule, RunRecord
+from fcpair.stages.adjudicate import Forecast, forecast, labels_changed
 from fcpair.steps.ground import has_own, note, own, scheme_of
 from fcpair.store import Tx, decisions, docket, runs, states
 

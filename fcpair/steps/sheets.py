@@ -1,16 +1,27 @@
-"""Sheets that lie in a folder already: what somebody wrote is never overwritten, and whoever left is named."""
+"""Sheets to fill in: written for each person; what somebody wrote on one is never overwritten."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcpair.errors import InputError
-from fcpair.records import Kept, OldSheet, Round, Status
-from fcpair.sheets import Blank
-from fcpair.store import Store, Tx, people, runs, work
-from fcpair.tabular import read_table
+from fcpair.errors import InputError, StageError
+from fcpair.files.sheets import Blank, Form, write_sheet
+from fcpair.label import VERDICTS, answer_words
+from fcpair.records import ROLE_IN, Round, Status
+from fcpair.steps import access, eligible
+from fcpair.steps.ground import scheme_of
+from fcpair.store import Store, work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from fcpair.files.tabular import read_table
+from fcpair.records import Kept, OldSheet
+from fcpair.store import Tx, people, runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,3 +74,65 @@ def old_sheets(store: Store, folder: str | Path, round_: Round) -> list[OldSheet
             yield OldSheet(path, one.name, why_kept(path, round_), open_, left)
 
     return [sheet for sheet in found() if sheet.kept or sheet.left]
+
+
+SHEET_COLUMNS = ("annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note")
+
+
+def write_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[str, int]:
+    """Write each annotator's open shard as a sheet to be filled in; returns the rows of each file.
+
+    A file that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
+    """
+    access.Access(store).spare()
+    with store.read() as tx:
+        blank = to_fill_in(tx, "label", answer_words(scheme_of(tx)))
+        rows = work.open_work(tx, Round.LABEL).rename(columns={"pair_id": "pair"})
+        assigned = not work.counts(tx).empty
+    if rows.empty:
+        raise StageError("no label is open" if assigned else "no pairs have been dealt; run `fcpair assign`")
+    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], Round.LABEL, folder, form, blank)
+
+
+def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[str, int]:
+    """Write each validator's open pairs as a sheet to be filled in; returns the rows of each file.
+
+    The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. Where
+    open pairs are of both kinds, those of the present one come first, and the others when these are done. A file that
+    holds answers or notes, or is no such sheet, is kept, and not in what is returned.
+    """
+    from fcpair.steps.validate import is_blind, label_names
+
+    access.Access(store).spare()
+    with store.read() as tx:
+        rows = work.open_work(tx, Round.VALIDATE).rename(columns={"pair_id": "pair", "annotator": "validator"})
+        if rows.empty:
+            dealt = not work.assignments(tx, Round.VALIDATE).empty
+            raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * dealt}` deals pairs")
+        rows = rows[~rows["pair"].isin(eligible.not_due_to_check(tx, rows["pair"].tolist()))]
+        if rows.empty:
+            raise StageError("no verdict is due: all that are open wait until all labels of their pairs are in")
+        columns = ["validator", "position", "pair", "hs", "cn"]
+        blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
+        rows = rows[rows["blind"] == blind].copy()
+        if blind:
+            scheme, answer = scheme_of(tx), "own_label"
+            sheets = rows.assign(own_label="", note="")[[*columns, "own_label", "note"]]
+        else:
+            scheme, answer = VERDICTS, "verdict"
+            rows["label"] = rows["pair"].map(label_names(tx))
+            sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
+        blank = to_fill_in(tx, answer, answer_words(scheme))
+    return _write_by_person(sheets, Round.VALIDATE, folder, form, blank)
+
+
+def _write_by_person(rows: pd.DataFrame, round_: Round, folder: str | Path, form: Form, blank: Blank) -> dict[str, int]:
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = {}
+    for name, shard in rows.groupby(ROLE_IN[round_].value, sort=False):
+        path = folder / f"{name}.{form}"
+        if not (path.exists() and why_kept(path, round_)):
+            write_sheet(shard, path, blank)
+            written[str(name)] = len(shard)
+    return written

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fcpair.records import Rule, Verdict
-from fcpair.steps import judge, settle
+from fcpair.stages.validate import combine
+from fcpair.steps import adjudicate, settle
 from fcpair.store import Tx, decisions, progress
-from fcpair.validate import combine
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ def pair_counts(tx: Tx) -> PairCounts:
     discarded = set(standing["pair_id"][standing["code"].isna()])
     decided = set(standing["pair_id"]) - discarded
     labelled = set(decisions.current_labels(tx, "pair_id")["pair_id"]) - set(standing["pair_id"])
-    for_person = labelled & set(judge.waiting(tx)) if labelled else set()
+    for_person = labelled & set(adjudicate.waiting(tx)) if labelled else set()
     given = decisions.current_verdicts(tx)
     pairs, verdict = combine(given["pair_id"].to_numpy(), given["code"].to_numpy())
     verdicts = {pair: code for pair, code in zip(pairs.tolist(), verdict.tolist(), strict=True) if pair in decided}

@@ -6,13 +6,27 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from fcpair.agree import AgreementOptions
-from fcpair.encode import Progress
 from fcpair.errors import RecipeEndError
-from fcpair.params import Adjudicate, Partition
+from fcpair.models.encode import Progress
+from fcpair.params import Adjudicate, Agree, Partition
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
-from fcpair.steps import build, check, compare, deal, evaluate, grade, judge, overview, pretend, published
+from fcpair.steps import (
+    adjudicate,
+    agree,
+    assign,
+    compare,
+    evaluate,
+    import_,
+    overview,
+    pair,
+    partition,
+    published,
+    retrieve,
+    select,
+    simulate,
+    validate,
+)
 from fcpair.steps.ground import has_own, is_own
 from fcpair.store import Store
 
@@ -44,32 +58,32 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
     state = overview.status(store)
     built, labels, verdicts = state["stages"], state["rounds"]["label"], state["rounds"]["validate"]
     steps: tuple[tuple[Any, Step | None], ...] = (
-        (not built["pair"] and not built["import"], ("import", build.import_corpus, recipe.import_)),
-        (not built["pair"] and not built["select"], ("select", build.select, recipe.select)),
+        (not built["pair"] and not built["import"], ("import", import_.import_corpus, recipe.import_)),
+        (not built["pair"] and not built["select"], ("select", select.select, recipe.select)),
         (
             not built["pair"] and not built["retrieve"],
-            ("retrieve", partial(build.bring_in, progress=progress), recipe.retrieve),
+            ("retrieve", partial(retrieve.bring_in, progress=progress), recipe.retrieve),
         ),
-        (not built["pair"], ("pair", build.make_grid, recipe.pair)),
-        (not built["assign"], ("assign", deal.assign, recipe.assign)),
+        (not built["pair"], ("pair", pair.make_grid, recipe.pair)),
+        (not built["assign"], ("assign", assign.assign, recipe.assign)),
         (
             recipe.annotate and not _is_own(store, recipe.annotate),
-            ("annotate", deal.note_annotate, recipe.annotate),
+            ("annotate", assign.note_annotate, recipe.annotate),
         ),
-        (labels["open"] and recipe.simulate, ("simulate", pretend.simulate, recipe.simulate)),
+        (labels["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
         (labels["open"], None),
-        (not _has_adjudicated(store), ("adjudicate", judge.adjudicate, recipe.adjudicate)),
+        (not _has_adjudicated(store), ("adjudicate", adjudicate.adjudicate, recipe.adjudicate)),
         (state["adjudications"]["waiting"] or state["adjudications"]["second_look"], None),
-        (not sum(verdicts.values()), ("validate", check.assign_validation, recipe.validate)),
-        (verdicts["open"] and recipe.simulate, ("simulate", pretend.simulate, recipe.simulate)),
+        (not sum(verdicts.values()), ("validate", validate.assign_validation, recipe.validate)),
+        (verdicts["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
         (verdicts["open"], None),
         (
-            not _is_own(store, recipe.agreement or AgreementOptions),
-            ("agreement", judge.note_agreement, recipe.agreement or AgreementOptions()),
+            not _is_own(store, recipe.agreement or Agree),
+            ("agreement", agree.note_agreement, recipe.agreement or Agree()),
         ),
         (
             not _is_own(store, recipe.partition or Partition),
-            ("partition", grade.note_partition, recipe.partition or Partition()),
+            ("partition", partition.note_partition, recipe.partition or Partition()),
         ),
         (
             recipe.evaluate and not _is_own(store, recipe.evaluate),

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import StageError, UnknownIdError
 from fcpair.params import Simulate
-from fcpair.records import Round, RunRecord, Status
-from fcpair.steps import access, settle, staff
+from fcpair.records import ROLE_IN, Round, RunRecord, Status
+from fcpair.steps import access, handover, settle
 from fcpair.steps.ground import LARGEST_ID, begin_run
 from fcpair.steps.published import FORMAT
 from fcpair.store import Store, Tx, decisions, people, runs, slots, work
@@ -38,7 +38,7 @@ def withdraw(store: Store, run_id: int, round_: Round) -> RunRecord:
         _reopen(tx, current, round_)
         skips = int(current["skipped"].sum())
         counts: dict[str, Any] = {"answers": len(current) - skips, "skips": skips}
-        counts |= {"superseded_since": len(brought) - len(current), **staff.refill(tx, seed=0)}
+        counts |= {"superseded_since": len(brought) - len(current), **handover.refill(tx, seed=0)}
         if round_ is Round.LABEL:
             counts |= settle.settle(tx, current["pair_id"].unique().tolist())
         return runs.end_run(tx, withdrawal, counts)
@@ -85,7 +85,7 @@ def _reopen(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
 
     The latest first: a slot that was passed on and on goes back to whoever had it at first.
     """
-    able = {one.id for one in people.people(tx, staff.ROLE_IN[round_], active=True)}
+    able = {one.id for one in people.people(tx, ROLE_IN[round_], active=True)}
     latest = answers.iloc[::-1]
     for assignment_id, person_id in zip(latest["assignment_id"].tolist(), latest["person_id"].tolist(), strict=True):
         is_theirs = person_id in able and slots.reclaim(tx, assignment_id)

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, QueuePool, Select, bindparam, create_
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from fcpair import private
+from fcpair.store import private
 
 ERRORS = (sqlite3.Error, DBAPIError)  # of the driver, by itself or by way of SQLAlchemy
 SEALED = "pair_sealed"

@@ -11,9 +11,8 @@ from weakref import finalize
 
 from sqlalchemy import Connection, Engine
 
-from fcpair import private
 from fcpair.errors import BusyError, FcpairError, InputError, StudyError
-from fcpair.store import dialect, extent, schema
+from fcpair.store import dialect, extent, private, schema
 from fcpair.store.file import MissingLogError, StudyFile
 from fcpair.store.turns import Turns
 

@@ -18,7 +18,7 @@ from fcpair.store.tables import adjudication, assignment, judgement, pair, perso
 Marks = tuple[int, int, int]
 
 
-class Answer(NamedTuple):
+class Given(NamedTuple):
     """One answer, superseded or not; `seconds` is None where it is not known."""
 
     person_id: int
@@ -42,7 +42,7 @@ class Answers:
         self._seconds, self._skipped = array("d"), bytearray()
         self._times, self._ends = bytearray(), array("q", [0])
 
-    def add(self, answer: Answer) -> None:
+    def add(self, answer: Given) -> None:
         """Add an answer."""
         for column, value in zip(self._numbers, (answer[0], *answer[2:6]), strict=True):
             column.append(value)
@@ -53,12 +53,12 @@ class Answers:
         self._times += answer.at.encode()
         self._ends.append(len(self._times))
 
-    def __iter__(self) -> Iterator[Answer]:
+    def __iter__(self) -> Iterator[Given]:
         rows = zip(*self._numbers, *self._words, self._seconds, self._skipped, pairwise(self._ends), strict=True)
         for who, slot, pair_id, hs, cn, round_, origin, seconds, skipped, (begin, end) in rows:
             at = self._times[begin:end].decode()
             known = None if isnan(seconds) else seconds
-            yield Answer(who, round_, slot, pair_id, hs, cn, known, origin, at, bool(skipped))
+            yield Given(who, round_, slot, pair_id, hs, cn, known, origin, at, bool(skipped))
 
 
 class Decision(NamedTuple):
@@ -122,7 +122,7 @@ def answers(tx: Tx) -> Answers:
     )
     found = Answers()
     for row in tx.execution_options(stream_results=True).execute(query):
-        found.add(Answer._make(row))
+        found.add(Given._make(row))
     return found
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 
 from fcpair.errors import ConflictError
 from fcpair.records import Role, Rule, Visitor
-from fcpair.steps.docket import Case, Decided, Ruling
+from fcpair.study import Case, Decided, Ruling
 from fcpair.web.context import Context
 from fcpair.web.direction import direction
 from fcpair.web.door import open_to

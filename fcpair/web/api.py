@@ -8,8 +8,7 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fcpair.errors import InputError
-from fcpair.records import Role, Submission, Task
-from fcpair.steps.desk import ROUND_OF
+from fcpair.records import ROUND_OF, Role, Submission, Task
 from fcpair.web import api_adjudicate
 from fcpair.web.context import Context
 from fcpair.web.door import open_to

@@ -17,15 +17,15 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope
 
 from fcpair.errors import FcpairError, StudyError
+from fcpair.params import MOST_GUIDELINES
 from fcpair.records import Role, Visitor
-from fcpair.steps import guide
 from fcpair.web.form import FORM
 
 STRANGER = 8 * 1024
 MAX_BODY = 256 * 1024
 GUIDELINES = "/lead/guidelines"
 # As a form, a character that is not ASCII takes three times its bytes, and a line's end (one byte) takes six.
-MAX_GUIDELINES = 6 * guide.MOST_BYTES + 64 * 1024
+MAX_GUIDELINES = 6 * MOST_GUIDELINES + 64 * 1024
 MOST_FIELDS = 1_000
 MOST_DIGITS = 15
 PATIENCE_S = 20.0  # that a body may take, however slow, ...
@@ -109,7 +109,7 @@ class Bodies:
         of_guidelines = scope["path"] == GUIDELINES and visitor.role is Role.LEAD
         most = MAX_GUIDELINES if of_guidelines else MAX_BODY
         if n_bytes > most:
-            said = TOO_LARGE_GUIDELINES.format(guide.MOST_BYTES) if of_guidelines else TOO_LARGE.format(most)
+            said = TOO_LARGE_GUIDELINES.format(MOST_GUIDELINES) if of_guidelines else TOO_LARGE.format(most)
             raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
         return most
 

@@ -14,8 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fcpair.params import Annotate
 from fcpair.records import Visitor
-from fcpair.steps.docket import Docket
-from fcpair.study import Study
+from fcpair.study import Docket, Study
 from fcpair.web.door import Door
 from fcpair.web.places import on_pages
 

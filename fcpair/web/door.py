@@ -12,7 +12,7 @@ from fastapi import Request, Response
 
 from fcpair.errors import FcpairError, RefusedError
 from fcpair.records import Role, Visitor
-from fcpair.steps.access import Access
+from fcpair.study import Access
 from fcpair.web.form import field
 from fcpair.web.limit import Limit, neighbourhood
 from fcpair.web.session import MAX_AGE_S, Sessions

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from fcpair.errors import BusyError
 from fcpair.records import Submission, Visitor
-from fcpair.steps.desk import Desk
+from fcpair.study import Desk
 
 Reply = dict[str, int]
 Answers = Sequence[tuple[Visitor, Submission]]

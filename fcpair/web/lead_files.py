@@ -20,7 +20,7 @@ from fcpair.web.door import open_to
 from fcpair.web.lead_panels import SHOWN_BY
 
 if TYPE_CHECKING:
-    from fcpair.export.training import Kind
+    from fcpair.files.training import Kind
     from fcpair.study import Study
 
 TIERS = tuple(tier.label for tier in reversed(Tier))
@@ -69,7 +69,7 @@ class Download:
 
 
 def _labels(study: Study, folder: Path, asked: Asked) -> Path:
-    from fcpair.tabular import write_table
+    from fcpair.files.tabular import write_table
 
     rows = study.labels()
     if rows.empty:

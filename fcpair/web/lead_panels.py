@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from fcpair.effort import FASTEST_WPM, MEAN_WPM
 from fcpair.errors import UnknownIdError
 from fcpair.label import VERDICTS
-from fcpair.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
 from fcpair.report import words
 from fcpair.report.rows import KappaCell, kappa_map, tier_tables
+from fcpair.stages.effort import FASTEST_WPM, MEAN_WPM
+from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
 from fcpair.web.direction import direction
 
 if TYPE_CHECKING:
     from fcpair.records import Scheme
     from fcpair.report.data import PersonFigures
     from fcpair.report.figures import Image
-    from fcpair.steps.monitor import Monitor
+    from fcpair.study import Monitor
 
 FAST_SHOWN = 20
 HEATS = 10

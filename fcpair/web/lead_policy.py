@@ -7,9 +7,8 @@ from typing import Annotated, Any, cast, get_args
 
 from fastapi import APIRouter, Form, Request, Response
 
-from fcpair.adjudicate import Policy, Ties
 from fcpair.errors import InputError, StageError
-from fcpair.params import Adjudicate
+from fcpair.params import Adjudicate, Policy, Ties
 from fcpair.records import DryRun, Role, RunRecord
 from fcpair.study import Study
 from fcpair.web.context import Context

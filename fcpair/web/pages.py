@@ -10,8 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from fcpair.errors import BusyError, InputError
 from fcpair.label import SKIP
-from fcpair.records import Role, Topic, Visitor
-from fcpair.steps.desk import ROUND_OF
+from fcpair.records import ROUND_OF, Role, Topic, Visitor
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
 from fcpair.web.markdown import render
@@ -34,7 +33,7 @@ Several = Annotated[list[Words], Form(default_factory=list)]
 
 
 @dataclass(frozen=True)
-class Question:
+class Particular:
     """Something that people may say about themselves: one of the options, or free text where there are none."""
 
     label: str
@@ -42,7 +41,7 @@ class Question:
     given: str = ""
 
 
-def questions(asked: tuple[str, ...], said: list[str] | None = None) -> list[Question]:
+def questions(asked: tuple[str, ...], said: list[str] | None = None) -> list[Particular]:
     """The recipe's questions (`Label: a | b | c`) with what was said, question by question.
 
     Raises:
@@ -54,12 +53,12 @@ def questions(asked: tuple[str, ...], said: list[str] | None = None) -> list[Que
     return [_question(line, given.strip()) for line, given in zip(asked, said, strict=True)]
 
 
-def _question(line: str, given: str) -> Question:
+def _question(line: str, given: str) -> Particular:
     label, _, rest = line.partition(":")
     options = tuple(option.strip() for option in rest.split("|") if option.strip())
     if given and options and given not in options:
         raise InputError(f"`{given}` is no answer to `{label.strip()}`; expected one of {', '.join(options)}, or none")
-    return Question(label.strip(), options, given)
+    return Particular(label.strip(), options, given)
 
 
 def router(context: Context) -> APIRouter:
@@ -98,7 +97,7 @@ def _shared(routes: APIRouter, context: Context) -> None:
 def _terms(routes: APIRouter, context: Context) -> None:
     door, study, annotate = context.door, context.study, context.annotate
 
-    def show(request: Request, visitor: Visitor, asked: list[Question], problem: str = "", **chosen: Any) -> Response:
+    def show(request: Request, visitor: Visitor, asked: list[Particular], problem: str = "", **chosen: Any) -> Response:
         texts = {"about": render(annotate.about), "warning": render(annotate.warning or "")}
         values = texts | {"guidelines": render(study.guidelines[1]), "questions": asked, "longest": LONGEST_WORDS}
         values |= {**_reading(context, visitor), **chosen, "problem": problem}

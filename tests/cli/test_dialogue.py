@@ -21,7 +21,7 @@ from cli.conftest import Fcpair
 from fcpair.errors import LimitError
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
-from fcpair.steps import deal
+from fcpair.steps import assign
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -56,7 +56,7 @@ def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Stu
 
 
 def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(waiting: Study, fcpair: Fcpair) -> None:
-    deal.note_annotate(waiting._store, Annotate(daily_limit=2))
+    assign.note_annotate(waiting._store, Annotate(daily_limit=2))
     first, second, third, *_ = waiting.waiting()
     result = fcpair("adjudicate", "--by", "ada", keys="2u002")
     assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}

@@ -13,8 +13,8 @@ from steps.small import dump
 
 from cli.conftest import Fcpair
 from fcpair.cli import main
+from fcpair.files.tabular import read_table
 from fcpair.steps.export import NO_CORPUS
-from fcpair.tabular import read_table
 
 At = Callable[[str], Path]
 COMMANDS = {

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import fcpair.cli
 from cli.conftest import Fcpair
 from cli.test_dialogue import Terminal
-from fcpair.harmless import harmless
+from fcpair.cli.harmless import harmless
 
 At = Callable[[str], Path]
 TITLE, CLIPBOARD, CLEAR = "\x1b]0;mine\x07", "\x1b]52;c;cm0gLXJm\x07", "\x1b[2J\x9b2J"

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from cli.conftest import Fcpair
-from fcpair.cli import forms, grade, main, output
+from fcpair.cli import forms, main, output, partition
 from fcpair.cli.forms import print_csv, print_json
 from fcpair.cli.table import Cell
 from fcpair.study import Study
@@ -23,9 +23,9 @@ At = Callable[[str], Path]
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five rows are long, and are printed two at a time."""
-    for module, name, n in ((output, "LONGEST_TABLE", 5), (grade, "LONGEST_TABLE", 5)):
+    for module, name, n in ((output, "LONGEST_TABLE", 5), (partition, "LONGEST_TABLE", 5)):
         monkeypatch.setattr(module, name, n)
-    for module in (grade, forms):
+    for module in (partition, forms):
         monkeypatch.setattr(module, "ROWS_AT_ONCE", 2)
 
 

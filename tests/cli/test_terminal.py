@@ -106,7 +106,7 @@ def test_every_command_prints_what_the_encoding_can(
     stage, words = CALLS[path]
     study = at(stage)
     monkeypatch.setenv("FCPAIR_STUDY", str(study))
-    monkeypatch.setattr("fcpair.cli.judge.check_terminal", lambda: None)  # keys come from the test
+    monkeypatch.setattr("fcpair.cli.adjudicate.check_terminal", lambda: None)  # keys come from the test
     if path == ("people", "revoke"):
         Study.open(study).access.invite("ana")
     arguments = [*path, *(word.format(**files_for(tmp_path, study)) for word in words.split())]
@@ -344,7 +344,7 @@ def test_no_number_is_split_and_no_line_too_long(
 @pytest.mark.parametrize("width", [40, 80])
 def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setattr("fcpair.cli.judge.check_terminal", lambda: None)  # keys come from the test
+    monkeypatch.setattr("fcpair.cli.adjudicate.check_terminal", lambda: None)  # keys come from the test
     study = Study.open(at("decided"))
     shown = study.conflict(study.waiting()[0])
     printed = CliRunner().invoke(main, ["adjudicate", "--study", study.place, "--by", "ada"], input="q").stdout

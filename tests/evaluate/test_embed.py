@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from models.served import KEY, Asked, Reply, Served, embedded
 
-from evaluate.served import KEY, Asked, Reply, Served, embedded
-from evaluate.tasks import CN, HS, TASK, ids
+from evaluate.searches import CN, HS, SEARCH, ids
 from fcpair.errors import ServiceError
 from fcpair.evaluate import embed
 from fcpair.evaluate.embed import Embed
-from fcpair.evaluate.ranking import Cost, Task
+from fcpair.evaluate.ranking import Cost, Search
 
 EMBED = Embed("tiny")
-SMALL = Task(("one",), ("two", "three"), (1,), (101, 102))
+SMALL = Search(("one",), ("two", "three"), (1,), (101, 102))
 
 
 def vector(text: str) -> list[float]:
@@ -30,16 +30,16 @@ def each(asked: Asked) -> Reply:
     return embedded(*map(vector, asked.body["input"]))
 
 
-def error(served: Served, reply: Reply, task: Task = SMALL) -> str:
+def error(served: Served, reply: Reply, search: Search = SMALL) -> str:
     served.then = lambda _: reply
     with pytest.raises(ServiceError) as caught:
-        EMBED.rank(task)
+        EMBED.rank(search)
     return str(caught.value)
 
 
 def test_the_order_is_that_of_the_cosines(served: Served) -> None:
     served.then = each
-    found = EMBED.rank(TASK)
+    found = EMBED.rank(SEARCH)
     hs, cn = (np.array([vector(text) for text in texts]) for texts in (HS, CN))
     cosine = hs @ cn.T / np.linalg.norm(hs, axis=1)[:, None] / np.linalg.norm(cn, axis=1)
     np.testing.assert_array_equal(found.order, np.argsort(-cosine, axis=1))
@@ -58,7 +58,7 @@ def test_a_run_keeps_the_model_that_the_service_reported(served: Served) -> None
 
 def test_each_distinct_text_is_sent_once(served: Served) -> None:
     served.then = each
-    EMBED.rank(Task(("a", "b"), ("b", "c", "a"), (1, 2), (11, 12, 13)))
+    EMBED.rank(Search(("a", "b"), ("b", "c", "a"), (1, 2), (11, 12, 13)))
     assert [asked.body for asked in served.asked] == [{"model": "tiny", "input": ["a", "b", "c"]}]
 
 
@@ -66,7 +66,7 @@ def test_texts_are_sent_64_at_a_time(served: Served) -> None:
     served.then = each
     told: list[tuple[int, int]] = []
     cn = tuple(f"reply {n}" for n in range(129))
-    EMBED.rank(Task(("one",), cn, (1,), tuple(range(129)), lambda done, total: told.append((done, total))))
+    EMBED.rank(Search(("one",), cn, (1,), tuple(range(129)), lambda done, total: told.append((done, total))))
     assert [len(asked.body["input"]) for asked in served.asked] == [64, 64, 2]
     assert told == [(1, 3), (2, 3), (3, 3)]
 
@@ -141,10 +141,10 @@ def test_a_batch_of_another_dimension_than_those_before_is_broken(
 
 def test_a_run_is_repeated_without_the_service(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     served.then = each
-    first = EMBED.rank(TASK)
+    first = EMBED.rank(SEARCH)
     served.stop()
     monkeypatch.delenv("OPENAI_BASE_URL")
-    again = EMBED.rank(TASK)
+    again = EMBED.rank(SEARCH)
     np.testing.assert_array_equal(again.order, first.order)
     np.testing.assert_array_equal(again.scores, first.scores)
     assert again.model == first.model
@@ -152,8 +152,8 @@ def test_a_run_is_repeated_without_the_service(served: Served, monkeypatch: pyte
 
 def test_only_a_new_text_is_asked_for(served: Served) -> None:
     served.then = each
-    EMBED.rank(TASK)
-    EMBED.rank(replace(TASK, cn=(*CN, "reply g"), cn_ids=(*TASK.cn_ids, 107)))
+    EMBED.rank(SEARCH)
+    EMBED.rank(replace(SEARCH, cn=(*CN, "reply g"), cn_ids=(*SEARCH.cn_ids, 107)))
     assert [asked.body["input"] for asked in served.asked] == [[*HS, *CN], ["reply g"]]
 
 
@@ -169,7 +169,7 @@ def test_a_second_run_asks_for_what_the_first_did_not_reach(served: Served, monk
 def test_kept_vectors_of_two_models_of_one_name_are_not_mixed(served: Served) -> None:
     served.script = [embedded([1, 0], [0, 1], [1, 1])]
     EMBED.rank(SMALL)
-    kept = EMBED._questions(SMALL)["two"].path
+    kept = EMBED._prompts(SMALL)["two"].path
     kept.write_text(kept.read_text().replace("0,\n  1", "0,\n  1,\n  5"))
     served.script = [embedded([1, 0, 0], [0, 1, 0], [1, 1, 1])]
     assert EMBED.rank(SMALL).scores.tolist() == [[0.57735, 0]]
@@ -192,23 +192,23 @@ def test_the_key_is_in_no_kept_answer(served: Served, answers: Path) -> None:
 
 def test_what_it_costs_before_and_after(served: Served) -> None:
     """Nine texts: 20 + 21 + 22 characters, and six of 7: 105, a quarter of which is 26.25."""
-    assert EMBED.cost(TASK) == Cost(1, 0, 27)
+    assert EMBED.cost(SEARCH) == Cost(1, 0, 27)
     assert served.asked == []
     served.then = each
-    EMBED.rank(TASK)
-    assert EMBED.cost(TASK) == Cost(1, 1, 0)
+    EMBED.rank(SEARCH)
+    assert EMBED.cost(SEARCH) == Cost(1, 1, 0)
 
 
 def test_what_the_rest_of_many_texts_costs(served: Served) -> None:
     """194 texts are four requests; three of them are still to be made for the 129 that are new."""
     served.then = each
-    known = Task(("one",), tuple(f"{n:03}" for n in range(64)), (1,), tuple(range(64)))
+    known = Search(("one",), tuple(f"{n:03}" for n in range(64)), (1,), tuple(range(64)))
     EMBED.rank(known)
-    more = Task(("one",), tuple(f"{n:03}" for n in range(193)), (1,), tuple(range(193)))
+    more = Search(("one",), tuple(f"{n:03}" for n in range(193)), (1,), tuple(range(193)))
     assert EMBED.cost(more) == Cost(4, 1, 97)
 
 
 def test_the_ids_are_those_of_the_task(served: Served) -> None:
     data: dict[str, Any] = {text: [1.0, at] for at, text in enumerate((*CN, *HS))}
     served.then = lambda asked: embedded(*(data[text] for text in asked.body["input"]))
-    assert ids(EMBED.rank(TASK))[0] == [106, 105, 104, 103, 102, 101]
+    assert ids(EMBED.rank(SEARCH))[0] == [106, 105, 104, 103, 102, 101]

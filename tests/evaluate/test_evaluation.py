@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fcpair.evaluate.evaluation import NO_HS, Options, TierLabels, evaluate, short_names
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome, Score
-from fcpair.evaluate.ranking import Ranking, Task, ordered
+from fcpair.evaluate.ranking import Ranking, Search, ordered
 from fcpair.evaluate.systems import Bm25, Random, Tfidf
 
 # Two HS, four CNs; the first tier holds less than the second.
@@ -120,9 +120,9 @@ def test_judged_is_measured_and_neither_compared_nor_summarised() -> None:
 
 
 def test_random_has_its_exact_expectation_beside_one_run() -> None:
-    task = Task(("a", "b"), ("p", "q", "r", "s"), (1, 2), (3, 4, 5, 6))
+    search = Search(("a", "b"), ("p", "q", "r", "s"), (1, 2), (3, 4, 5, 6))
     measures = [parse_measure("HitRatio", 2)]
-    found = evaluate([Random(seed=3)], [Random(seed=3).rank(task)], TIERS[1:], measures, ZERO, "all")
+    found = evaluate([Random(seed=3)], [Random(seed=3).rank(search)], TIERS[1:], measures, ZERO, "all")
     run, expectation = found.scores
     assert (run.expected, expectation.expected) == (False, True)
     # of four CNs two are positive for the first HS and one for the second: 1 - 2/4 * 1/3, and 2/4

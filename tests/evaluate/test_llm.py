@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from models.served import KEY, Reply, Served, given, message, ranked, said
 
-from evaluate.served import KEY, Reply, Served, given, message, ranked, said
-from evaluate.tasks import CN, CN_IDS, HS, HS_IDS, TASK, ids
+from evaluate.searches import CN, CN_IDS, HS, HS_IDS, SEARCH, ids
 from fcpair.errors import InputError, ServiceError
 from fcpair.evaluate.catalogue import parse_system
 from fcpair.evaluate.llm import Llm
-from fcpair.evaluate.ranking import Cost, Ranking, Task
+from fcpair.evaluate.ranking import Cost, Ranking, Search
 
 LLM = Llm("tiny", n=3)
-ONE = Task(HS[:1], CN, HS_IDS[:1], CN_IDS)
+ONE = Search(HS[:1], CN, HS_IDS[:1], CN_IDS)
 FINE = ranked(104, 102, 101)
 
 
@@ -31,7 +31,7 @@ def rank_one(served: Served, *replies: Reply) -> Ranking:
 
 def test_it_is_asked_once_for_each_hs(served: Served) -> None:
     served.then = lambda _: FINE
-    LLM.rank(TASK)
+    LLM.rank(SEARCH)
     assert [message(asked) for asked in served.asked] == list(HS)
 
 
@@ -67,7 +67,7 @@ def test_of_a_small_pool_it_is_asked_for_all(served: Served) -> None:
 
 def test_it_ranks_what_it_names(served: Served) -> None:
     served.script = [FINE, ranked(101, 102, 103), ranked(106, 101, 105)]
-    found = LLM.rank(TASK)
+    found = LLM.rank(SEARCH)
     assert ids(found) == [[104, 102, 101], [101, 102, 103], [106, 101, 105]]
     assert found.scores.tolist() == [[-1, -2, -3]] * 3
     assert found.notes == ()
@@ -105,7 +105,7 @@ def test_an_id_that_is_named_again_keeps_its_rank_as_nothing(served: Served) -> 
 
 def test_all_that_is_wrong_is_counted_over_all_hs(served: Served) -> None:
     served.script = [ranked(999, 101, "x"), FINE, ranked(101, 101, 998)]
-    notes = LLM.rank(TASK).notes
+    notes = LLM.rank(SEARCH).notes
     assert [note.split(";")[0] for note in notes] == [
         'named ids that are not in the pool: 3 of 9 (HS 3: 999, "x"',
         "ids that are named again for the same HS: 1 of 9 (HS 14: 101)",
@@ -114,7 +114,7 @@ def test_all_that_is_wrong_is_counted_over_all_hs(served: Served) -> None:
 
 def test_a_note_names_no_more_than_five_hs(served: Served) -> None:
     served.then = lambda _: ranked(101, 102, 999)
-    many = Task(tuple(f"message {n}" for n in range(7)), CN, tuple(range(1, 8)), CN_IDS)
+    many = Search(tuple(f"message {n}" for n in range(7)), CN, tuple(range(1, 8)), CN_IDS)
     (note,) = LLM.rank(many).notes
     assert "7 of 21 (HS 1: 999; HS 2: 999; HS 3: 999; HS 4: 999; HS 5: 999; ...)" in note
 
@@ -175,10 +175,10 @@ def test_what_is_broken_once_is_asked_again_and_not_kept(served: Served, answers
 
 def test_a_run_is_repeated_without_the_service(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     served.script = [FINE, ranked(999, 103), ranked(106, 106, 105, 104)]
-    first = LLM.rank(TASK)
+    first = LLM.rank(SEARCH)
     served.stop()
     monkeypatch.delenv("OPENAI_BASE_URL")
-    again = LLM.rank(TASK)
+    again = LLM.rank(SEARCH)
     assert again.order.tolist() == first.order.tolist()
     assert (again.notes, again.model) == (first.notes, first.model)
     assert len(first.notes) == 4
@@ -188,13 +188,13 @@ def test_only_what_was_not_answered_is_asked_and_told(served: Served) -> None:
     served.then = lambda _: FINE
     LLM.rank(ONE)
     told: list[tuple[int, int]] = []
-    LLM.rank(replace(TASK, progress=lambda done, total: told.append((done, total))))
+    LLM.rank(replace(SEARCH, progress=lambda done, total: told.append((done, total))))
     assert [message(asked) for asked in served.asked] == list(HS)
     assert told == [(1, 2), (2, 2)]
 
 
 @pytest.mark.parametrize(
-    ("llm", "task"),
+    ("llm", "search"),
     [
         (Llm("other", n=3), ONE),
         (Llm("tiny", n=2), ONE),
@@ -203,10 +203,10 @@ def test_only_what_was_not_answered_is_asked_and_told(served: Served) -> None:
         (LLM, replace(ONE, hs=("Night owls are lazy!",))),
     ],
 )
-def test_another_question_is_asked_anew(served: Served, llm: Llm, task: Task) -> None:
+def test_another_question_is_asked_anew(served: Served, llm: Llm, search: Search) -> None:
     served.then = lambda _: FINE
     LLM.rank(ONE)
-    llm.rank(task)
+    llm.rank(search)
     assert len(served.asked) == 2
 
 
@@ -221,23 +221,23 @@ def test_the_key_is_in_no_kept_answer(served: Served, answers: Path) -> None:
 
 
 def test_what_it_costs_before_and_after(served: Served) -> None:
-    task, ones = TASK, [replace(TASK, hs=(hs,), hs_ids=(1,)) for hs in HS]
-    before = LLM.cost(task)
+    search, ones = SEARCH, [replace(SEARCH, hs=(hs,), hs_ids=(1,)) for hs in HS]
+    before = LLM.cost(search)
     assert served.asked == []
     served.then = lambda _: FINE
-    LLM.rank(task)
+    LLM.rank(search)
     sent = [sum(len(part["content"]) for part in asked.body["messages"]) for asked in served.asked]
     assert before == Cost(3, 0, -(-sum(sent) // 4))
-    assert LLM.cost(task) == Cost(3, 3, 0)
+    assert LLM.cost(search) == Cost(3, 3, 0)
     assert [LLM.cost(one) for one in ones] == [Cost(1, 1, 0)] * 3
 
 
 def test_what_the_rest_costs(served: Served) -> None:
     served.then = lambda _: FINE
     LLM.rank(ONE)
-    cost = LLM.cost(TASK)
+    cost = LLM.cost(SEARCH)
     assert (cost.requests, cost.cached) == (3, 1)
-    assert 0 < cost.tokens < LLM.cost(replace(TASK, cn_ids=tuple(range(6)))).tokens
+    assert 0 < cost.tokens < LLM.cost(replace(SEARCH, cn_ids=tuple(range(6)))).tokens
 
 
 # -- its name

@@ -14,7 +14,6 @@ from fcpair.errors import InputError
 from fcpair.evaluate.judged import judge
 from fcpair.evaluate.measure import Cut, Measure
 from fcpair.evaluate.measures import (
-    DEFAULT_MEASURES,
     F1,
     MAP,
     MEASURES,
@@ -29,6 +28,7 @@ from fcpair.evaluate.measures import (
     Recall,
     parse_measure,
 )
+from fcpair.params import DEFAULT_MEASURES
 
 ANY_K = st.integers(1, 15)
 PERSISTENCE = st.floats(0.01, 0.99)

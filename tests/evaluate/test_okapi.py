@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi, BM25Plus
 
-from evaluate.tasks import CN, HS, TASK
+from evaluate.searches import CN, HS, SEARCH
 from fcpair.errors import InputError
 from fcpair.evaluate.catalogue import parse_system
 from fcpair.evaluate.okapi import Variant, bm25_scores
@@ -103,9 +103,9 @@ def test_the_pool_is_ranked_by_the_variant(variant: Variant) -> None:
     """Every CN is `reply X`: the order is that of the scores, ties as they stand."""
     system, words = Bm25(variant=variant), [text.lower().split() for text in CN]
     scores = bm25_scores(words, [["reply", "d"]] * len(HS), variant, 1.5, 0.75)
-    task = type(TASK)(("Reply d.",) * len(HS), CN, TASK.hs_ids, TASK.cn_ids)
-    assert system.rank(task).order.tolist() == np.argsort(-scores.round(6), axis=1, kind="stable").tolist()
-    assert system.rank(task).order[0, 0] == 3
+    search = type(SEARCH)(("Reply d.",) * len(HS), CN, SEARCH.hs_ids, SEARCH.cn_ids)
+    assert system.rank(search).order.tolist() == np.argsort(-scores.round(6), axis=1, kind="stable").tolist()
+    assert system.rank(search).order[0, 0] == 3
 
 
 @pytest.mark.parametrize("variant", ["bm25l", "bm25plus"])

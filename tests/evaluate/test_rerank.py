@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
-from tiny_cross import save_tiny
+from models.served import Served, given, ranked
+from models.tiny_cross import save_tiny
 
-from evaluate.served import Served, given, ranked
-from evaluate.tasks import CN, HS, HS_IDS, TASK, ids
+from evaluate.searches import CN, HS, HS_IDS, SEARCH, ids
 from fcpair.errors import InputError
-from fcpair.evaluate import naming, rerank
+from fcpair.evaluate import picking, rerank
 from fcpair.evaluate.catalogue import parse_system
 from fcpair.evaluate.llm import Llm
-from fcpair.evaluate.question import Answer
-from fcpair.evaluate.ranking import Cost, Ranking, System, Task
+from fcpair.evaluate.ranking import Cost, Ranking, Search, System
 from fcpair.evaluate.rerank import Cross, Rerank
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
-from fcpair.models import Model
+from fcpair.models.find import Model
+from fcpair.models.prompt import Reply
 
-ONE = replace(TASK, hs=HS[:1], hs_ids=HS_IDS[:1])
+ONE = replace(SEARCH, hs=HS[:1], hs_ids=HS_IDS[:1])
 BY = Llm("tiny")
 
 
@@ -37,8 +37,8 @@ class Fixed(System):
     notes: tuple[str, ...] = ()
     model: Any = field(default=None, hash=False)
 
-    def rank(self, task: Task) -> Ranking:
-        order = np.array([self.row] * len(task.hs))
+    def rank(self, search: Search) -> Ranking:
+        order = np.array([self.row] * len(search.hs))
         return Ranking(order, -np.arange(order.size, dtype=float).reshape(order.shape), self.notes, self.model)
 
 
@@ -54,16 +54,16 @@ def test_it_is_given_the_top_in_the_order_of_the_first_and_asked_for_all(served:
 
 def test_more_than_ten_are_ordered(served: Served) -> None:
     cn_ids = tuple(range(1, 31))
-    task = Task(HS[:1], tuple(map(str, cn_ids)), (1,), cn_ids)
+    search = Search(HS[:1], tuple(map(str, cn_ids)), (1,), cn_ids)
     served.then = lambda asked: ranked(*reversed(given(asked)))
-    found = Rerank(Fixed(tuple(range(30))), by=BY).rank(task)
+    found = Rerank(Fixed(tuple(range(30))), by=BY).rank(search)
     assert found.order.tolist() == [[*range(24, -1, -1), *range(25, 30)]]
     assert found.notes == ()
 
 
 def test_what_it_names_comes_first_and_then_the_rest_of_the_first(served: Served) -> None:
     served.script = [ranked(104, 106, 105), ranked(105, 104, 106)]
-    found = Rerank(Fixed(), 3, by=BY).rank(replace(TASK, hs=HS[:2], hs_ids=HS_IDS[:2]))
+    found = Rerank(Fixed(), 3, by=BY).rank(replace(SEARCH, hs=HS[:2], hs_ids=HS_IDS[:2]))
     assert ids(found) == [[104, 106, 105, 103, 102, 101], [105, 104, 106, 103, 102, 101]]
     assert found.scores.tolist() == [[-1, -2, -3, -4, -5, -6]] * 2
     assert found.notes == ()
@@ -91,7 +91,7 @@ def test_an_id_that_is_named_again_keeps_its_rank_as_nothing(served: Served) -> 
 
 def test_rows_of_different_lengths_end_in_nothing(served: Served) -> None:
     served.script = [ranked(999, 105), ranked(105, 106)]
-    found = Rerank(Fixed(), 2, by=BY).rank(replace(TASK, hs=HS[:2], hs_ids=HS_IDS[:2]))
+    found = Rerank(Fixed(), 2, by=BY).rank(replace(SEARCH, hs=HS[:2], hs_ids=HS_IDS[:2]))
     assert ids(found) == [[0, 105, 106, 104, 103, 102, 101], [105, 106, 104, 103, 102, 101, 0]]
 
 
@@ -134,11 +134,11 @@ def test_each_cn_of_the_pool_has_one_rank_whatever_is_named(
     row: list[int], top: int, others: list[int], at: int
 ) -> None:
     """Nothing is lost and nothing stands twice; without a wrong id it is an order of the pool."""
-    shown = [TASK.cn_ids[position] for position in row[:top]]
+    shown = [SEARCH.cn_ids[position] for position in row[:top]]
     at = min(at, len(shown) - 1)
     named = [*others[:at], shown[0], *others[at:]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(naming, "recall", lambda _, read: read(Answer(f'{{"ranking": {named}}}', "tiny-2")))
+        patch.setattr(picking, "recall", lambda _, read: read(Reply(f'{{"ranking": {named}}}', "tiny-2")))
         found = Rerank(Fixed(tuple(row)), top, by=BY).rank(ONE).order[0].tolist()
     counted = named[: len(shown)]
     n_wrong = len(counted) - len(set(shown) & set(counted))
@@ -152,33 +152,33 @@ def test_each_cn_of_the_pool_has_one_rank_whatever_is_named(
 
 def test_what_it_costs_before_and_after(served: Served) -> None:
     system = Rerank(Fixed(), 3, by=BY)
-    before = system.cost(TASK)
+    before = system.cost(SEARCH)
     assert served.asked == []
     served.then = lambda asked: ranked(*given(asked))
-    system.rank(TASK)
+    system.rank(SEARCH)
     sent = [sum(len(part["content"]) for part in asked.body["messages"]) for asked in served.asked]
     assert before == Cost(3, 0, -(-sum(sent) // 4))
-    assert system.cost(TASK) == Cost(3, 3, 0)
+    assert system.cost(SEARCH) == Cost(3, 3, 0)
 
 
 def test_the_first_cns_of_the_pool_stand_in_for_a_top_that_has_to_be_asked_for(served: Served) -> None:
     first = Llm("other", n=3)
     in_order = Fixed(tuple(range(6)))
-    assert Rerank(first, 3, by=BY).cost(TASK) == first.cost(TASK) + Rerank(in_order, 3, by=BY).cost(TASK)
+    assert Rerank(first, 3, by=BY).cost(SEARCH) == first.cost(SEARCH) + Rerank(in_order, 3, by=BY).cost(SEARCH)
     assert served.asked == []
 
 
 def test_stand_ins_are_not_taken_for_answered(served: Served) -> None:
     served.then = lambda asked: ranked(*given(asked))
-    Rerank(Fixed(tuple(range(6))), 3, by=BY).rank(TASK)
-    assert Rerank(Llm("other", n=3), 3, by=BY).cost(TASK).cached == 0
+    Rerank(Fixed(tuple(range(6))), 3, by=BY).rank(SEARCH)
+    assert Rerank(Llm("other", n=3), 3, by=BY).cost(SEARCH).cached == 0
 
 
 def test_the_real_top_counts_once_the_first_is_answered(served: Served) -> None:
     served.then = lambda _: ranked(106, 105, 104)
     first = Llm("other", n=3)
-    first.rank(TASK)
-    assert Rerank(first, 3, by=BY).cost(TASK) == Cost(3, 3, 0) + Rerank(Fixed(), 3, by=BY).cost(TASK)
+    first.rank(SEARCH)
+    assert Rerank(first, 3, by=BY).cost(SEARCH) == Cost(3, 3, 0) + Rerank(Fixed(), 3, by=BY).cost(SEARCH)
 
 
 # -- by a cross-encoder
@@ -218,8 +218,8 @@ def test_nothing_comes_behind_the_scored_cns() -> None:
 
 @pytest.mark.usefixtures("by_letter")
 def test_every_hs_has_its_own_scores() -> None:
-    found = Cross("tiny", Random(1), 2).rank(TASK)
-    first = Random(1).rank(TASK)
+    found = Cross("tiny", Random(1), 2).rank(SEARCH)
+    first = Random(1).rank(SEARCH)
     np.testing.assert_array_equal(found.order[:, :2], np.sort(first.order[:, :2], axis=1))
     np.testing.assert_array_equal(found.order[:, 2:], first.order[:, 2:])
 
@@ -238,7 +238,7 @@ def test_a_real_cross_encoder_orders_the_top_as_its_predictions_do(tmp_path: Pat
     from sentence_transformers import CrossEncoder
 
     model = save_tiny(tmp_path / "tiny")
-    found = Cross(model.folder, Fixed(), 5).rank(TASK)
+    found = Cross(model.folder, Fixed(), 5).rank(SEARCH)
     for row, hs in enumerate(HS):
         predicted = CrossEncoder(model.folder).predict([(hs, cn) for cn in CN[1:]], show_progress_bar=False)
         assert found.order[row].tolist() == [*(1 + np.argsort(-predicted, kind="stable")), 0]

@@ -16,10 +16,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from fcpair.errors import InputError, ModelError
-from fcpair.evaluate.ranking import Cost, Ranking, System, Task
+from fcpair.evaluate.ranking import Cost, Ranking, Search, System
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
 from fcpair.label import APPROPRIATENESS
-from fcpair.simulate import truths
+from fcpair.stages.simulate import truths
 
 Scores = NDArray[np.float64]
 HS = (
@@ -38,8 +38,8 @@ CN = (
 SYSTEMS = [Random(), Tfidf(), Tfidf("pool+hs"), Bm25(), Bm25(tokens="space", lower=False), Sbert("all-MiniLM-L6-v2")]
 
 
-def task(hs: tuple[str, ...] = HS, cn: tuple[str, ...] = CN) -> Task:
-    return Task(hs, cn, tuple(range(1, len(hs) + 1)), tuple(range(101, len(cn) + 101)))
+def search(hs: tuple[str, ...] = HS, cn: tuple[str, ...] = CN) -> Search:
+    return Search(hs, cn, tuple(range(1, len(hs) + 1)), tuple(range(101, len(cn) + 101)))
 
 
 def by_cn(ranking: Ranking) -> Scores:
@@ -59,7 +59,7 @@ def written(path: Path, texts: list[str], column: str = "cn") -> Path:
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=str)
 def test_every_cn_has_a_rank_and_scores_never_rise(system: System) -> None:
-    ranking = system.rank(task())
+    ranking = system.rank(search())
     assert np.sort(ranking.order, axis=1).tolist() == [list(range(len(CN)))] * len(HS)
     assert (np.diff(ranking.scores, axis=1) <= 0).all()
 
@@ -67,7 +67,7 @@ def test_every_cn_has_a_rank_and_scores_never_rise(system: System) -> None:
 @pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)
 def test_ties_are_broken_by_candidate_order(system: System) -> None:
     """Each CN stands three times in the pool, and scores the same each time."""
-    ranking = system.rank(task(HS[:2], CN * 3))
+    ranking = system.rank(search(HS[:2], CN * 3))
     for order, scores in zip(ranking.order, ranking.scores, strict=True):
         expected = sorted(zip(-scores, order, strict=True))
         assert order.tolist() == [position for _, position in expected]
@@ -76,19 +76,19 @@ def test_ties_are_broken_by_candidate_order(system: System) -> None:
 
 @pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)
 def test_scores_that_differ_less_than_the_sixth_decimal_tie(system: System) -> None:
-    scores = system.rank(task()).scores
+    scores = system.rank(search()).scores
     assert scores.tolist() == np.round(scores, 6).tolist()
 
 
 @pytest.mark.parametrize("system", SYSTEMS[1:], ids=str)
 def test_the_other_hs_change_nothing(system: System) -> None:
     if system != Tfidf("pool+hs"):
-        assert system.rank(task(HS[1:2])).order.tolist() == system.rank(task()).order[1:2].tolist()
+        assert system.rank(search(HS[1:2])).order.tolist() == system.rank(search()).order[1:2].tolist()
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=str)
 def test_they_ask_nothing_of_a_service(system: System) -> None:
-    assert system.cost(task()) == Cost(0, 0, 0)
+    assert system.cost(search()) == Cost(0, 0, 0)
 
 
 # -- random
@@ -97,30 +97,30 @@ def test_they_ask_nothing_of_a_service(system: System) -> None:
 def test_a_random_order_has_nothing_to_do_with_labels_simulated_from_the_same_seed() -> None:
     n_hs, n_cn = 40, 100
     positive = truths(n_hs * n_cn, APPROPRIATENESS, 0.3, seed=13).reshape(n_hs, n_cn) == 2
-    order = Random(seed=13).rank(task(("hs",) * n_hs, ("cn",) * n_cn)).order
+    order = Random(seed=13).rank(search(("hs",) * n_hs, ("cn",) * n_cn)).order
     top = np.take_along_axis(positive, order[:, :50], axis=1)
     assert top.mean() == pytest.approx(positive.mean(), abs=0.04)  # 4 standard errors; one stream for both gives 0
 
 
 def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
-    large = task(HS, CN * 10)
+    large = search(HS, CN * 10)
     once, again, other = (Random(seed).rank(large).order.tolist() for seed in (3, 3, 4))
     assert once == again != other
 
 
 def test_each_hs_has_an_order_of_its_own() -> None:
-    orders = Random().rank(task(HS, CN * 10)).order.tolist()
+    orders = Random().rank(search(HS, CN * 10)).order.tolist()
     assert len({tuple(order) for order in orders}) == len(HS)
 
 
 def test_an_hs_has_the_same_order_whatever_other_hs_there_are() -> None:
-    both, alone = Task(HS[:2], CN, (7, 9), tuple(range(len(CN)))), Task(HS[1:2], CN, (9,), tuple(range(len(CN))))
+    both, alone = Search(HS[:2], CN, (7, 9), tuple(range(len(CN)))), Search(HS[1:2], CN, (9,), tuple(range(len(CN))))
     assert Random(3).rank(both).order[1].tolist() == Random(3).rank(alone).order[0].tolist()
 
 
 def test_every_place_is_as_likely() -> None:
     """4,000 orders of four CNs: each CN is first in a quarter, within three standard errors."""
-    first = Random(1).rank(task(("hs",) * 4_000, CN[:4])).order[:, 0]
+    first = Random(1).rank(search(("hs",) * 4_000, CN[:4])).order[:, 0]
     shares = np.bincount(first) / 4_000
     assert shares == pytest.approx([0.25] * 4, abs=3 * math.sqrt(0.25 * 0.75 / 4_000))
 
@@ -130,10 +130,10 @@ def test_every_place_is_as_likely() -> None:
 
 @pytest.mark.parametrize("system", [Tfidf(), Bm25(), Bm25(variant="bm25plus")])
 def test_an_hs_that_shares_no_word_with_any_cn_is_told(system: System) -> None:
-    ranked = system.rank(task(("tea kettle", "unheard of"), ("a kettle", "more tea")))
+    ranked = system.rank(search(("tea kettle", "unheard of"), ("a kettle", "more tea")))
     assert ranked.notes == ("1 of 2 HS share no word with any CN: candidate order ranks for them",)
     assert ranked.order[1].tolist() == [0, 1]
-    assert system.rank(task(("tea kettle",), ("a kettle", "more tea"))).notes == ()
+    assert system.rank(search(("tea kettle",), ("a kettle", "more tea"))).notes == ()
 
 
 def cosines_by_scikit_learn(fitted_on: list[str]) -> Scores:
@@ -145,30 +145,30 @@ def cosines_by_scikit_learn(fitted_on: list[str]) -> Scores:
 def test_tfidf_is_the_cosine_of_scikit_learn(fit: str, texts: list[str]) -> None:
     assert fit in {"pool", "pool+hs"}
     system = Tfidf("pool") if fit == "pool" else Tfidf("pool+hs")
-    assert by_cn(system.rank(task())) == pytest.approx(cosines_by_scikit_learn(texts), abs=6e-7)
+    assert by_cn(system.rank(search())) == pytest.approx(cosines_by_scikit_learn(texts), abs=6e-7)
 
 
 def test_tfidf_of_a_file_counts_a_repeated_text_as_often_as_it_stands_there(tmp_path: Path) -> None:
     texts = [CN[0], CN[2], CN[2], CN[2], "people laugh"]
-    found = by_cn(Tfidf(written(tmp_path / "corpus.csv", texts)).rank(task()))
+    found = by_cn(Tfidf(written(tmp_path / "corpus.csv", texts)).rank(search()))
     assert found == pytest.approx(cosines_by_scikit_learn(texts), abs=6e-7)
     assert found != pytest.approx(cosines_by_scikit_learn([CN[0], CN[2], "people laugh"]), abs=1e-3)
 
 
 def test_tfidf_knows_no_word_that_the_file_lacks(tmp_path: Path) -> None:
-    ranking = Tfidf(written(tmp_path / "corpus.csv", ["tomato"])).rank(task())
+    ranking = Tfidf(written(tmp_path / "corpus.csv", ["tomato"])).rank(search())
     assert ranking.scores[:2].max() == 0
 
 
 @pytest.mark.parametrize("column", ["counterSpeech", "COUNTER_NARRATIVE"])
 def test_the_file_may_be_a_corpus_as_it_was_published(tmp_path: Path, column: str) -> None:
     here, there = (written(tmp_path / f"{name}.csv", list(CN[:4]), name) for name in ("cn", column))
-    assert by_cn(Tfidf(there).rank(task())).tolist() == by_cn(Tfidf(here).rank(task())).tolist()
+    assert by_cn(Tfidf(there).rank(search())).tolist() == by_cn(Tfidf(here).rank(search())).tolist()
 
 
 def test_texts_without_a_word_of_two_letters_are_refused() -> None:
     with pytest.raises(InputError, match=r"tfidf\(fit=pool\): no text has a token"):
-        Tfidf().rank(task(HS, ("a b", "!")))
+        Tfidf().rank(search(HS, ("a b", "!")))
 
 
 # -- bm25
@@ -200,16 +200,16 @@ def all_by_loop(system: Bm25, corpus: list[str]) -> Scores:
 @pytest.mark.parametrize("b", [0, 0.75, 1])
 def test_bm25_is_that_of_a_loop(k1: float, b: float) -> None:
     system = Bm25(k1, b)
-    assert by_cn(system.rank(task())) == pytest.approx(all_by_loop(system, list(CN)), abs=6e-7)
+    assert by_cn(system.rank(search())) == pytest.approx(all_by_loop(system, list(CN)), abs=6e-7)
 
 
 @pytest.mark.parametrize(
     "system", [Bm25(tokens="space"), Bm25(lower=False), Bm25(tokens="space", lower=False)], ids=lambda one: one.short
 )
 def test_bm25_takes_tokens_as_it_is_told(system: Bm25) -> None:
-    found = by_cn(system.rank(task()))
+    found = by_cn(system.rank(search()))
     assert found == pytest.approx(all_by_loop(system, list(CN)), abs=6e-7)
-    assert found != pytest.approx(by_cn(Bm25().rank(task())), abs=1e-3)
+    assert found != pytest.approx(by_cn(Bm25().rank(search())), abs=1e-3)
 
 
 words = st.text("ab ,A", min_size=1, max_size=12).filter(lambda text: bool(re.search(r"\w", text)))
@@ -218,7 +218,7 @@ words = st.text("ab ,A", min_size=1, max_size=12).filter(lambda text: bool(re.se
 @given(st.lists(words, min_size=1, max_size=5), st.text("abc ,A", max_size=12))
 @settings(max_examples=30)
 def test_bm25_of_any_texts_is_that_of_a_loop(cn: list[str], hs: str) -> None:
-    found = by_cn(Bm25().rank(task((hs,), tuple(cn))))
+    found = by_cn(Bm25().rank(search((hs,), tuple(cn))))
     expected = [bm25_by_loop(Bm25(), cn, hs, text) for text in cn]
     assert found[0] == pytest.approx(expected, abs=6e-7)
 
@@ -227,33 +227,33 @@ def test_bm25_of_a_file_counts_repeated_texts_and_adds_those_of_the_pool_that_it
     there = [CN[0], CN[2], CN[2], f" {CN[4]} ", "people laugh", "people laugh"]
     system = Bm25(fit=written(tmp_path / "corpus.csv", there))
     corpus = [*there, CN[1], CN[3], CN[5]]
-    assert by_cn(system.rank(task())) == pytest.approx(all_by_loop(system, corpus), abs=6e-7)
+    assert by_cn(system.rank(search())) == pytest.approx(all_by_loop(system, corpus), abs=6e-7)
 
 
 def test_bm25_counts_a_repeated_token_of_the_hs_each_time() -> None:
-    once, twice = by_cn(Bm25().rank(task(("pizza", "pizza, pizza"))))
+    once, twice = by_cn(Bm25().rank(search(("pizza", "pizza, pizza"))))
     assert twice == pytest.approx(2 * once, abs=2e-6)
 
 
 def test_an_unknown_token_of_the_hs_changes_nothing() -> None:
-    known, with_unknown = by_cn(Bm25().rank(task(("pizza", "zzz pizza qqq"))))
+    known, with_unknown = by_cn(Bm25().rank(search(("pizza", "zzz pizza qqq"))))
     assert with_unknown.tolist() == known.tolist()
 
 
 @pytest.mark.parametrize("hs", ["zzz qqq", "...", ""])
 def test_an_hs_without_a_known_token_ranks_the_pool_in_its_order(hs: str) -> None:
-    ranking = Bm25().rank(task((hs, HS[0])))
+    ranking = Bm25().rank(search((hs, HS[0])))
     assert ranking.order[0].tolist() == list(range(len(CN)))
     assert ranking.scores[0].tolist() == [0] * len(CN)
 
 
 def test_a_cn_without_a_token_scores_0() -> None:
-    assert by_cn(Bm25().rank(task(HS, (*CN, "...")))).T[-1].tolist() == [0] * len(HS)
+    assert by_cn(Bm25().rank(search(HS, (*CN, "...")))).T[-1].tolist() == [0] * len(HS)
 
 
 def test_a_pool_without_tokens_is_refused() -> None:
     with pytest.raises(InputError, match=r"bm25\(.*\): no text has a token"):
-        Bm25().rank(task(HS, ("...", "!")))
+        Bm25().rank(search(HS, ("...", "!")))
 
 
 # -- sbert
@@ -262,22 +262,22 @@ def test_a_pool_without_tokens_is_refused() -> None:
 def test_sbert_is_the_cosine_of_the_model() -> None:
     from sentence_transformers import SentenceTransformer
 
-    from fcpair.models import resolve
+    from fcpair.models.find import resolve
 
     model = SentenceTransformer(resolve("all-MiniLM-L6-v2").folder)
     vectors = model.encode([*HS, *CN], normalize_embeddings=True, show_progress_bar=False)
     expected = vectors[: len(HS)] @ vectors[len(HS) :].T
-    assert by_cn(Sbert("all-MiniLM-L6-v2").rank(task())) == pytest.approx(expected, abs=1e-4)
+    assert by_cn(Sbert("all-MiniLM-L6-v2").rank(search())) == pytest.approx(expected, abs=1e-4)
 
 
 def test_sbert_puts_what_an_example_text_is_about_first() -> None:
-    order = Sbert("all-MiniLM-L6-v2").rank(task()).order
+    order = Sbert("all-MiniLM-L6-v2").rank(search()).order
     assert set(order[0, :2]) <= {0, 2, 4}
     assert set(order[1, :2]) == {1, 3}
 
 
 def test_sbert_keeps_which_weights_it_used() -> None:
-    model = Sbert("all-MiniLM-L6-v2").rank(task()).model
+    model = Sbert("all-MiniLM-L6-v2").rank(search()).model
     assert model is not None
     assert model["name"] == "all-MiniLM-L6-v2"
     assert len(model["sha256"]) == 64
@@ -285,7 +285,7 @@ def test_sbert_keeps_which_weights_it_used() -> None:
 
 def test_a_model_that_cannot_be_had_is_named() -> None:
     with pytest.raises(ModelError, match="no-such-model"):
-        Sbert("no-such-model").rank(task())
+        Sbert("no-such-model").rank(search())
 
 
 # -- refused
@@ -311,11 +311,11 @@ def test_a_seed_below_0_is_refused() -> None:
 @pytest.mark.parametrize("cls", [Tfidf, Bm25])
 def test_a_file_that_is_not_there_is_named(cls: type[Tfidf | Bm25], tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.csv: there is no such file"):
-        cls(fit=tmp_path / "none.csv").rank(task())
+        cls(fit=tmp_path / "none.csv").rank(search())
 
 
 @pytest.mark.parametrize("cls", [Tfidf, Bm25])
 def test_a_file_without_the_column_is_refused(cls: type[Tfidf | Bm25], tmp_path: Path) -> None:
     file = written(tmp_path / "corpus.csv", ["a"], "text")
     with pytest.raises(InputError, match="missing column `cn`; found text, note"):
-        cls(fit=file).rank(task())
+        cls(fit=file).rank(search())

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError
+from fcpair.files.tabular import read_table, write_table
 from fcpair.params import Assign, Pair
 from fcpair.records import Role
 from fcpair.study import Study
-from fcpair.tabular import read_table, write_table
 from steps.small import ANNOTATORS, HS, dump, labels_of, open_work, record, write_csv
 
 At = Callable[[str], Study]

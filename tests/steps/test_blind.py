@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, StageError
+from fcpair.files.tabular import read_table
 from fcpair.params import Validate
 from fcpair.records import Role, Round, Submission
 from fcpair.study import Study
-from fcpair.tabular import read_table
 from steps.online import at_desk, give
 from steps.small import NAMES, assert_refused, check, open_work, record, standing, who_had, write_csv
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fcpair import encode, models
-from fcpair.agree import AgreementOptions
 from fcpair.errors import FcpairError, InputError, StageError, StudyError
-from fcpair.models import Model
+from fcpair.models import encode, find
+from fcpair.models.find import Model
 from fcpair.params import (
     Adjudicate,
+    Agree,
     Assign,
     Import,
     Pair,
@@ -75,7 +75,7 @@ def fake_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
         angles = np.linspace(0, np.pi, len(texts))
         return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
-    monkeypatch.setattr(models, "resolve", lambda name: Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
+    monkeypatch.setattr(find, "resolve", lambda name: Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
     monkeypatch.setattr(encode, "encode", encoded)
 
 
@@ -104,7 +104,7 @@ def built(study: Study) -> dict[str, int]:
             lambda study, folder: study.import_labels(csv_file(folder, pair="1", annotator="a", label="0")),
             "fcpair pair",
         ),
-        ("dealt", lambda study, folder: study.agreement(AgreementOptions()), "fcpair labels import"),
+        ("dealt", lambda study, folder: study.agreement(Agree()), "fcpair labels import"),
         ("dealt", lambda study, folder: study.adjudicate(Adjudicate()), "fcpair labels import"),
         ("dealt", lambda study, folder: study.adjudicate_dry_run(Adjudicate()), "fcpair labels import"),
         (

@@ -26,7 +26,7 @@ from fcpair.params import (
 )
 from fcpair.recipe import Recipe
 from fcpair.records import Role, Round
-from fcpair.steps import deal, grade
+from fcpair.steps import assign, partition
 from fcpair.study import Study
 from steps.small import SELECTED, VALIDATORS, assert_refused, check, dump, open_work, record, write_corpus, write_csv
 
@@ -193,7 +193,7 @@ def test_tier_rules_may_change_with_the_recipe(at: At) -> None:
 def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
     study = at("checked")
     study.adjudicate(Adjudicate("majority", "discard"))
-    grade.note_partition(study._store, Partition("majority"))
+    partition.note_partition(study._store, Partition("majority"))
     assert [run.stage for run in study.walk(Recipe())] == ["agreement"]
     assert study.own(Partition) == Partition("majority")
 
@@ -210,7 +210,7 @@ def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
 )
 def test_no_recipe_loosens_a_limit_in_silence(at: At, given: dict[str, Any], row: list[str]) -> None:
     study = at("dealt")
-    deal.note_annotate(study._store, Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
+    assign.note_annotate(study._store, Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
     lines = refused(study, Recipe(annotate=Annotate(**given)))
     assert rows(lines) == [row]
     assert "`--loosen` takes the recipe's looser limits over." in lines
@@ -220,7 +220,7 @@ def test_no_recipe_loosens_a_limit_in_silence(at: At, given: dict[str, Any], row
 
 def test_a_recipe_may_tighten_limits_and_change_its_texts(at: At) -> None:
     study = at("dealt")
-    deal.note_annotate(study._store, Annotate(daily_limit=40))
+    assign.note_annotate(study._store, Annotate(daily_limit=40))
     tighter = Annotate(daily_limit=30, total_limit=90, opt_out="hs_topic", contact="Ada")
     assert [run.stage for run in study.walk(Recipe(annotate=tighter))] == ["annotate"]
     assert study.own(Annotate) == tighter

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.files.tabular import read_table
 from fcpair.params import Adjudicate, Annotate, Assign, Simulate, Validate
 from fcpair.records import Role, Round, Submission
 from fcpair.study import Study
-from fcpair.tabular import read_table
 from steps.online import admit, at_desk, give
 from steps.small import assert_refused, check, open_work, record, who_had
 

@@ -118,9 +118,9 @@ def test_no_system_is_refused(at: At) -> None:
         ({"seed": -1}, "seed is -1"),
     ],
 )
-def test_options_that_cannot_be_used_are_refused(given: dict[str, Any], said: str) -> None:
+def test_options_that_cannot_be_used_are_refused(at: At, given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        options(**given)
+        at("checked").evaluate(options(**given))
 
 
 def test_what_was_found_is_noted_and_can_be_read_back(at: At) -> None:

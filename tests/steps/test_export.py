@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import FcpairError, InputError, StageError
-from fcpair.export.training import COLUMNS
+from fcpair.files.tabular import read_table
+from fcpair.files.training import COLUMNS
 from fcpair.params import Import, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.store import texts
 from fcpair.study import Study
-from fcpair.tabular import read_table
 from steps.small import CNS, HS, SELECTED, SHARED, assert_refused, dump, write_csv
 
 At = Callable[[str], Study]

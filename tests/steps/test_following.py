@@ -13,10 +13,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from fcpair.adjudicate import Policy, Ties, labels_changed
 from fcpair.errors import ConflictError, InputError
-from fcpair.params import Adjudicate, Assign, Simulate, Validate
+from fcpair.params import Adjudicate, Assign, Policy, Simulate, Ties, Validate
 from fcpair.records import Role, Round, Tier
+from fcpair.stages.adjudicate import labels_changed
 from fcpair.steps.docket import Ruling
 from fcpair.study import Study
 from steps.online import admit, at_desk, give

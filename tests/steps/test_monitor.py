@@ -181,9 +181,10 @@ def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
     study.add_people(["judy"], Role.ADJUDICATOR)
     pair = study.waiting()[0]
     with study._store.write() as tx:
-        from fcpair.steps import judge, staff
+        from fcpair.steps import adjudicate
+        from fcpair.steps.people import find
 
-        judge.enter_decision(tx, pair, None, staff.find(tx, "judy"), "what of irony?", flagged=True)
+        adjudicate.enter_decision(tx, pair, None, find(tx, "judy"), "what of irony?", flagged=True)
     flag = study.monitor.flags()[0]
     assert (flag.pair_id, flag.outcome, flag.by, flag.note, flag.stands) == (
         pair,

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from fcpair.errors import FcpairError, InputError, RefusedError
-from fcpair.params import Adjudicate, Partition, Setup, Simulate, Validate
-from fcpair.partition import DiamondRule
+from fcpair.files.tabular import read_table
+from fcpair.params import Adjudicate, DiamondRule, Partition, Setup, Simulate, Validate
 from fcpair.records import Role, Round, Tier
 from fcpair.study import Study
-from fcpair.tabular import read_table
 from steps.small import (
     ANNOTATORS,
     NAMES,

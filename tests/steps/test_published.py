@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from fcpair.errors import InputError, StageError
+from fcpair.files.published import ANSWERS, CN_METADATA, CN_TEXT, FINAL, HS_METADATA, HS_TEXT, INDEX, VALID
+from fcpair.files.tabular import read_table
 from fcpair.label import parse_scheme
 from fcpair.params import Adjudicate, Partition, Setup
-from fcpair.published import ANSWERS, CN_METADATA, CN_TEXT, FINAL, HS_METADATA, HS_TEXT, INDEX, VALID
 from fcpair.records import Role, Tier
 from fcpair.study import Study
-from fcpair.tabular import read_table
 from steps.small import CNS, HS, dump, labels_of, standing, write_csv
 
 At = Callable[[str], Study]

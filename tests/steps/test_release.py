@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import FcpairError, InputError
+from fcpair.files.tabular import SUFFIXES, read_table, write_table
 from fcpair.params import Adjudicate, Import, Pair, Partition, Select, Validate
 from fcpair.records import Role, Tier
 from fcpair.store import runs, texts
 from fcpair.study import Study
-from fcpair.tabular import SUFFIXES, read_table, write_table
 from steps.small import check, dump, labels_of, set_candidates, write_csv
 
 At = Callable[[str], Study]

@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from fcpair import encode, models
 from fcpair.cli import main
 from fcpair.errors import InputError, StageError
-from fcpair.models import Model
+from fcpair.models import encode, find
+from fcpair.models.find import Model
 from fcpair.params import Import, Pair, Retrieve, Select
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import RunRecord
@@ -256,7 +256,7 @@ def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_
         angles = np.linspace(0, np.pi, len(bodies))
         return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
-    monkeypatch.setattr(models, "resolve", lambda name: Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
+    monkeypatch.setattr(find, "resolve", lambda name: Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
     monkeypatch.setattr(encode, "encode", encoded)
     run = collection.retrieve(Retrieve(k=2))
     assert (run.counts["source_cns"], run.counts["candidates"]) == (1, 2)

@@ -10,7 +10,7 @@ import pytest
 
 from fcpair.params import Adjudicate, Annotate, Evaluate, Partition, Validate
 from fcpair.records import Role, Tier
-from fcpair.steps import deal, grade
+from fcpair.steps import assign, partition
 from fcpair.steps.ground import is_own, own
 from fcpair.store import runs, settings
 from fcpair.study import Study
@@ -33,19 +33,19 @@ def kept(study: Study, stage: str) -> dict[str, object]:
 
 def test_a_limit_holds_in_a_version_with_one_more_field(at: At) -> None:
     study = at("dealt")
-    deal.note_annotate(study._store, Annotate(daily_limit=40, opt_out="hs_topic"))
+    assign.note_annotate(study._store, Annotate(daily_limit=40, opt_out="hs_topic"))
     assert study.own(LaterAnnotate) == LaterAnnotate(daily_limit=40, opt_out="hs_topic", weekly_limit=None)
 
 
 def test_a_limit_holds_in_a_version_with_a_field_less(at: At) -> None:
     study = at("dealt")
-    deal.note_annotate(study._store, LaterAnnotate(daily_limit=40, weekly_limit=100))
+    assign.note_annotate(study._store, LaterAnnotate(daily_limit=40, weekly_limit=100))
     assert study.own(Annotate) == Annotate(daily_limit=40)
 
 
 def test_a_new_field_with_its_default_is_nothing_to_be_noted(at: At) -> None:
     study = at("dealt")
-    deal.note_annotate(study._store, Annotate(daily_limit=40))
+    assign.note_annotate(study._store, Annotate(daily_limit=40))
     with study._store.read() as tx:
         assert is_own(tx, LaterAnnotate(daily_limit=40))
         assert not is_own(tx, LaterAnnotate(daily_limit=40, weekly_limit=100))
@@ -53,7 +53,7 @@ def test_a_new_field_with_its_default_is_nothing_to_be_noted(at: At) -> None:
 
 def test_the_tier_rule_holds_in_a_version_with_one_more_field(at: At) -> None:
     study = at("checked")
-    grade.note_partition(study._store, Partition("majority"))
+    partition.note_partition(study._store, Partition("majority"))
     later = make_dataclass("Later", [("minimum", int, 1)], bases=(Partition,), frozen=True)
     assert study.own(later).diamond == "majority"
 
@@ -69,7 +69,7 @@ def test_the_policy_that_was_applied_is_a_setting(at: At) -> None:
 
 def test_nothing_is_read_back_from_the_run_log(at: At, tmp_path: Path) -> None:
     study = at("decided")
-    deal.note_annotate(study._store, Annotate(daily_limit=40))
+    assign.note_annotate(study._store, Annotate(daily_limit=40))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
     study.assign_validation(Validate(seed=1, blind=True))
     with study._store.write() as tx:
@@ -90,8 +90,8 @@ def test_a_release_and_an_evaluation_by_hand_set_nothing(at: At, tmp_path: Path)
 
 def test_each_setting_names_the_run_that_set_it_last(at: At) -> None:
     study = at("dealt")
-    first = deal.note_annotate(study._store, Annotate(daily_limit=40, contact="Ada"))
-    second = deal.note_annotate(study._store, Annotate(daily_limit=30, contact="Ada"))
+    first = assign.note_annotate(study._store, Annotate(daily_limit=40, contact="Ada"))
+    second = assign.note_annotate(study._store, Annotate(daily_limit=30, contact="Ada"))
     with study._store.read() as tx:
         rows = tx.exec_driver_sql("SELECT key, run_id FROM setting WHERE key LIKE 'annotate.%'").all()
     set_by = {str(key): int(run) for key, run in rows}

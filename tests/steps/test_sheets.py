@@ -11,10 +11,10 @@ import pytest
 from openpyxl import load_workbook
 
 from fcpair.errors import InputError, StageError
+from fcpair.files.tabular import read_table, write_table
 from fcpair.params import Assign, Import, Pair, Select, Setup
 from fcpair.records import Role
 from fcpair.study import Study
-from fcpair.tabular import read_table, write_table
 from steps.small import ANNOTATORS, assert_refused, labels_of, open_work, set_candidates, standing, write_csv
 
 At = Callable[[str], Study]
@@ -232,7 +232,7 @@ def test_a_workbook_for_validators_offers_verdicts(at: At, tmp_path: Path) -> No
 
 
 def test_a_text_that_no_cell_can_hold_is_not_cut(tmp_path: Path) -> None:
-    from fcpair.sheets import Blank, write_sheet
+    from fcpair.files.sheets import Blank, write_sheet
 
     rows = pd.DataFrame({"hs": ["x" * 40_000], "label": [""]})
     with pytest.raises(InputError, match="40,000 characters, and a cell 32,767 at most; write CSV"):

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
+from fcpair.files.tabular import read_table, write_table
 from fcpair.params import Adjudicate
 from fcpair.records import Round
 from fcpair.study import Study
-from fcpair.tabular import read_table, write_table
 from steps.small import assert_refused, open_work, record, standing, write_csv
 
 At = Callable[[str], Study]

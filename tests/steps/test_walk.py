@@ -9,9 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.agree import AgreementOptions
 from fcpair.errors import RecipeEndError
-from fcpair.params import Adjudicate, Assign, Import, Pair, Partition, Retrieve, Select, Setup, Simulate, Validate
+from fcpair.params import (
+    Adjudicate,
+    Agree,
+    Assign,
+    Import,
+    Pair,
+    Partition,
+    Retrieve,
+    Select,
+    Setup,
+    Simulate,
+    Validate,
+)
 from fcpair.recipe import Recipe
 from fcpair.records import Round, Tier
 from fcpair.study import Study
@@ -30,7 +41,7 @@ def recipe(tmp_path: Path) -> Recipe:
         retrieve=Retrieve(k=2),
         pair=Pair(),
         assign=Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1),
-        agreement=AgreementOptions(level=0.9),
+        agreement=Agree(level=0.9),
         adjudicate=Adjudicate("majority", "discard"),
         validate=Validate(validators=2, seed=1),
         partition=Partition("majority"),
@@ -88,7 +99,7 @@ def test_a_section_that_comes_next_and_is_not_there_is_named(at: At, recipe: Rec
 def test_the_rules_of_the_recipe_become_the_study_s_own(finished: Study, recipe: Recipe) -> None:
     assert walked(finished, recipe) == ["agreement", "partition"]
     assert finished.own(Partition) == Partition("majority")
-    assert finished.own(AgreementOptions) == AgreementOptions(level=0.9)
+    assert finished.own(Agree) == Agree(level=0.9)
     assert (
         str(finished.partition().rules[-1])
         == "2 labels or more, at least two and more than half equal to the final one; valid"
@@ -98,7 +109,7 @@ def test_the_rules_of_the_recipe_become_the_study_s_own(finished: Study, recipe:
 
 def test_what_is_given_comes_before_the_recipe(finished: Study, recipe: Recipe) -> None:
     walked(finished, recipe)
-    assert finished.own(AgreementOptions, weights="linear") == AgreementOptions("linear", level=0.9)
+    assert finished.own(Agree, weights="linear") == Agree("linear", level=0.9)
 
 
 def test_without_a_recipe_the_defaults_hold(at: At) -> None:

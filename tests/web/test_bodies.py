@@ -13,8 +13,8 @@ import pytest
 from fastapi import Request
 
 from fcpair.errors import StudyError
+from fcpair.params import MOST_GUIDELINES
 from fcpair.records import Role
-from fcpair.steps import guide
 from fcpair.steps.access import Access
 from fcpair.web import bodies
 from fcpair.web.bodies import Bodies, GoneError, RefusedBodyError
@@ -271,4 +271,4 @@ def test_escapes_are_whole_wherever_a_text_is_cut() -> None:
 
 
 def test_the_limit_of_guidelines_is_2_mib() -> None:
-    assert guide.MOST_BYTES == 2 * MIB
+    assert MOST_GUIDELINES == 2 * MIB

@@ -1,0 +1,98 @@
+"""agreement, adjudicate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from fcpair.cli.dialogue import Dialogue, check_terminal
+from fcpair.cli.options import supersede_option, with_study
+from fcpair.cli.output import counted, done, say
+from fcpair.cli.terminal import show, tell
+from fcpair.params import Adjudicate, Policy, Ties
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+
+FIGURE_COLUMNS = ("figure", "n", "value", "low", "high", "note")
+SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
+
+
+@click.command()
+@click.option("--policy", type=click.Choice(get_args(Policy)), help="Decide by rule, without the dialogue.")
+@click.option(
+    "--ties",
+    type=click.Choice(get_args(Ties)),
+    default="wait",
+    show_default=True,
+    help="With a rule: whether ties and `not sure` alone wait for a person or are discarded.",
+)
+@click.option("--import", "path", type=click.Path(path_type=Path), help="Take the decisions of a file.")
+@click.option(
+    "--sheet",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the pairs that wait for `--by` as a sheet to fill in (.csv or .xlsx); `--import` takes it back.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be decided, and whether that is what stands.")
+@supersede_option
+@click.option("--by", default="adjudicator", show_default=True, help="The pseudonym of the person who decides.")
+@with_study
+def adjudicate(study: Study, **given: Any) -> None:
+    """Turn each pair's labels into one.
+
+    Alone it opens a dialogue, one conflict at a time; `--policy` and `--import FILE` decide without it, and `--sheet
+    FILE` writes what waits. A policy holds until another one is given: what it decides follows the labels. A dry run
+    ends with exit 1 when what it would decide is not what stands.
+
+    \b
+    Example:
+      fcpair adjudicate --by ana
+      fcpair adjudicate --policy majority
+      fcpair adjudicate --policy majority --dry-run
+      fcpair adjudicate --import decisions.csv
+      fcpair adjudicate --sheet conflicts.xlsx --by ana
+    """
+    said = [flag for flag, name in (("--policy", "policy"), ("--import", "path"), ("--sheet", "sheet")) if given[name]]
+    if len(said) > 1:
+        raise click.UsageError(f"give either {' or '.join(said)}, not both")
+    if given["sheet"]:
+        show(f"{given['sheet']}: {study.write_conflicts(given['sheet'], by=given['by']):,} pairs")
+        return
+    held = study.policy
+    options = Adjudicate(given["policy"], given["ties"]) if given["policy"] else held or Adjudicate()
+    if given["dry_run"]:
+        _compare(study, options)
+    elif given["path"]:
+        done(study.import_outcomes(given["path"], supersede=given["supersede"]), given["path"])
+    elif given["policy"]:
+        _apply(study, options, held)
+    else:
+        check_terminal()
+        study.agenda(given["by"])  # says who cannot decide, before anything is written
+        if held is None:
+            done(study.adjudicate(options))
+        Dialogue(study, given["by"]).hold()
+
+
+def _apply(study: Study, options: Adjudicate, held: Adjudicate | None) -> None:
+    """Decide by a policy; say what that discards, and how to take it back."""
+    discards = study.adjudicate_dry_run(options).discards
+    done(study.adjudicate(options))
+    if discards:
+        back = (held or Adjudicate()).command
+        were = "1 pair was" if discards == 1 else f"{discards:,} pairs were"
+        say(f"{were} discarded; `{back}` takes that back")
+
+
+def _compare(study: Study, options: Adjudicate) -> None:
+    result = study.adjudicate_dry_run(options)
+    tell(f"would be: {counted(result.counts)}")
+    tell(f"{result.standing:,} decisions stand; {result.same:,} of {result.compared:,} compared are the same")
+    for what, pairs in (("different", result.different), ("to be reopened", result.reopened)):
+        if pairs:
+            say(f"{what}: pairs {', '.join(map(str, pairs[:20]))}{' ...' * (len(pairs) > 20)}")
+    if result.different or result.reopened:
+        raise SystemExit(1)

@@ -1,0 +1,99 @@
+"""agreement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import format_option, own_params, with_study
+from fcpair.cli.output import Table, emit, working
+from fcpair.cli.table import Cell
+from fcpair.params import Agree
+from fcpair.records import Figure
+
+if TYPE_CHECKING:
+    from fcpair.stages.agree import Agreement
+    from fcpair.stages.kappa import SubsetAgreement
+    from fcpair.study import Study
+
+FIGURE_COLUMNS = ("figure", "n", "value", "low", "high", "note")
+SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
+
+
+@click.command()
+@with_study
+@own_params(Agree)
+@format_option
+def agreement(study: Study, options: Agree, form: str) -> None:
+    """Measure how far annotators agree.
+
+    It uses the labels as they were given, before adjudication. Intervals come from leaving out one HS and
+    one CN at a time, and one annotator where they are to speak for new annotators too; a figure that is
+    undefined says why.
+
+    \b
+    Example:
+      fcpair agreement --weights linear --not-sure drop
+      fcpair agreement --intervals annotators
+      fcpair agreement --format json
+    """
+    with working("measuring agreement"):
+        measured = study.agreement(options)
+    simulated = study.simulated
+    figures = (*measured.pooled, *measured.summary)
+    rows = [_figure_row(figure) for figure in figures] + [_subset_as_figure(subset) for subset in measured.subsets]
+    subsets = [_subset_row(one) for one in measured.subsets]
+    subset_notes = _footnotes({" and ".join(one.annotators): _note(one.kappa) for one in measured.subsets})
+    tables = (
+        Table(
+            _rests_on(measured),
+            FIGURE_COLUMNS[:-1],
+            [list(_figure_row(figure).values())[:-1] for figure in figures],
+            _footnotes({figure.name: _note(figure) for figure in figures}),
+        ),
+        Table(
+            "Cohen's kappa of every two annotators; intervals for new HS and CN, the same two",
+            SUBSET_COLUMNS,
+            subsets,
+            subset_notes,
+        ),
+    )
+    emit(form, data={**measured.as_dict(), "simulated": simulated}, tables=tables, rows=rows, simulated=simulated)
+
+
+def _footnotes(notes: dict[str, str]) -> list[str]:
+    """Each remark once, with the figures that it is about."""
+    about: dict[str, list[str]] = {}
+    for name, note in notes.items():
+        for remark in filter(None, note.split("; ")):
+            about.setdefault(remark, []).append(name)
+    return [f"{'; '.join(names)}: {remark}" for remark, names in about.items()]
+
+
+def _rests_on(measured: Agreement) -> str:
+    options = measured.options
+    return (
+        f"Agreement: {measured.n_labels:,} labels on {measured.n_pairs:,} pairs, {measured.n_overlapped:,} with two or "
+        f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.not_sure}\n"
+        f"{100 * options.level:g} % intervals for {measured.spoken_for}"
+    )
+
+
+def _figure_row(figure: Figure) -> dict[str, Cell]:
+    values = (figure.name, figure.n, figure.value, figure.low, figure.high, _note(figure))
+    return dict(zip(FIGURE_COLUMNS, values, strict=True))
+
+
+def _note(figure: Figure) -> str:
+    return f"undefined, because {figure.undefined}" if figure.undefined else figure.note
+
+
+def _subset_as_figure(subset: SubsetAgreement) -> dict[str, Cell]:
+    return _figure_row(subset.kappa) | {"figure": f"Cohen's kappa, {' and '.join(subset.annotators)}"}
+
+
+def _subset_row(subset: SubsetAgreement) -> list[Cell]:
+    row = _figure_row(subset.kappa)
+    names = " and ".join(subset.annotators)
+    return [names, subset.n, subset.raw_agreement, row["value"], subset.kappa_se, row["low"], row["high"]]

@@ -1,0 +1,41 @@
+"""assign."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import params, redo_option, with_study
+from fcpair.cli.output import done, working
+from fcpair.params import Assign
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+
+@click.command()
+@params(Assign)
+@redo_option
+@click.option(
+    "--more",
+    is_flag=True,
+    help="Deal what has not been dealt, raise the overlap to `--overlap`, and give late joiners their share.",
+)
+@with_study
+def assign(study: Study, options: Assign, redo: bool, more: bool) -> None:
+    """Deal the pairs to annotators.
+
+    `--overlap` gives some pairs to two of them or more. `--more` adds to what has been dealt: answers and open work
+    stay, but somebody who has joined since takes over an even share of what is open.
+
+    \b
+    Example:
+      fcpair assign --annotators 9 --overlap 2:0.126 --overlap 3:0.05 --seed 13
+      fcpair assign --more --overlap 2:0.3
+    """
+    if more and redo:
+        raise click.UsageError("give either --more or --redo, not both")
+    with working("dealing pairs"):
+        run = study.assign(options, redo=redo, more=more)
+    done(run)

@@ -1,0 +1,34 @@
+"""import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.options import params, redo_option, with_study
+from fcpair.cli.output import done, working
+from fcpair.params import Import
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+
+@click.command("import")
+@click.argument("path", type=click.Path(path_type=Path))
+@params(Import, without=("path",))
+@redo_option
+@with_study
+def import_(study: Study, path: Path, options: dict[str, Any], redo: bool) -> None:
+    """Read the corpus that the study starts from.
+
+    \b
+    Example:
+      fcpair import CONAN.csv --format conan --language en
+      fcpair import corpus.jsonl --format jsonl --hs-column claim --cn-column reply
+      fcpair import texts.csv --unpaired --hs-id-column qid --cn-id-column docid
+    """
+    with working("reading the corpus"):
+        run = study.import_corpus(Import(path, **options), redo=redo)
+    done(run)

@@ -1,0 +1,50 @@
+"""init, upgrade."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.options import params, study_option
+from fcpair.cli.terminal import show
+from fcpair.params import Setup
+
+if TYPE_CHECKING:
+    pass
+
+
+@click.command()
+@params(Setup, without=("scheme",))
+@study_option
+def init(study: Path, options: dict[str, Any]) -> None:
+    """Make a new, empty study.
+
+    A label scheme of your own comes from a recipe: see `fcpair run`.
+
+    \b
+    Example:
+      fcpair init --title "Cyclists and night owls" --guidelines guidelines.md
+    """
+    from fcpair.study import Study
+
+    Study.create(study, Setup(**options)).close()
+    show(f"{study}: a new study")
+
+
+@click.command()
+@study_option
+def upgrade(study: Path) -> None:
+    """Bring a study of an older fcpair up to date.
+
+    A copy of the study as it was stays beside it.
+
+    \b
+    Example:
+      fcpair upgrade --study study.db
+    """
+    from fcpair.study import Study
+
+    copy = Study.upgrade(study)
+    show(f"{study}: {'up to date already' if copy is None else f'upgraded; as it was, it is {copy}'}")

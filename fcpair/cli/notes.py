@@ -1,0 +1,41 @@
+"""What is said on standard error of sheets that were kept, of changes and of what is made up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fcpair.cli.output import say
+from fcpair.records import Kept
+
+if TYPE_CHECKING:
+    from fcpair.records import OldSheet
+    from fcpair.study import Study
+
+
+def tell_of_old_sheets(sheets: list[OldSheet], written: dict[str, int], command: str) -> None:
+    """Say on standard error which sheets were kept, and why, and which are of somebody who left."""
+    for sheet in sheets:
+        if sheet.left:
+            say(f"{sheet.path}: {sheet.person} has left; what was open on this sheet has gone to others")
+        elif sheet.open:
+            missing = "" if sheet.person in written else f"; {sheet.open:,} open pairs would have stood in a new one"
+            first = _what_to_do(sheet, f"`fcpair {command} import {sheet.path}`")
+            say(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
+
+
+def _what_to_do(sheet: OldSheet, import_: str) -> str:
+    if sheet.kept is Kept.ANSWERS:
+        return f"Take them in with {import_}, then move it away"
+    return f"{import_} says why; move it away" if sheet.kept is Kept.UNREADABLE else "Move it away"
+
+
+def warn_of_changes(study: Study) -> None:
+    """Say on standard error which decisions and verdicts are older than the labels that they are about."""
+    for note in study.look_again:
+        say(f"Note: {note}.")
+
+
+def warn_of_simulated(study: Study) -> None:
+    """Say on standard error that answers were made up, when any were."""
+    if note := study.simulated:
+        say(f"Note: {note}.")

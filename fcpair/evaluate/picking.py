@@ -1,0 +1,174 @@
+"""Putting CNs before an LLM and reading the ids that it names; what it names wrongly is counted, never repaired."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fcpair.evaluate.ranking import NOTHING, Cost, Search
+from fcpair.models.encode import Progress
+from fcpair.models.prompt import BrokenReply, Prompt, Reply, about, keep, recall, reported, tokens
+from fcpair.models.service import Service
+
+EXAMPLES = 5  # HS that a note names
+_SHOWN = 40  # characters of what was named
+_FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\s*```\s*", re.DOTALL)
+_ID = re.compile(r"[0-9]{1,18}")
+_TASK = (
+    "You are given a message and replies to it, each with an id. Judge which of these replies counter the message best "
+    "and are appropriate as an answer to it. Name the {n} best of the {given} replies by their ids, the best first and "
+    'each once. Answer with JSON and nothing else: {{"ranking": [id, id, ...]}}'
+)
+
+
+@dataclass(frozen=True)
+class Picks:
+    """What an LLM named for an HS, and the model that the service reported.
+
+    `at` holds positions in the pool, best first: NOTHING for what is none of the ids that it was given (`unknown`) and
+    for an id that it had named already (`repeated`). `beyond` counts what it named beyond what was asked for, which is
+    not in `at`.
+    """
+
+    at: tuple[int, ...] = ()
+    unknown: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    beyond: int = 0
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """An HS and CNs of the pool that are put before an LLM to have the `n` best named.
+
+    `given` has the position in the pool of each CN, by its id.
+    """
+
+    prompt: Prompt
+    given: Mapping[int, int]
+    n: int
+
+    def recall(self) -> Picks | None:
+        """What was named when this was asked before; None where it has to be asked."""
+        return recall(self.prompt, self._read)
+
+    def ask(self) -> Picks:
+        """Ask the service that the environment names, and keep the answer; raises ServiceError."""
+        service = Service.from_environment()
+        answer, choice = service.ask(self.prompt, self._checked)
+        keep(self.prompt, answer, service.base_url)
+        return choice
+
+    def _checked(self, payload: Any) -> tuple[Reply, Picks]:
+        answer = Reply(_content(payload), reported(payload))
+        return answer, self._read(answer)
+
+    def _read(self, answer: Reply) -> Picks:
+        """What an answer names; BrokenReply where it names no CN that was given."""
+        listed = _listed(answer.said)
+        at: list[int] = []
+        unknown, repeated = [], []
+        for named in listed[: self.n]:
+            position = self.given.get(_as_id(named), NOTHING)
+            if position == NOTHING:
+                unknown.append(json.dumps(named, ensure_ascii=False)[:_SHOWN])
+            elif position in at:
+                repeated.append(str(named))
+                position = NOTHING
+            at.append(position)
+        if all(position == NOTHING for position in at):
+            raise BrokenReply("it named none of the ids that it was given" if at else "it named nothing")
+        return Picks(tuple(at), tuple(unknown), tuple(repeated), len(listed) - len(at), answer.model)
+
+
+def request(model: str, search: Search, hs: int, given: Sequence[int], n: int) -> Request:
+    """Put the CNs at the positions `given` of the pool before a model, in that order, for the HS in row `hs`."""
+    replies = [{"id": search.cn_ids[at], "text": search.cn[at]} for at in given]
+    lines = [json.dumps(line, ensure_ascii=False) for line in ({"message": search.hs[hs]}, *replies)]
+    messages = [
+        {"role": "system", "content": _TASK.format(n=n, given=len(given))},
+        {"role": "user", "content": "\n".join(lines)},
+    ]
+    body = {"model": model, "messages": messages, "temperature": 0, "seed": 0}
+    prompt = Prompt("chat/completions", body, about(f"HS {search.hs_ids[hs]}", search.hs[hs]))
+    return Request(prompt, {search.cn_ids[at]: at for at in given}, n)
+
+
+def choose(requests: Sequence[Request | None], progress: Progress | None) -> list[Picks]:
+    """What is named for each request, asked only where it was not asked before; an empty choice for None.
+
+    Raises:
+        ServiceError: the service gives no usable answer.
+    """
+    choices = [one.recall() if one else Picks() for one in requests]
+    missing = [
+        (row, one) for row, (one, choice) in enumerate(zip(requests, choices, strict=True)) if one and not choice
+    ]
+    for done, (row, one) in enumerate(missing, 1):
+        choices[row] = one.ask()
+        if progress:
+            progress(done, len(missing))
+    return [choice for choice in choices if choice]
+
+
+def cost_of(requests: Sequence[Request | None]) -> Cost:
+    """What `choose` asks of the service."""
+    asked = [one for one in requests if one]
+    missing = [one.prompt for one in asked if one.recall() is None]
+    return Cost(len(asked), len(asked) - len(missing), tokens(missing))
+
+
+def notes_on(choices: Mapping[int, Picks], given: str) -> Iterator[str]:
+    """What a reader must know of choices, by the ids of their HS; `given` says what an unknown id is not."""
+    n_named, n_answers = sum(len(choice.at) for choice in choices.values()), len(choices)
+    wrong = "each keeps its rank and counts as wrong"
+    unknown = {hs: ", ".join(choice.unknown) for hs, choice in choices.items() if choice.unknown}
+    repeated = {hs: ", ".join(choice.repeated) for hs, choice in choices.items() if choice.repeated}
+    beyond = {hs: f"{choice.beyond} more" for hs, choice in choices.items() if choice.beyond}
+    if unknown:
+        n = sum(len(choice.unknown) for choice in choices.values())
+        yield f"named ids that are not {given}: {n} of {n_named} ({examples(unknown)}); {wrong}"
+    if repeated:
+        n = sum(len(choice.repeated) for choice in choices.values())
+        yield f"ids that are named again for the same HS: {n} of {n_named} ({examples(repeated)}); {wrong}"
+    if beyond:
+        yield f"answers that name more than was asked for: {len(beyond)} of {n_answers} ({examples(beyond)}); ignored"
+
+
+def examples(found: Mapping[int, str]) -> str:
+    """The first few of what was found, by the ids of the HS."""
+    named = [f"HS {hs}: {what}" for hs, what in list(found.items())[:EXAMPLES]]
+    return "; ".join([*named, *(["..."] if len(found) > EXAMPLES else [])])
+
+
+def _content(payload: Any) -> str:
+    try:
+        content = payload["choices"][0]["message"]["content"]
+    except (KeyError, IndexError, TypeError):
+        raise BrokenReply("it answered without the content of a message") from None
+    if not isinstance(content, str) or not content.strip():
+        raise BrokenReply("it answered with a message without content")
+    return content
+
+
+def _listed(content: Any) -> list[Any]:
+    """The list `ranking` of a JSON object, bare or in a ```json fence."""
+    fenced = _FENCE.fullmatch(content) if isinstance(content, str) else None
+    try:
+        found = json.loads(fenced.group(1) if fenced else content)
+    except (ValueError, TypeError, RecursionError):
+        found = None
+    ranking = found.get("ranking") if isinstance(found, dict) else None
+    if not isinstance(ranking, list):
+        raise BrokenReply('its message is not {"ranking": [...]}')
+    return ranking
+
+
+def _as_id(named: Any) -> int:
+    """An id that is given as a whole number or as a string of digits; NOTHING for anything else."""
+    if isinstance(named, str) and _ID.fullmatch(named.strip()):
+        return int(named)
+    return named if type(named) is int else NOTHING

@@ -1,1 +1,0 @@
-"""Writing what a study holds for the tools that people have."""

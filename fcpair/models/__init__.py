@@ -1,0 +1,1 @@
+"""Everything that finds, loads, asks or remembers a model."""

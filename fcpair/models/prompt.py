@@ -1,0 +1,116 @@
+"""What is asked of a service and what it answered; a usable answer is kept, by its prompt, and not asked again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from fcpair.models.cache import cache_folder, read_record, write_record
+
+T = TypeVar("T")
+Endpoint = Literal["chat/completions", "embeddings"]
+CHARACTERS_A_TOKEN = 4
+_SHOWN = 80
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One request: its endpoint, its body, and what it is about in a reader's words."""
+
+    endpoint: Endpoint
+    body: Mapping[str, Any]
+    about: str
+
+    @property
+    def content(self) -> str:
+        """The body as it is sent, always the same for the same prompt: JSON in ASCII, keys in order."""
+        return json.dumps(self.body, sort_keys=True, separators=(",", ":"))
+
+    @property
+    def characters(self) -> int:
+        """How many characters of text the model is given to read."""
+        given = self.body.get("input", [message["content"] for message in self.body.get("messages", ())])
+        return sum(map(len, [given] if isinstance(given, str) else given))
+
+    @property
+    def path(self) -> Path:
+        """Where its answer is kept."""
+        digest = hashlib.sha256(f"{self.endpoint}\n{self.content}".encode()).hexdigest()
+        return cache_folder() / "answers" / digest[:2] / f"{digest}.json"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a service said, and the model that it said it used."""
+
+    said: Any
+    model: str
+
+
+class BrokenReply(Exception):  # noqa: N818 - an error only after the last attempt
+    """No answer, or one that cannot be used; `wait_s` is what the service asks for before the next attempt."""
+
+    def __init__(self, found: str, wait_s: float | None = None, advice: str = "") -> None:
+        super().__init__(found)
+        self.wait_s = wait_s
+        self.advice = advice
+
+
+def recall(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
+    """What `read` makes of the kept answer; None where there is none, or none that can be used (a warning)."""
+    record = read_record(prompt.path)
+    if record is None:
+        return None
+    try:
+        return read(Reply(record["answer"], str(record["model"])))
+    except (KeyError, BrokenReply) as error:
+        _log.warning("the kept answer %s cannot be used (%s); it is asked anew", prompt.path, error)
+        return None
+
+
+def keep(prompt: Prompt, answer: Reply, base_url: str | None) -> None:
+    """Keep an answer that could be used, with what was asked and where."""
+    record = {
+        "endpoint": prompt.endpoint,
+        "asked": dict(prompt.body),
+        "base_url": base_url,
+        "model": answer.model,
+        "answer": answer.said,
+    }
+    write_record(prompt.path, record)
+
+
+def tokens(prompts: Iterable[Prompt]) -> int:
+    """About how many tokens a model is given to read: a token for every four characters, rounded up."""
+    return math.ceil(sum(prompt.characters for prompt in prompts) / CHARACTERS_A_TOKEN)
+
+
+def model_record(name: str, reported: Iterable[str]) -> dict[str, str]:
+    """What a run keeps of a service's model: the name that was asked for, and the one that the service reported."""
+    return {"name": name, "source": "service", "reported": ", ".join(sorted(set(reported) - {""}))}
+
+
+def reported(payload: Mapping[str, Any]) -> str:
+    """The model that an answer says it is from; empty where it does not say."""
+    model = payload.get("model")
+    return model if isinstance(model, str) else ""
+
+
+def about(what: str, text: str) -> str:
+    """What a prompt is about: `what` and the beginning of a text."""
+    return f"{what} ({quoted(text, _SHOWN)})"
+
+
+def quoted(text: str, length: int) -> str:
+    """The beginning of a text, on one line and in quotes; `nothing` where it is empty."""
+    flat = " ".join(text.split())
+    if not flat:
+        return "nothing"
+    return json.dumps(flat if len(flat) <= length else f"{flat[:length]}...", ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""The stages: pure functions on arrays, frames and records; randomness only through a seed."""

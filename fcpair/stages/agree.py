@@ -1,0 +1,121 @@
+"""How far annotators agree: figures for every two annotators, their summary, and figures over all labels."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fcpair.errors import InputError
+from fcpair.params import Agree
+from fcpair.records import Figure, Scheme
+from fcpair.stages.intervals import FOR
+from fcpair.stages.kappa import SubsetAgreement, Subsets, subset_figures, summary_figures
+from fcpair.stages.pooled import Overlap, pooled_figures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("pair_id", "hs_id", "cn_id", "annotator", "code")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """All agreement figures of a study, with what they were computed with and what they rest on.
+
+    `classes` are the names of the answers, in the order of their codes; `n_pairs` have a label, `n_overlapped` two
+    or more. With `not_sure="drop"` the indefinite labels are in none of these counts.
+    """
+
+    options: Agree
+    classes: tuple[str, ...]
+    n_pairs: int
+    n_overlapped: int
+    n_labels: int
+    subsets: tuple[SubsetAgreement, ...]
+    summary: tuple[Figure, ...]
+    pooled: tuple[Figure, ...]
+
+    @property
+    def spoken_for(self) -> str:
+        """What the intervals of `summary` and `pooled` are for; those of `subsets` are for new HS and CN only."""
+        return FOR[self.options.intervals]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain Python values, ready for JSON."""
+        return asdict(self)
+
+
+def agreement(labels: pd.DataFrame, scheme: Scheme, options: Agree | None = None) -> Agreement:
+    """All agreement figures on labels as the annotators gave them, before adjudication.
+
+    `labels` has one row per current judgement: `pair_id`, `hs_id`, `cn_id` (int), `annotator` (str) and `code`
+    (int, of `scheme`), at most one per pair and annotator; skips are not in it. Raises InputError where it is not so.
+
+    `subsets` has an entry for every two annotators who share a pair, whoever else labelled it, so a pair with three
+    labels is in three of them. `summary` is their mean kappa, its sample standard deviation (n - 1) and the mean
+    weighted by n. `pooled` is over all pairs with two or more labels. Intervals leave out one HS, CN or annotator at a
+    time (see `fcpair.intervals`); those of `subsets`, which are about two people, never leave out an annotator. A
+    figure that is undefined has no value and says why.
+    """
+    options = options or Agree()
+    _check(labels, scheme)
+    kept = [choice for choice in scheme if choice.definite or options.not_sure == "class"]
+    kept.sort(key=lambda choice: choice.code)
+    codes = np.array([choice.code for choice in kept], dtype=np.int64)
+    labels = labels.loc[labels["code"].isin(codes)]
+    overlapped = labels.loc[labels.duplicated("pair_id", keep=False)]
+    overlap, names = _overlap(overlapped, codes)
+    subsets = Subsets(overlap, options.weights)
+    return Agreement(
+        options=options,
+        classes=tuple(choice.name for choice in kept),
+        n_pairs=int(labels["pair_id"].nunique()),
+        n_overlapped=int(overlapped["pair_id"].nunique()),
+        n_labels=len(labels),
+        subsets=subset_figures(subsets, names, options.level),
+        summary=summary_figures(subsets, options.intervals, options.level),
+        pooled=pooled_figures(overlap, options.intervals, options.level),
+    )
+
+
+def _overlap(labels: pd.DataFrame, codes: npt.NDArray[np.int64]) -> tuple[Overlap, list[str]]:
+    """The labels as numbers, in an order of their own, so that the order of the rows changes nothing; and the names."""
+    import pandas as pd
+
+    who, names = pd.factorize(labels["annotator"].astype(str), sort=True)
+    pair, hs, cn = (pd.factorize(labels[name], sort=True)[0] for name in ("pair_id", "hs_id", "cn_id"))
+    klass = np.searchsorted(codes, labels["code"].to_numpy(dtype=np.int64))
+    order = np.lexsort((who, pair))
+    columns = (column[order].astype(np.int64) for column in (pair, hs, cn, who, klass))
+    return Overlap(len(codes), *columns), [str(name) for name in names]
+
+
+def _check(labels: pd.DataFrame, scheme: Scheme) -> None:
+    if missing := [name for name in COLUMNS if name not in labels.columns]:
+        raise InputError(f"labels lack the columns {', '.join(missing)}; expected {', '.join(COLUMNS)}")
+    if empty := [name for name in COLUMNS if labels[name].isna().any()]:
+        raise InputError(f"labels have empty cells in {', '.join(empty)}; leave out pairs without a judgement")
+    strange = labels.loc[~labels["code"].isin(scheme.codes)]
+    if len(strange):
+        found = ", ".join(map(str, strange["code"].unique()[:5]))
+        raise InputError(
+            f"labels have codes that the scheme lacks ({found}), as on pairs {_some_pairs(strange)}; "
+            f"expected {', '.join(map(str, scheme.codes))}"
+        )
+    twice = labels.loc[labels.duplicated(["pair_id", "annotator"])]
+    if len(twice):
+        raise InputError(
+            f"labels have two rows of one annotator on pairs {_some_pairs(twice)}; give only the current judgement"
+        )
+    places = labels[["pair_id", "hs_id", "cn_id"]].drop_duplicates()
+    twice = places.loc[places.duplicated("pair_id")]
+    if len(twice):
+        raise InputError(f"labels give one pair_id several hs_id or cn_id: pairs {_some_pairs(twice)}")
+
+
+def _some_pairs(rows: pd.DataFrame) -> str:
+    pairs = rows["pair_id"].unique()
+    return ", ".join(map(str, pairs[:5])) + (f" and {len(pairs) - 5} more" if len(pairs) > 5 else "")

@@ -1,0 +1,49 @@
+"""Which pairs go to validators, and what several verdicts on one pair come to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.errors import InputError
+from fcpair.label import NO_CODE
+from fcpair.records import Verdict
+
+
+def draw_pairs(
+    pair_id: NDArray[np.int64], n: int | None, seed: int, *, first: Collection[int] = ()
+) -> NDArray[np.int64]:
+    """The pairs to validate: `n` of them drawn by seed, or all, ascending. Those in `first` are drawn before others.
+
+    Raises:
+        InputError: more than there are adjudicated pairs, or fewer than one.
+    """
+    if n is None:
+        return np.sort(pair_id)
+    if not 1 <= n <= len(pair_id):
+        raise InputError(f"{n} pairs cannot be validated; {len(pair_id)} have an adjudicated label")
+    drawn = np.random.default_rng(seed).permutation(np.sort(pair_id))
+    before = np.isin(drawn, list(first))
+    return np.sort(np.concatenate([drawn[before], drawn[~before]])[:n])
+
+
+def combine(pair_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """One verdict a pair: valid when more validators agree with the label than disagree.
+
+    Args:
+        pair_id: the pair of each verdict, shape `(n_verdicts,)`.
+        verdict: 1 agrees, 0 disagrees, shape `(n_verdicts,)`.
+
+    Returns:
+        The pairs, ascending, and 1 (valid) or 0 (not valid) of each, both of shape `(n_pairs,)`.
+    """
+    pairs, row = np.unique(pair_id, return_inverse=True)
+    balance = np.bincount(row, weights=np.where(verdict == Verdict.AGREE, 1, -1), minlength=len(pairs))
+    return pairs, np.where(balance > 0, Verdict.AGREE, Verdict.DISAGREE).astype(np.int64)
+
+
+def blind_verdict(own: NDArray[np.int64], final: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The verdict of one who labelled blind: agrees if both labels are the same; a skip (-1) stays a skip."""
+    return np.where(own == NO_CODE, NO_CODE, np.where(own == final, Verdict.AGREE, Verdict.DISAGREE))

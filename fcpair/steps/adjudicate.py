@@ -1,0 +1,256 @@
+"""Agreement, and from several labels to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fcpair.errors import InputError
+from fcpair.files.answers import Incoming, read_answers
+from fcpair.label import IRRECONCILABLE, NO_CODE, SKIP, outcome_words
+from fcpair.params import Adjudicate, Annotate
+from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord, Scheme
+from fcpair.steps import eligible, settle
+from fcpair.steps.allowance import check_room
+from fcpair.steps.ground import need_labels, note, note_run, own, scheme_of, texts_of
+from fcpair.steps.label import SUPERSEDE, letters, locate
+from fcpair.store import Store, Tx, decisions, docket, people, runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def adjudicate(store: Store, options: Adjudicate) -> RunRecord:
+    """Decide what the policy decides, and let that policy hold from now on.
+
+    What a person or a file has decided stands, and a decision that still holds is not written again. A decision by
+    rule that this policy would not make is replaced or reopened, whichever policy had made it.
+    """
+    with store.write() as tx:
+        need_labels(tx, "adjudicate")
+        found = settle.foresee(tx, options)
+        settle.enter(tx, found)
+        return note(tx, options, found.counts)
+
+
+def dry_run(store: Store, options: Adjudicate) -> DryRun:
+    """What `adjudicate` would do, and how that compares with what stands; nothing is changed."""
+    with store.read() as tx:
+        need_labels(tx, "adjudicate")
+        found = settle.foresee(tx, options)
+    return DryRun(
+        counts=found.counts,
+        discards=sum(settled.code is None for _, settled in found.new),
+        standing=found.n_standing,
+        compared=found.n_compared,
+        different=tuple(found.different),
+        reopened=tuple(found.reopened),
+    )
+
+
+def policy(store: Store) -> Adjudicate | None:
+    """The policy that holds; None before one has been set."""
+    with store.read() as tx:
+        return settle.policy_that_holds(tx)
+
+
+def waiting_pairs(store: Store) -> list[int]:
+    """The pairs with labels that no rule has settled and nobody has decided, by number."""
+    with store.read() as tx:
+        return waiting(tx)
+
+
+def waiting(tx: Tx) -> list[int]:
+    """The pairs with labels that wait for a decision, by number."""
+    return sorted(one.pair_id for one in settle.in_dispute(tx) if one.by is None and not one.again)
+
+
+def second_looks(store: Store) -> list[int]:
+    """The pairs that somebody decided before their labels changed, by number: they wait for a second look."""
+    with store.read() as tx:
+        return settle.overtaken(tx)
+
+
+def agenda(store: Store, by: str) -> Agenda:
+    """What there is to decide for the person of this name, or for somebody new."""
+    with store.read() as tx:
+        return eligible.agenda(tx, eligible.who_decides(tx, by))
+
+
+def conflict(store: Store, pair_id: int, by: str | None) -> Conflict:
+    """What an adjudicator sees of a pair: its texts, the labels and notes without names, in a shuffled order."""
+    with store.read() as tx:
+        person = eligible.who_decides(tx, by) if by else None
+        opened = eligible.open_case(tx, person, pair_id)
+        if person is not None:
+            check_room(tx, person.id, own(tx, Annotate, {}), pair_id)
+        hs, cn = texts_of(tx, pair_id)
+        shown = Conflict(
+            pair_id, hs["body"], cn["body"], shown_answers(tx, [pair_id]).get(pair_id, ()), answer_id=opened.answer_id
+        )
+        if opened.standing is None:
+            return shown
+        outcome = outcome_names(scheme_of(tx))[opened.standing.code]
+        return replace(shown, decision_id=opened.standing.id, outcome=outcome)
+
+
+def outcome_names(scheme: Scheme) -> dict[int | None, str]:
+    """What can be decided, by code, in the order of the keys; None discards the pair."""
+    return {choice.code: choice.name for choice in scheme if choice.definite} | {None: IRRECONCILABLE}
+
+
+def shown_answers(tx: Tx, pair_ids: Sequence[int]) -> dict[int, tuple[tuple[str, str], ...]]:
+    """The labels of each pair by name with their notes, in an order that is the same each time and tells nobody.
+
+    Pairs without any are left out.
+    """
+    names = {None: SKIP} | {choice.code: choice.name for choice in scheme_of(tx)}
+    secret = runs.secret(tx)
+    shown = {}
+    for pair_id, answers in docket.labels(tx, pair_ids).items():
+        shuffled = Random(f"{secret}:{pair_id}").sample(answers, len(answers))
+        shown[pair_id] = tuple((names[code], note_) for code, note_ in shuffled)
+    return shown
+
+
+def decide_by_person(
+    store: Store, pair_id: int, code: int | None, by: str, note_: str, seen: Conflict | None
+) -> RunRecord:
+    """Record a person's decision on one pair; None discards it as irreconcilable."""
+    with store.write() as tx:
+        person = _adjudicator(tx, by)
+        check_room(tx, person.id, own(tx, Annotate, {}), pair_id)
+        if seen is not None:
+            opened = eligible.open_case(tx, person, pair_id)
+            eligible.check_seen(opened, pair_id, seen.decision_id, seen.answer_id)
+        return enter_decision(tx, pair_id, code, person, note_)[1]
+
+
+def enter_decision(
+    tx: Tx, pair_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False
+) -> tuple[int, RunRecord]:
+    """Record an adjudicator's decision; returns its number, too.
+
+    Raises:
+        InputError: no definite label.
+        RefusedError, ConflictError: this person may not decide the pair, or nobody may now; see `steps.eligible`.
+    """
+    if code is not None and code not in scheme_of(tx).definite:
+        raise InputError(f"{code} is no definite label; expected one of {scheme_of(tx).definite}")
+    eligible.check_deciding(tx, person, pair_id)
+    decision_id = docket.add_decision(tx, pair_id, Rule.PERSON, code, person.id, note_, flagged=flagged)
+    return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, {"person": 1})
+
+
+def _adjudicator(tx: Tx, name: str, *, or_left: bool = False) -> Person:
+    """The person who adjudicates; somebody new becomes an adjudicator."""
+    return eligible.who_decides(tx, name, or_left=or_left) or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
+
+
+def take_back(store: Store, pair_id: int, by: str) -> RunRecord:
+    """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
+
+    Where it had taken the place of somebody else's decision by hand, that one stands again. Otherwise the pair waits
+    again, unless the policy that holds decides it.
+    """
+    with store.write() as tx:
+        person = eligible.who_decides(tx, by)
+        eligible.check_taking_back(tx, person, pair_id)
+        return enter_reopening(tx, pair_id, person or _adjudicator(tx, by))[1]
+
+
+def enter_reopening(tx: Tx, pair_id: int, person: Person) -> tuple[int, RunRecord]:
+    """Record that a decision by hand is taken back; returns the number of that, too."""
+    taken = docket.standing(tx, pair_id)
+    decision_id = docket.add_decision(tx, pair_id, Rule.REOPENED, None, person.id)
+    counts = {"reopened": 1}
+    if taken is not None and docket.restore(tx, pair_id, taken.person_id, decision_id):
+        counts["restored"] = 1
+    counts |= {f"{name}_by_rule": n for name, n in settle.settle(tx, [pair_id]).items()}
+    return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, counts)
+
+
+def import_outcomes(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:
+    """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`.
+
+    Decisions that stand already are not written again, but for those that wait for a second look and are given again
+    to `supersede`; another decision by hand is replaced only then.
+    """
+    with store.write() as tx:
+        need_labels(tx, "adjudicate")
+        words = outcome_words(scheme_of(tx))
+        incoming = read_answers(path, words, person="adjudicator", answer="label", named=False, shown="labels")
+        locate(tx, incoming)
+        _add_deciders(tx, incoming)
+        outcome = _with_standing(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))
+        by_hand = outcome["old_rule"].isin([rule.value for rule in BY_HAND])
+        same = by_hand & (outcome["old_code"] == outcome["code"])
+        if supersede:
+            same &= ~outcome["pair_id"].isin(settle.overtaken(tx))
+        else:
+            messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["pair_id"])
+            cause = f"these pairs have been decided otherwise already; {SUPERSEDE}"
+            incoming.complain((by_hand & ~same).to_numpy() & ~incoming.faulty, messages, cause=cause)
+        _refuse_what_has_changed(tx, incoming, ~same)
+        incoming.accepted()
+        new = outcome[~same]
+        code = new["code"].astype("Int64").mask(new["code"] == NO_CODE)
+        decisions.add_adjudications(tx, new.assign(code=code)[["pair_id", "rule", "code", "person_id", "note"]])
+        counts = {"imported": len(new), "already_there": len(outcome) - len(new)}
+        return note_run(tx, "adjudicate", {"import": str(path), "supersede": supersede}, counts)
+
+
+def _add_deciders(tx: Tx, given: Incoming) -> None:
+    """Add `person_id` to each row, and a finding where that person may not decide the pair, or nobody may now."""
+    import pandas as pd
+
+    rows = given.rows
+    in_grid = rows["pair_id"] >= 0
+    person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
+    messages = np.full(len(rows), "", object)
+    for name, theirs in rows.groupby("person"):
+        person = _adjudicator(tx, str(name), or_left=True) if name else None
+        if person is not None:
+            person_id[theirs.index] = person.id
+        barred = eligible.bars(tx, person, theirs["pair_id"][in_grid].tolist())
+        messages[theirs.index] = [str(barred.get(pair, "")) for pair in theirs["pair_id"].tolist()]
+    causes = np.array([re.sub(r"pair \d+", "a pair", message) for message in messages], object)
+    for cause in dict.fromkeys(causes[messages != ""]):
+        given.complain(causes == cause, messages.tolist(), cause=cause)
+    given.rows = rows.assign(person_id=person_id)
+
+
+def _refuse_what_has_changed(tx: Tx, given: Incoming, is_new: pd.Series[bool]) -> None:
+    """Add a finding where the labels or notes of a pair that is newly decided are not those that the sheet shows."""
+    rows = given.rows[is_new & (given.rows["shown"] != "") & ~given.faulty]
+    there = shown_answers(tx, rows["pair_id"].tolist())
+    now = (as_lines(there.get(pair, ())) for pair in rows["pair_id"])
+    differ = rows.index[[_set_of(shown) != _set_of(lines) for shown, lines in zip(rows["shown"], now, strict=True)]]
+    hint = "since this sheet was written; leave its `label` empty, and decide it on a new sheet"
+    messages = (f"the labels of pair {pair} have changed {hint}" for pair in given.rows["pair_id"])
+    cause = f"the labels of these pairs have changed {hint}"
+    given.complain(given.rows.index.isin(differ), messages, cause=cause)
+
+
+def _set_of(shown: str) -> list[str]:
+    """The labels and notes that a sheet shows, in any order, and whatever a spreadsheet program has made of lines."""
+    return sorted(filter(None, map(letters, shown.splitlines())))
+
+
+def as_lines(answers: Sequence[tuple[str, str]]) -> str:
+    """The labels of a pair with their notes as a sheet shows them: each on a line."""
+    return "\n".join(f"{label} ({note_})" if note_ else label for label, note_ in answers)
+
+
+def _with_standing(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:
+    """The outcome of each pair beside its standing decision: `old_rule`, `old_code` (-1: discarded, or none)."""
+    standing = decisions.current_adjudications(tx)
+    standing = standing[standing["rule"] != Rule.REOPENED.value].set_index("pair_id")
+    old_code = outcome["pair_id"].map(standing["code"]).fillna(NO_CODE).astype("int64")
+    return outcome.assign(old_rule=outcome["pair_id"].map(standing["rule"]), old_code=old_code)

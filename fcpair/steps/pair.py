@@ -1,0 +1,28 @@
+"""Making the grid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fcpair.params import Pair
+from fcpair.records import RunRecord
+from fcpair.stages import retrieve
+from fcpair.stages.pair import even_shares
+from fcpair.steps.ground import begin_building, note
+from fcpair.store import Store, grids
+
+if TYPE_CHECKING:
+    pass
+
+
+def make_grid(store: Store, options: Pair, *, redo: bool = False) -> RunRecord:
+    """Cross the selected HS with all candidates, or with as many as are drawn, less the corpus unless it is kept."""
+    with store.write(bulk=True) as tx:
+        begin_building(tx, "pair", redo=redo)
+        there = grids.candidates(tx)
+        n = len(there) if options.candidates is None else options.candidates
+        grids.set_drawn(tx, [there[i] for i in retrieve.draw(len(there), n, options.seed, "candidates")])
+        n_pairs, in_corpus = grids.fill_grid(tx, keep_known=options.keep_known)
+        n_hs = len(grids.selected(tx))
+        counts = {"hs": n_hs, "cn": n, "pairs": n_pairs, "in_corpus": in_corpus, "even_for": list(even_shares(n_pairs))}
+        return note(tx, options, counts)

@@ -1,0 +1,240 @@
+"""Tiers: what they rest on, who is in them, why, and freezing one as a release."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.errors import InputError
+from fcpair.files.published import need_published_scheme, published_columns
+from fcpair.files.tabular import check_suffix, replacing, write_table
+from fcpair.files.tier import tier_table
+from fcpair.label import NO_CODE, SKIP, VERDICTS, WITHDRAWN
+from fcpair.params import Partition
+from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Scheme, Tier, TierCheck
+from fcpair.stages.adjudicate import tally
+from fcpair.stages.partition import Evidence, TierRule, grade, passes, reasons, tables, tier_rules
+from fcpair.stages.validate import combine
+from fcpair.steps import settle
+from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
+from fcpair.store import Store, Tx, decisions, grids, runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Tiers:
+    """The graded pairs and the tables about them.
+
+    `pairs` has one row per pair with a label: `pair_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
+    `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none). `tables` are FC-CONAN's Tables 1 to 3.
+    `n_second_look` pairs of a tier were decided before their labels changed.
+    """
+
+    rules: tuple[TierRule, ...]
+    scheme: Scheme
+    pairs: pd.DataFrame
+    tables: tuple[pd.DataFrame, ...]
+    n_simulated: int
+    n_second_look: int = 0
+
+
+def partition(store: Store, options: Partition) -> Tiers:
+    """Derive the tiers from judgements, adjudications and verdicts."""
+    with store.read() as tx:
+        need_labels(tx, "partition")
+        return tiers_of(tx, options)
+
+
+def note_partition(store: Store, options: Partition) -> RunRecord:
+    """Derive the tiers, and make these rules the study's own."""
+    pairs = partition(store, options).pairs
+    counts = {tier.label: int((pairs["tier"] >= tier).sum()) for tier in reversed(Tier)}
+    with store.write() as tx:
+        return note(tx, options, counts)
+
+
+def tiers_of(tx: Tx, options: Partition) -> Tiers:
+    """The tiers as they are in a transaction that is under way."""
+    scheme, rules = scheme_of(tx), tier_rules(options.diamond)
+    evidence = _evidence(tx, decisions.current_labels(tx, "pair_id", "code"), scheme)
+    given = grids.given_pairs(tx)
+    pairs = (
+        given[given["pair_id"].isin(evidence.tally.pair_id)]
+        .assign(
+            n_labels=evidence.tally.n_labels,
+            final=evidence.final,
+            verdict=evidence.verdict,
+            tier=grade(evidence, rules),
+        )
+        .reset_index(drop=True)
+    )
+    simulated = decisions.origins(tx).get(Origin.SIMULATED.value, 0)
+    second_look = int(pairs["pair_id"][pairs["tier"] > 0].isin(settle.overtaken(tx)).sum())
+    return Tiers(rules, scheme, pairs, tuple(tables(pairs, scheme, rules)), simulated, second_look)
+
+
+def _evidence(tx: Tx, labels: pd.DataFrame, scheme: Scheme) -> Evidence:
+    tallied = tally(labels["pair_id"].to_numpy(), labels["code"].to_numpy(), scheme)
+    standing = decisions.current_adjudications(tx, "pair_id", "code")
+    codes = standing["code"].fillna(NO_CODE).to_numpy().astype(int)
+    given = decisions.current_verdicts(tx, "pair_id", "code")
+    validated, verdict = combine(given["pair_id"].to_numpy(), given["code"].to_numpy())
+    return Evidence(
+        tallied,
+        final=_align(tallied.pair_id, standing["pair_id"].to_numpy(), codes),
+        verdict=_align(tallied.pair_id, validated, verdict),
+    )
+
+
+def _align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The value of each pair in `pairs` (ascending), -1 where `keys` (ascending) lacks it."""
+    if not len(keys):
+        return np.full(len(pairs), NO_CODE, np.int64)
+    at = np.clip(np.searchsorted(keys, pairs), 0, len(keys) - 1)
+    return np.where(keys[at] == pairs, values[at], NO_CODE)
+
+
+def tier_rows(store: Store, tier: Tier, options: Partition, *, published: bool = False) -> pd.DataFrame:
+    """The pairs of a tier with texts, label, verdict, each annotator's label and metadata, by number.
+
+    `published` gives FC-CONAN's column names instead, and raises InputError where the labels are not its three; a last
+    column `simulated` is added there only when something does rest on simulated people.
+    """
+    return tier_start(store, tier, options, None, published=published)[0]
+
+
+def tier_start(
+    store: Store, tier: Tier, options: Partition, first: int | None, *, published: bool = False
+) -> tuple[pd.DataFrame, int]:
+    """The first pairs of a tier, all where None is given, as `tier_rows` has them, and how many there are in all."""
+    with store.read() as tx:
+        need_labels(tx, "partition")
+        if published:
+            need_published_scheme(scheme_of(tx))
+        tiers = tiers_of(tx, options)
+        inside = tiers.pairs[tiers.pairs["tier"] >= tier].reset_index(drop=True)
+        pairs = inside if first is None else inside.head(first)
+        asked_for = pairs["pair_id"].tolist()
+        labels = decisions.current_labels(tx, "pair_id", "annotator", "code", "origin", pair_ids=asked_for)
+        texts = grids.pair_texts(tx)
+        made_up = _simulated_pairs(tx, labels) if tiers.n_simulated else set()
+    simulated = pairs["pair_id"].isin(made_up)
+    if not published:
+        return tier_table(pairs, labels, texts, tiers.scheme).assign(simulated=simulated), len(inside)
+    return _in_published_columns(pairs, labels, texts, tiers.scheme, simulated), len(inside)
+
+
+def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:
+    verdicts = decisions.current_verdicts(tx, "pair_id", "origin")
+    both = (frame["pair_id"][frame["origin"] == Origin.SIMULATED.value] for frame in (labels, verdicts))
+    return {pair for column in both for pair in column.tolist()}
+
+
+def _in_published_columns(
+    pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, scheme: Scheme, simulated: pd.Series[bool]
+) -> pd.DataFrame:
+    import pandas as pd
+
+    by_id = texts.set_index("text_id")
+    hs, cn = by_id.loc[pairs["hs_id"]], by_id.loc[pairs["cn_id"]]
+    rows = pairs.assign(
+        hs=hs["body"].to_numpy(), cn=cn["body"].to_numpy(), positive=pairs["final"].isin(scheme.positive)
+    )
+    metadata = pd.DataFrame([{**one, **other} for one, other in zip(hs["meta"], cn["meta"], strict=True)])
+    table = published_columns(rows, metadata, labels)
+    return table.assign(simulated=simulated) if simulated.any() else table
+
+
+def release(store: Store, tier: Tier, path: str | Path, options: Partition, *, published: bool = False) -> RunRecord:
+    """Write a tier to a file and note what was released: its rule, counts and content hash."""
+    check_suffix(path)
+    rows = tier_rows(store, tier, options, published=published)
+    if rows.empty:
+        raise InputError(empty(tier))
+    rule = next(rule for rule in tier_rules(options.diamond) if rule.tier is tier)
+    counts = {"pairs": len(rows)}
+    params = {"tier": tier.label, "out": str(path), "diamond": options.diamond}
+    with replacing(path) as temporary:  # it takes its place when all of this is noted
+        write_table(rows, temporary)
+        sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
+        with store.write() as tx:  # short: whoever answers meanwhile waits for its end
+            runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
+            return note_run(tx, "partition", params, {**counts, "sha256": sha256})
+
+
+def empty(tier: Tier) -> str:
+    """What is said where a tier without a pair is asked for."""
+    return f"{tier.label} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
+
+
+def explain(store: Store, pair_id: int, options: Partition) -> Explanation:
+    """Say why a pair is in the tier in which it is."""
+    import pandas as pd
+
+    with store.read() as tx:
+        hs, cn = texts_of(tx, pair_id)
+        scheme = scheme_of(tx)
+        labels = decisions.current_labels(tx, "pair_id", "code", pair_ids=[pair_id])
+        history = decisions.decision_history(tx, pair_id)
+        newest = history.iloc[-1] if len(history) else None
+        discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
+        checks = _checks(_evidence(tx, labels, scheme), tier_rules(options.diamond), len(labels), discarded=discarded)
+        best = max((check.tier for check in checks if check.passed), default=None)
+        return Explanation(
+            pair_id,
+            hs["body"],
+            cn["body"],
+            hs["meta"],
+            cn["meta"],
+            _rows(grids.neighbours_of(tx, cn["text_id"])),
+            _named(_rows(decisions.history(tx, pair_id)), scheme),
+            _outcomes(_rows(history), scheme),
+            best.label if best else None,
+            checks,
+            discarded,
+            bool(settle.overtaken(tx, [pair_id])),
+        )
+
+
+def _checks(
+    evidence: Evidence, rules: tuple[TierRule, ...], n_labels: int, *, discarded: bool
+) -> tuple[TierCheck, ...]:
+    if discarded or not n_labels:
+        why = "it was discarded" if discarded else "it has no labels yet"
+        return tuple(TierCheck(rule.tier, str(rule), False, (why,)) for rule in rules)
+    return tuple(
+        TierCheck(rule.tier, str(rule), bool(passes(rule, evidence)[0]), tuple(reasons(evidence, rule, 0)))
+        for rule in rules
+    )
+
+
+def _rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
+    plain = frame.astype(object).where(frame.notna(), None)
+    return tuple({str(key): value for key, value in row.items()} for row in plain.to_dict("records"))
+
+
+def _outcomes(rows: tuple[dict[str, Any], ...], scheme: Scheme) -> tuple[dict[str, Any], ...]:
+    """Decisions with the names of what they decided, in place of codes."""
+    none = {Rule.REOPENED.value: "taken back"}
+    named = _named(rows, scheme)
+    return tuple({**row, "answer": row["answer"] or none.get(row["rule"], "discarded")} for row in named)
+
+
+def _named(rows: tuple[dict[str, Any], ...], scheme: Scheme) -> tuple[dict[str, Any], ...]:
+    """Rows with the names of their codes: a verdict's, a label's, `skip`, `withdrawn`, or none."""
+    named = []
+    for row in rows:
+        names = VERDICTS if row.get("round") == Round.VALIDATE.value else scheme
+        code = row.pop("code")
+        answer = None if code is None else names[int(code)].name
+        if row.pop("skipped", False):
+            answer = WITHDRAWN if row["withdrawn"] else SKIP
+        named.append({**row, "answer": answer})
+    return tuple(named)

@@ -1,0 +1,143 @@
+"""The people of a study: adding them, changing their roles, letting them go."""
+
+from __future__ import annotations
+
+from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.params import apart
+from fcpair.records import Person, Role, Round, RunRecord, Status
+from fcpair.steps.ground import note_run
+from fcpair.steps.handover import refill
+from fcpair.store import Store, Tx, decisions, people, work
+
+SEE_LABELS = (Role.ADJUDICATOR, Role.LEAD)
+LONGEST_NAME = 60  # a sheet is named for its person, and a file name holds 255 bytes
+_PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v"}
+
+
+def add(store: Store, names: list[str], role: Role) -> list[Person]:
+    """Add people in one role; they get the work that nobody could take so far."""
+    with store.write() as tx:
+        known = [one.name for one in people.people(tx)]
+        twice = [name for name in names if name in known or names.count(name) > 1]
+        for name in names:
+            check_pseudonym(name)
+        if twice:
+            raise InputError(f"there is a `{twice[0]}` already; choose another pseudonym")
+        apart(names, known)
+        added = people.add_people(tx, names, role)
+        note_run(tx, "people", {"add": names, "role": role.value}, {"people": len(added), **refill(tx, seed=0)})
+        return added
+
+
+def check_pseudonym(name: str) -> None:
+    """Raise InputError unless a name can stand in lists and name a sheet."""
+    sound = name.strip() and name == name.strip() and name.isprintable() and not set(name) & set(",/\\.")
+    if not sound or len(name) > LONGEST_NAME:
+        raise InputError(
+            f"`{name}` cannot be a pseudonym; use a word of at most {LONGEST_NAME} characters without commas, dots, "
+            "slashes and outer spaces"
+        )
+
+
+def everybody(store: Store) -> list[Person]:
+    """Everybody who takes or took part."""
+    with store.read() as tx:
+        return people.people(tx)
+
+
+def find(tx: Tx, name: str) -> Person:
+    """The person of this name; raises UnknownIdError with the names that there are."""
+    everybody = people.people(tx)
+    for one in everybody:
+        if one.name == name:
+            return one
+    raise UnknownIdError(f"there is nobody called `{name}`; there are {', '.join(p.name for p in everybody) or 'none'}")
+
+
+def active(tx: Tx, role: Role, n: int | None) -> list[Person]:
+    """The active people in a role; when there are none yet, `n` new ones with numbered pseudonyms.
+
+    Raises:
+        StageError: there are none and no number was given.
+        InputError: a number that is not the number of those who are there, or below 1.
+    """
+    there = people.people(tx, role, active=True)
+    if there:
+        if n is not None and n != len(there):
+            raise InputError(
+                f"{n} {role}s were asked for, but the study has {len(there)} active ones; omit the number, or "
+                "change who takes part with `fcpair people`"
+            )
+        return there
+    if n is None:
+        raise StageError(f"there are no {role}s; give their number, or add them with `{_how_to_add(role)}`")
+    if n < 1:
+        raise InputError(f"{n} {role}s; at least 1 is needed")
+    width = len(str(n))
+    names = [f"{_PREFIX[role]}{i:0{width}d}" for i in range(1, n + 1)]
+    taken = {one.name for one in people.people(tx)} & set(names)
+    if taken:
+        raise InputError(f"`{min(taken)}` is taken by somebody in another role; add {role}s with `{_how_to_add(role)}`")
+    apart(names, [one.name for one in people.people(tx)])
+    return people.add_people(tx, names, role)
+
+
+def _how_to_add(role: Role) -> str:
+    return f"fcpair people add NAME --role {role}"
+
+
+def change_role(store: Store, name: str, role: Role) -> RunRecord:
+    """Give a person without open work another role; who has seen labels cannot come to give any."""
+    with store.write() as tx:
+        person = find(tx, name)
+        if person.role in SEE_LABELS and role is Role.ANNOTATOR and decisions.n_judgements(tx, Round.LABEL):
+            raise StageError(
+                f"`{name}` is {person.role} and may have seen labels, so cannot give any; add somebody else with "
+                f"`{_how_to_add(role)}`"
+            )
+        open_ = _open_counts(tx).get(person.id, 0)
+        if open_:
+            raise StageError(f"`{name}` has {open_:,} open pairs; `fcpair people handover {name}` first")
+        people.set_role(tx, person.id, role)
+        params = {"role": name, "to": role.value, "from": person.role.value}
+        return note_run(tx, "people", params, refill(tx, seed=0))
+
+
+def retire(store: Store, name: str, *, seed: int) -> RunRecord:
+    """Let a person go: what they did stays, what is open goes to others."""
+    with store.write() as tx:
+        person = find(tx, name)
+        if person.retired:
+            raise StageError(f"`{name}` has been retired already")
+        people.retire(tx, person.id)
+        withdrawn = work.withdraw(tx, person.id)
+        counts = {"withdrawn": withdrawn, **refill(tx, seed)}
+        return note_run(tx, "people", {"retire": name, "seed": seed}, counts)
+
+
+def hand_over(store: Store, name: str, to: str | None, *, seed: int) -> RunRecord:
+    """Give a person's open work to one other person, as far as they may take it, and the rest to all others."""
+    with store.write() as tx:
+        person = find(tx, name)
+        heirs = None if to is None else [_heir(tx, person, to)]
+        withdrawn = work.withdraw(tx, person.id)
+        if not withdrawn:
+            raise StageError(f"`{name}` has no open work")
+        first = refill(tx, seed, heirs) if heirs else {"reassigned": 0}
+        rest = refill(tx, seed)
+        counts = {"withdrawn": withdrawn, **rest, "reassigned": first["reassigned"] + rest["reassigned"]}
+        return note_run(tx, "people", {"handover": name, "to": to, "seed": seed}, counts)
+
+
+def _heir(tx: Tx, person: Person, to: str) -> Person:
+    heir = find(tx, to)
+    if heir.id == person.id or heir.role is not person.role or heir.retired:
+        raise InputError(f"`{to}` cannot take over from `{person.name}`; name another active {person.role}")
+    return heir
+
+
+def _open_counts(tx: Tx) -> dict[int, int]:
+    counts = work.counts(tx)
+    open_ = counts[counts["status"] == Status.OPEN.value]
+    sums = open_.groupby("person_id")["n"].sum()
+    return dict(zip(sums.index.tolist(), sums.tolist(), strict=True))

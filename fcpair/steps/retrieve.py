@@ -1,0 +1,109 @@
+"""Bringing candidates in: by retrieval, from a list, from runs."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from fcpair.errors import InputError
+from fcpair.files import corpus as corpora
+from fcpair.models import encode, find
+from fcpair.models.encode import Progress
+from fcpair.params import Retrieve
+from fcpair.records import RunRecord
+from fcpair.stages import retrieve
+from fcpair.steps.ground import begin_building, check_building, note
+from fcpair.steps.listed import listed
+from fcpair.steps.runs import ids_of, pooled
+from fcpair.store import Store, Tx, grids, texts
+
+SHOWN = 10  # HS that a note names
+_log = logging.getLogger(__name__)
+
+
+def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: Progress | None) -> RunRecord:
+    """Bring candidates in: neighbours of the source CNs, less all source CNs; or those of a list; or those of runs."""
+    if options.list is not None and options.runs:
+        raise InputError("say either which candidates to take (--list FILE) or from which runs (--run FILE)")
+    if options.list is not None:
+        return _take_listed(store, options, options.list, redo=redo)
+    if options.runs:
+        return _take_pooled(store, options, redo=redo)
+    retrieve.check_k(options.k)
+    with store.read() as tx:
+        check_building(tx, "retrieve", redo=redo)
+        there = texts.source_copies(tx)
+        if not grids.source_cns(tx):
+            raise InputError("no selected HS has a CN in the corpus to look from; take candidates by --list or --run")
+        _warn_of_language(tx, options.model)
+    model = find.resolve(options.model)
+    vectors = encode.encode(there["body"].tolist(), model, progress)
+    with store.write() as tx:
+        begin_building(tx, "retrieve", redo=redo)
+        ids = there["cn_id"].to_numpy()
+        sources = np.flatnonzero(np.isin(ids, grids.source_cns(tx)))
+        copies = there["n_rows"].to_numpy() if options.count_duplicates else None
+        found = retrieve.neighbours(vectors, sources, options.k, copies)
+        candidates = ids[retrieve.candidates(found, sources)].tolist()
+        if not candidates:
+            raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
+        grids.set_neighbours(tx, found.assign(source_id=ids[found.pop("source")], cn_id=ids[found.pop("cn")], run=""))
+        grids.set_candidates(tx, candidates)
+        counts = {"source_cns": len(sources), "neighbours": len(found), "candidates": len(candidates)}
+        run = note(tx, options, counts, model.record())
+        return _noting(tx, run, grids.selected_without_cn(tx), "no CN in the corpus to look from")
+
+
+def _take_listed(store: Store, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:
+    """Take the candidates of a file; each is a CN of the corpus, source CNs among them."""
+    with store.write() as tx:
+        begin_building(tx, "retrieve", redo=redo)
+        candidates = listed(tx, corpora.CN, path)
+        grids.set_candidates(tx, candidates)
+        return note(tx, options, {"candidates": len(candidates)})
+
+
+def _take_pooled(store: Store, options: Retrieve, *, redo: bool) -> RunRecord:
+    """Take what stands at the top of runs for the selected HS, source CNs among them, in the order of the corpus."""
+    with store.write() as tx:
+        begin_building(tx, "retrieve", redo=redo)
+        found = pooled(tx, options.runs, options.depth)
+        if found.empty:
+            raise InputError("the runs name no CN for any of the selected HS, so there are no candidates")
+        candidates = sorted(set(found["cn_id"].tolist()))
+        grids.set_neighbours(tx, found)
+        grids.set_candidates(tx, candidates)
+        by_run = found.groupby("run", sort=False)["cn_id"].nunique().to_dict()
+        run = note(tx, options, {"runs": by_run, "candidates": len(candidates)})
+        there = set(found["source_id"].tolist())
+        return _noting(tx, run, [hs for hs in grids.selected(tx) if hs not in there], "no line in any run")
+
+
+def _noting(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
+    """The run with a note on the selected HS that bring in no candidates of their own."""
+    if not hs_ids:
+        return run
+    names = {text_id: name for name, named in ids_of(tx, corpora.HS).items() for text_id in named}
+    shown = ", ".join(names[hs] for hs in hs_ids[:SHOWN] if hs in names) + ", ..." * (len(hs_ids) > SHOWN)
+    n = f"{len(hs_ids):,} of {len(grids.selected(tx)):,}"
+    return replace(
+        run, notes=(f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})",)
+    )
+
+
+def _warn_of_language(tx: Tx, model: str) -> None:
+    """Say so where the model knows English alone, and most CNs are something else."""
+    if not find.is_english(model):
+        return
+    cns = texts.texts_of(tx, corpora.CN)
+    if found := retrieve.foreign(cns["body"].tolist(), cns["language"].fillna("").tolist()):
+        _log.warning(
+            "%s knows English only, but most of the corpus %s, so its neighbours mean little; name a multilingual "
+            "model, such as `--model %s`",
+            model,
+            found,
+            find.MULTILINGUAL,
+        )

@@ -1,0 +1,48 @@
+"""Choosing the HS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.errors import InputError
+from fcpair.files import corpus as corpora
+from fcpair.params import Select
+from fcpair.records import RunRecord
+from fcpair.stages import retrieve
+from fcpair.steps.ground import begin_building, note
+from fcpair.steps.listed import listed
+from fcpair.store import Store, Tx, grids, texts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def select(store: Store, options: Select, *, redo: bool = False) -> RunRecord:
+    """Choose the HS of the study: drawn by seed, or as a file lists them."""
+    if (options.hs is None) == (options.list is None):
+        raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
+    with store.write() as tx:
+        begin_building(tx, "select", redo=redo)
+        chosen = listed(tx, corpora.HS, options.list) if options.list else _drawn(tx, options)
+        grids.set_selected(tx, chosen)
+        return note(tx, options, {"hs": len(chosen), "source_cns": len(grids.source_cns(tx))})
+
+
+def _drawn(tx: Tx, options: Select) -> list[int]:
+    there = texts.texts_of(tx, corpora.HS)
+    chosen: list[int] = there["id"].to_numpy()[_positions(there, options)].tolist()
+    return chosen
+
+
+def _positions(there: pd.DataFrame, options: Select) -> NDArray[np.int64]:
+    n = options.hs or 0
+    if options.stratify is None:
+        return retrieve.draw(len(there), n, options.seed, "HS")
+    names = sorted({name for meta in there["meta"] for name in meta})
+    if options.stratify not in names:
+        raise InputError(f"no HS has metadata `{options.stratify}`; there is {', '.join(names) or 'none'}")
+    strata = there["meta"].map(lambda meta: meta.get(options.stratify, "")).to_numpy(object)
+    return retrieve.draw_stratified(strata, n, options.seed, "HS")

@@ -1,0 +1,112 @@
+"""Simulated people answering what is open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fcpair.errors import InputError, StageError
+from fcpair.label import NO_CODE, SKIP, label_words
+from fcpair.params import Simulate, as_params
+from fcpair.records import Origin, Round, RunRecord, Scheme, Status
+from fcpair.stages import simulate as simulation
+from fcpair.steps import handover, settle, validate
+from fcpair.steps.ground import begin_run, scheme_of
+from fcpair.steps.label import save_answers
+from fcpair.store import Store, Tx, decisions, grids, people, runs, settings, work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by its first run, and then kept
+
+
+def simulate(store: Store, options: Simulate) -> RunRecord:
+    """Let simulated people answer everything that is open: labels first, else verdicts.
+
+    Raises:
+        StageError: nothing is open, or a person has answered in this study.
+    """
+    with store.write() as tx:
+        if n := by_people(tx):
+            raise StageError(
+                f"people have answered in this study ({n:,} so far), and simulated answers are not put among theirs; "
+                "`fcpair init --study OTHER` makes a study to simulate in"
+            )
+        scheme = scheme_of(tx)
+        habits = _habits(options, scheme)
+        open_rounds = [round_ for round_ in Round if not work.open_work(tx, round_).empty]
+        if not open_rounds:
+            raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
+        round_ = open_rounds[0]
+        run_id = begin_run(tx, options.stage, as_params(options))
+        drawn = {"seed": options.seed, "positive": options.positive, **settings.of_stage(tx, TRUTH)}
+        settings.put(tx, TRUTH, drawn, run_id)
+        counts = _simulate_round(tx, round_, scheme, habits, options.seed, _truths(tx, scheme, **drawn), run_id)
+        if round_ is Round.LABEL:
+            counts |= settle.settle(tx, work.assignments(tx, round_)["pair_id"].unique().tolist())
+        return runs.end_run(tx, run_id, {"round": round_.value, **counts})
+
+
+def by_people(tx: Tx) -> int:
+    """How many current answers were not simulated, skips included."""
+    return sum(n for origin, n in decisions.origins(tx).items() if origin != Origin.SIMULATED.value)
+
+
+def _truths(tx: Tx, scheme: Scheme, seed: int, positive: float) -> pd.Series[int]:
+    """The true code of each pair of the grid, by its number: the same for all who are ever asked about it."""
+    import pandas as pd
+
+    pairs = grids.pairs(tx)["pair_id"]
+    return pd.Series(simulation.truths(len(pairs), scheme, positive, seed), index=pairs)
+
+
+def _simulate_round(
+    tx: Tx,
+    round_: Round,
+    scheme: Scheme,
+    habits: simulation.Habits,
+    seed: int,
+    true: pd.Series[int],
+    run_id: int,
+) -> dict[str, Any]:
+    """Answer what is open, give what was skipped to others, and so on until nobody can take more."""
+    counts: Counter[str] = Counter(answers=0, skips=0, reassigned=0)
+    vacant = 0
+    for turn in range(len(people.people(tx)) + 1):
+        assigned = work.assignments(tx, round_)
+        open_ = assigned[assigned["status"] == Status.OPEN.value]
+        if open_.empty:
+            break
+        turn_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1)[0])
+        asked = open_.rename(columns={"id": "assignment_id"}).assign(note="")
+        given = asked[["assignment_id", "pair_id", "person_id", "note"]]
+        look = simulation.answers if round_ is Round.LABEL else simulation.second_looks
+        given["code"] = look(np.asarray(true[given["pair_id"]], np.int64), scheme, habits, turn_seed)
+        if round_ is Round.VALIDATE:
+            given = validate.with_decisions(tx, given, blind=True)
+            given["own_code"] = given["own_code"].where(asked["blind"])
+        given["seconds"] = simulation.seconds(len(given), turn_seed)
+        save_answers(tx, given, Origin.SIMULATED, run_id)
+        skips = int((given["code"] == NO_CODE).sum())
+        refilled = handover.refill(tx, turn_seed)
+        counts.update(answers=len(given) - skips, skips=skips, reassigned=refilled["reassigned"])
+        vacant = refilled["vacant"]
+    return {**counts, "vacant": vacant}
+
+
+def _habits(options: Simulate, scheme: Scheme) -> simulation.Habits:
+    for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
+        value = getattr(options, name)
+        if not 0 <= value <= 1:
+            raise InputError(f"{name} is {value}; expected a probability from 0 to 1")
+    words = label_words(scheme)
+    del words[SKIP]
+    if options.leaning and options.leaning_to not in words:
+        raise InputError(f"`{options.leaning_to}` is no label; expected one of {', '.join(words)}")
+    leaning_to = words.get(options.leaning_to, scheme.codes[0])
+    return simulation.Habits(
+        options.positive, options.accuracy, options.leaning, leaning_to, options.not_sure, options.skips
+    )

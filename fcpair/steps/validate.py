@@ -1,0 +1,181 @@
+"""Validation: dealing adjudicated pairs to people who took no part in them, and what verdicts are about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.errors import StageError
+from fcpair.label import NO_CODE, VERDICTS, label_words
+from fcpair.params import Validate, as_params
+from fcpair.records import Person, Role, Round, RunRecord, Status
+from fcpair.stages.validate import blind_verdict, draw_pairs
+from fcpair.steps import eligible, handover
+from fcpair.steps.ground import keep, note_run, own, scheme_of
+from fcpair.steps.people import active
+from fcpair.store import Store, Tx, decisions, people, topics, work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_KIND = {True: "blind", False: "not blind"}
+_CHANGED = "so far the round was {}, and the pairs dealt now are {}; what was dealt before stays as it was"
+_WAIT = "{:,} pairs wait until all their labels are in"
+VERDICT_WORDS = label_words(VERDICTS) | {"valid": 1, "not valid": 0}
+
+
+def assign_validation(store: Store, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:
+    """Deal adjudicated pairs to validators, as evenly as the pairs in which they took part allow.
+
+    `more` adds pairs to a round that is under way: those without a verdict on the label that they have now; of a part
+    of them, first those that had a verdict on another label.
+    """
+    import pandas as pd
+
+    from fcpair.stages.assign import shard_order, share_out
+
+    with store.write() as tx:
+        was_blind = is_blind(tx)
+        if not more:
+            _make_way(tx, redo=redo)
+        elif options.blind is not was_blind and not work.open_work(tx, Round.VALIDATE).empty:
+            under_way, asked = (_KIND[blind] for blind in (was_blind, options.blind))
+            raise StageError(f"verdicts are open in a round that is {under_way}; none can be added that is {asked}")
+        labelled, n_not_due = _to_be_validated(tx)
+        validators = active(tx, Role.VALIDATOR, options.validators)
+        pairs = draw_pairs(labelled, options.pairs, options.seed, first=decisions.lost_verdicts(tx))
+        who = share_out(
+            handover.barred(tx, pairs, validators), handover.loads(tx, validators, Round.VALIDATE), options.seed
+        )
+        again = _ask_again(tx, pairs[who < 0] if more else pairs[:0], validators, blind=options.blind)
+        if n := int(((who < 0) & ~np.isin(pairs, again["pair_id"])).sum()):
+            raise StageError(
+                f"{n:,} of {len(pairs):,} pairs cannot be validated: every validator took part in "
+                "them; add another with `fcpair people add NAME --role validator`"
+            )
+        pairs, who = pairs[who >= 0], who[who >= 0]
+        rows = pd.DataFrame({"pair_id": pairs, "status": Status.OPEN.value, "blind": options.blind})
+        ids = [one.id for one in validators]
+        rows["person_id"] = np.array(ids)[who]
+        last = rows["person_id"].map(work.last_positions(tx, Round.VALIDATE)).fillna(0).astype("int64")
+        rows["position"] = last + shard_order(who, pairs, options.seed, "random")
+        work.add_assignments(tx, rows, Round.VALIDATE)
+        loads = pd.concat([rows["person_id"], again["person_id"]]).value_counts().reindex(ids, fill_value=0)
+        counts = {
+            "validators": len(validators),
+            "pairs": len(pairs) + len(again),
+            "to_validate": len(labelled),
+            "load_min": int(loads.min()),
+            "load_max": int(loads.max()),
+        } | {name: n for name, n in (("wait_for_labels", n_not_due), ("asked_again", len(again))) if n}
+        run = note_run(tx, options.stage, as_params(options), counts)
+        # More of a round says nothing about how the round was dealt, but for what its validators see.
+        keep(tx, replace(options, validators=len(validators)), run, only={"blind"} if more else None)
+        changed = more and options.blind is not was_blind
+        return replace(run, notes=(_CHANGED.format(_KIND[was_blind], _KIND[options.blind]),)) if changed else run
+
+
+def _to_be_validated(tx: Tx) -> tuple[NDArray[np.int64], int]:
+    """The pairs with an adjudicated label on which no verdict stands and none is open, by number.
+
+    And how many more there are that somebody has still to label: those wait.
+    """
+    standing = decisions.current_adjudications(tx)
+    labelled = standing[standing["code"].notna()]["pair_id"].to_numpy()
+    if not len(labelled):
+        raise StageError("no pair has an adjudicated label; run `fcpair adjudicate` first")
+    dealt = work.assignments(tx, Round.VALIDATE)
+    open_ = dealt["pair_id"][dealt["status"] == Status.OPEN.value]
+    left = np.setdiff1d(labelled, np.union1d(decisions.current_verdicts(tx)["pair_id"], open_))
+    due = np.setdiff1d(left, np.fromiter(eligible.not_due_to_check(tx, left.tolist()), np.int64))
+    n_not_due = len(left) - len(due)
+    if not len(due):
+        which = "1 pair waits until all its labels are in" if n_not_due == 1 else _WAIT.format(n_not_due)
+        besides = f"; {which}" if n_not_due else ""
+        raise StageError(f"every pair that can be validated now has its verdict, or has been dealt{besides}")
+    return due, n_not_due
+
+
+def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person], *, blind: bool) -> pd.DataFrame:
+    """Open these pairs again for whoever gave a verdict on a label that is another now, where nobody else is left.
+
+    Who has seen a label of a pair is not asked blind about it. Returns the pairs for which there is such a validator,
+    as `pair_id` and `person_id`.
+    """
+    lost_ones = np.intersect1d(pairs, decisions.lost_verdicts(tx))
+    dealt = work.assignments(tx, Round.VALIDATE)
+    dealt = dealt[dealt["pair_id"].isin(lost_ones) & (dealt["status"] == Status.DONE.value)]
+    spared = people.opt_outs(tx)
+    for one in validators:
+        if one.id in spared:
+            about = (dealt["person_id"] == one.id) & dealt["pair_id"].isin(topics.pairs_about(tx, spared[one.id]))
+            dealt = dealt[~about]
+    dealt = dealt[dealt["blind"] | (not blind)]
+    again = dealt[dealt["person_id"].isin([one.id for one in validators])].drop_duplicates("pair_id")
+    work.ask_again(tx, again["id"].tolist(), blind=blind)
+    return again[["pair_id", "person_id"]]
+
+
+def lost(tx: Tx) -> tuple[list[int], list[int]]:
+    """The pairs whose verdicts are about a label that is not theirs any more; and those of them to be dealt again.
+
+    Those are the pairs that have a label now, none open, and no verdict open.
+    """
+    pairs = decisions.lost_verdicts(tx)
+    if not pairs:
+        return [], []
+    standing = decisions.current_adjudications(tx, "pair_id", "code").dropna()
+    dealt = work.assignments(tx, Round.VALIDATE)
+    open_ = dealt["pair_id"][dealt["status"] == Status.OPEN.value]
+    ready = set(standing["pair_id"].tolist()) - set(open_.tolist()) - set(eligible.not_due_to_check(tx, pairs))
+    return pairs, [pair for pair in pairs if pair in ready]
+
+
+def proposal(tx: Tx, n: int) -> str:
+    """How many pairs are to be dealt again, and the command that deals them in the way of the round."""
+    dealt = own(tx, Validate, {})
+    options = f"{f' --pairs {n}' if dealt.pairs else ''}{' --blind' if dealt.blind else ''}"
+    return f"{n:,}; `fcpair validate assign --more{options}`"
+
+
+def _make_way(tx: Tx, *, redo: bool) -> None:
+    there = work.assignments(tx, Round.VALIDATE)
+    if there.empty:
+        return
+    if n := decisions.n_judgements(tx, Round.VALIDATE):
+        raise StageError(
+            f"the validation round has been dealt and {n:,} verdicts given, which are never discarded; "
+            "`fcpair validate assign --more` deals pairs that have no verdict yet"
+        )
+    if not redo:
+        raise StageError(
+            f"the validation round has been dealt; `--redo` would discard {len(there):,} assignments, and `fcpair "
+            "validate assign --more` adds pairs"
+        )
+    work.clear_assignments(tx, Round.VALIDATE)
+
+
+def is_blind(tx: Tx) -> bool:
+    """Whether the validators to whom pairs are dealt now do not see the label."""
+    return own(tx, Validate, {}).blind
+
+
+def label_names(tx: Tx) -> dict[int, str]:
+    """The name of the adjudicated label of each pair that has one."""
+    names = {choice.code: choice.name for choice in scheme_of(tx)}
+    standing = decisions.current_adjudications(tx).dropna(subset="code")
+    return {int(pair): names[int(code)] for pair, code in zip(standing["pair_id"], standing["code"], strict=True)}
+
+
+def with_decisions(tx: Tx, given: pd.DataFrame, *, blind: bool) -> pd.DataFrame:
+    """Tie each verdict to the decision that it is about; a blind label becomes the verdict that it amounts to."""
+    standing = decisions.current_adjudications(tx).set_index("pair_id")
+    found = given.assign(adjudication_id=given["pair_id"].map(standing["id"]).astype("Int64"))
+    if not blind:
+        return found
+    final = given["pair_id"].map(standing["code"]).fillna(NO_CODE).to_numpy(int)
+    own = given["code"].to_numpy()
+    return found.assign(own_code=given["code"].astype("Int64").mask(own == NO_CODE), code=blind_verdict(own, final))

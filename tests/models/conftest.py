@@ -1,0 +1,37 @@
+"""A service on this machine, set in the environment, with a cache of the test's own and waits that take no time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fcpair.models import service
+from models.served import KEY, Served
+
+
+@pytest.fixture
+def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where answers are kept in this test."""
+    monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "answers"
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that were to be waited between attempts."""
+    waited: list[float] = []
+    monkeypatch.setattr(service, "sleep", waited.append)
+    return waited
+
+
+@pytest.fixture
+def served(answers: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    running = Served()
+    monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    yield running
+    running.stop()
