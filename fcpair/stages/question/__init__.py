@@ -1,0 +1,35 @@
+"""Questions: values that know their answers, and whose printed form can be read back. A new kind goes into `KINDS`.
+
+`asked` says what every question has, `notation` how one is written; the kinds are in `closed`, `scale`, `several` and
+`written`. `form` joins questions that are answered together, `labels` has what tiers and files of labels rest on, and
+`coded` turns answers into arrays.
+"""
+
+from fcpair.stages.question.asked import NO_CODE, SKIP, Part, Question
+from fcpair.stages.question.closed import IRRECONCILABLE, LONGEST_NAME, Choice, Closed, OneOf
+from fcpair.stages.question.form import Form, parse_form
+from fcpair.stages.question.parse import KINDS, parse_question
+from fcpair.stages.question.scale import Scale
+from fcpair.stages.question.several import AnyOf
+from fcpair.stages.question.written import Edit, Text, n_words
+
+__all__ = [
+    "IRRECONCILABLE",
+    "KINDS",
+    "LONGEST_NAME",
+    "NO_CODE",
+    "SKIP",
+    "AnyOf",
+    "Choice",
+    "Closed",
+    "Edit",
+    "Form",
+    "OneOf",
+    "Part",
+    "Question",
+    "Scale",
+    "Text",
+    "n_words",
+    "parse_form",
+    "parse_question",
+]

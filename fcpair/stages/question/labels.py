@@ -1,0 +1,99 @@
+"""The closed questions of labelling and validating: their tables in recipes, their words in files, what tiers need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple
+from typing import Any
+
+from fcpair.errors import InputError, RecipeError
+from fcpair.stages.question.asked import NO_CODE, SKIP, Question
+from fcpair.stages.question.closed import IRRECONCILABLE, Choice, Closed, OneOf, complain, words_of
+
+APPROPRIATENESS = OneOf(
+    (Choice(0, "not_appropriate"), Choice(1, "not_sure", definite=False), Choice(2, "appropriate", positive=True))
+)
+VERDICT = OneOf((Choice(0, "disagree"), Choice(1, "agree", positive=True)))
+DISAGREE, AGREE = VERDICT.codes
+
+
+def need_tiers(question: Question[Any]) -> None:
+    """Raise InputError, with the reason, unless the answers can decide cells and tiers can be made of the decisions.
+
+    A question that is only asked, as in a survey, need not be so: `one_of(yes,no,decline?)` has no positive choice.
+    """
+    if not isinstance(question, Closed):
+        raise InputError(f"`{question}` cannot decide a cell for tiers; expected one_of(...) or scale(...)")
+    try:
+        complain(_tier_problems(question.choices))
+    except InputError as error:
+        raise InputError(f"`{question}` cannot decide a cell for tiers: {error}") from None
+
+
+def _tier_problems(choices: Sequence[Choice]) -> Iterator[tuple[bool, str]]:
+    definite = {choice.code for choice in choices if choice.definite}
+    positive = {choice.code for choice in choices if choice.positive}
+    yield len(definite) < 2, "at least two definite choices are needed"
+    yield not positive or not positive < definite, "some, not all, of the definite choices must be positive"
+
+
+def read_choices(tables: Sequence[dict[str, Any]]) -> OneOf:
+    """The question of the tables of a recipe: `code`, `name` and, where not the default, `definite` and `positive`.
+
+    Raises:
+        RecipeError: what OneOf and `need_tiers` refuse, an unknown key, a value of the wrong type.
+    """
+    try:
+        choices = [Choice(**table) for table in tables]
+    except TypeError as error:
+        raise RecipeError(f"a label choice cannot be read: {error}; expected code, name, definite, positive") from None
+    for choice in choices:
+        if [type(value) for value in astuple(choice)] != [int, str, bool, bool]:
+            raise RecipeError(f"the label choice {choice.code}, `{choice.name}`: a code is a number, a name is text")
+    try:
+        complain(_tier_problems(choices))
+        return OneOf(tuple(choices))
+    except InputError as error:
+        raise RecipeError(f"the label scheme: {error}") from None
+
+
+def choice_tables(question: Closed) -> list[dict[str, Any]]:
+    """The choices as a recipe writes them, which `read_choices` reads back."""
+    return [asdict(choice) for choice in question]
+
+
+def grades_of(question: Closed) -> dict[int, int] | None:
+    """The grade of each definite answer, by its code, 0 the least; None where the answers are no grades.
+
+    They are where two or more answers are positive and all of these stand on one side of the others, as on a scale of
+    five points. A grade is how far a code is from that of the worst answer.
+    """
+    definite, positive = question.definite, set(question.positive)
+    others = [code for code in definite if code not in positive]
+    if len(positive) < 2 or not others:
+        return None
+    if min(positive) > max(others):
+        return {code: code - min(definite) for code in definite}
+    if max(positive) < min(others):
+        return {code: max(definite) - code for code in definite}
+    return None
+
+
+def answer_words(question: Closed) -> tuple[str, ...]:
+    """What somebody who answers can choose from: every name, and `skip`."""
+    return (*(choice.name for choice in question), SKIP)
+
+
+def decision_words(question: Closed) -> tuple[str, ...]:
+    """What somebody who decides can choose from: every definite name, and `irreconcilable`."""
+    return (*(choice.name for choice in question if choice.definite), IRRECONCILABLE)
+
+
+def label_words(question: OneOf) -> dict[str, int]:
+    """What a file may say in a label column: a code, a name, or `skip`."""
+    return words_of(question) | {SKIP: NO_CODE}
+
+
+def outcome_words(question: OneOf) -> dict[str, int]:
+    """What a file may say of a conflict: a definite code or name, or `irreconcilable`."""
+    return words_of(choice for choice in question if choice.definite) | {IRRECONCILABLE: NO_CODE}

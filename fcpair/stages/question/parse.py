@@ -1,0 +1,31 @@
+"""Reading a question from its printed form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcpair.errors import InputError
+from fcpair.stages.question.asked import Question
+from fcpair.stages.question.closed import OneOf
+from fcpair.stages.question.notation import read_call
+from fcpair.stages.question.scale import Scale
+from fcpair.stages.question.several import AnyOf
+from fcpair.stages.question.written import Edit, Text
+
+_ALL: tuple[type[OneOf] | type[AnyOf] | type[Scale] | type[Text], ...] = (OneOf, AnyOf, Scale, Text, Edit)
+KINDS = {kind.kind: kind for kind in _ALL}
+
+
+def parse_question(text: str) -> Question[Any]:
+    """The question that is printed so: `one_of(no,unsure?,yes+)`, `any_of(a,b)`, `scale(1,5,0.5)`, `text()`, `edit()`.
+
+    Raises:
+        InputError: no such kind or option, something that cannot be read, a question that cannot be asked.
+    """
+    try:
+        word, items = read_call(text)
+        if word not in KINDS:
+            raise InputError(f"there is no `{word}`; expected one of {', '.join(KINDS)}")
+        return KINDS[word].of(items)
+    except InputError as error:
+        raise InputError(f"question `{text}`: {error}") from None

@@ -1,0 +1,25 @@
+"""When two spellings are the same: of a text, of a word in a file, of a number."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+NO_TEXT = re.compile("[\x00\ud800-\udfff]")  # a NUL, half a surrogate pair, a byte that was no UTF-8
+_WHOLE = re.compile(r"^(\d+)[.,]0+$")
+_PARTED = re.compile(r"[\s_-]+")
+
+
+def identity(text: str) -> str:
+    """What two texts must share to be the same text: NFC, stripped."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def fold(name: str) -> str:
+    """What tells names in files apart: neither capitals nor how words are joined (`Own label` is `own_label`)."""
+    return _PARTED.sub("_", name.strip().casefold())
+
+
+def whole(cell: str) -> str:
+    """A number that other programs write as `2.0`, or `2,0`, as `2`; anything else as it is."""
+    return _WHOLE.sub(r"\1", cell.strip())
