@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 
 from fcpair.errors import InputError
 from fcpair.label import APPROPRIATENESS, scheme_record
-from fcpair.records import TOPIC_SPLIT, Scheme, Tier
+from fcpair.records import TIERS, TOPIC_SPLIT, Scheme
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
@@ -26,9 +26,28 @@ NoPositives = Literal["zero", "leave_out"]
 MOST_GUIDELINES = 2 * 1024 * 1024  # bytes of the guidelines, as UTF-8
 
 
-def _param(default: Any, help: str, otherwise: str = "none") -> Any:
-    """A parameter; `otherwise` says what happens where none is given and the default is empty."""
-    return field(default=default, metadata={"help": help, "otherwise": otherwise})
+@dataclass(frozen=True)
+class Bounds:
+    """What a number may be: `least` or more; with `below`, between the two and equal to neither."""
+
+    least: int
+    below: int | None = None
+
+    def __contains__(self, number: float) -> bool:
+        return number >= self.least if self.below is None else self.least < number < self.below
+
+    def __str__(self) -> str:
+        if self.below is None:
+            return f"a whole number, {self.least} or more"
+        return f"a number between {self.least} and {self.below}"
+
+
+def _param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
+    """A parameter; `otherwise` says what happens where none is given and the default is empty.
+
+    `more` may have `bounds`, and as `metavar` what a command's help shows in place of the type.
+    """
+    return field(default=default, metadata={"help": help, "otherwise": otherwise, **more})
 
 
 def _table(help: str) -> Any:
@@ -266,9 +285,7 @@ class Evaluate(_Seeded):
         (), "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2; several times"
     )
     pool: str = _param("judged", "what is ranked: judged, positive or all CNs, or a file that lists CNs")
-    tiers: tuple[str, ...] = _param(
-        tuple(tier.label for tier in reversed(Tier)), "a tier to evaluate on; several times"
-    )
+    tiers: tuple[str, ...] = _param(TIERS, "a tier to evaluate on; several times")
     measures: tuple[str, ...] = _param(
         DEFAULT_MEASURES, "a measure, such as NDCG@5, MAP(by=all) or RBP(p=0.9); several times"
     )
@@ -282,9 +299,50 @@ class Evaluate(_Seeded):
         for name in ("systems", "tiers", "measures"):  # a run keeps them as lists
             object.__setattr__(self, name, tuple(getattr(self, name)))
         once("tier", self.tiers)
-        known = [tier.label for tier in reversed(Tier)]
-        if unknown := [tier for tier in self.tiers if tier not in known]:
-            raise InputError(f"there is no tier `{unknown[0]}`; expected {', '.join(known)}")
+        if unknown := [tier for tier in self.tiers if tier not in TIERS]:
+            raise InputError(f"there is no tier `{unknown[0]}`; expected {', '.join(TIERS)}")
+
+
+_GRADED = ("pool", "binary")
+_DRAWN = ("negatives", "test_share", "seed")
+
+
+@dataclass(frozen=True)
+class Export:
+    """What goes into an export; `kinds` says which of these each kind of export reads."""
+
+    stage: ClassVar[str] = "export"
+    kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "qrels": _GRADED,
+        "beir": _GRADED,
+        "triplets": _DRAWN,
+        "pairs": ("test_share", "seed"),
+        "preferences": _DRAWN,
+        "corpus": ("pool",),
+    }
+    pool: str = _param(
+        "judged",
+        "which CNs: those of Bronze, those that it labels appropriate for some HS, the whole grid, or a file's",
+        metavar="judged|positive|all|FILE",
+    )
+    binary: bool = _param(False, "grade every appropriate pair 1, and every other one 0")
+    negatives: int = _param(
+        5,
+        "how many judged negatives of the same HS to draw for each positive; all where there are fewer",
+        bounds=Bounds(1),
+    )
+    test_share: float = _param(0.2, "the share of HS that go to test.jsonl", bounds=Bounds(0, 1))
+    seed: int = _param(0, "of every draw", bounds=Bounds(0))
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value, bounds = getattr(self, item.name), item.metadata.get("bounds")
+            if bounds and value not in bounds:
+                raise InputError(f"{item.name} is {value}; expected {bounds}")
+
+    def read_by(self, kind: str) -> dict[str, Any]:
+        """The parameters that this kind of export reads, with their values."""
+        return {name: getattr(self, name) for name in self.kinds[kind]}
 
 
 def once(what: str, names: Sequence[str]) -> None:

@@ -79,6 +79,9 @@ class Tier(IntEnum):
         return self.name.lower()
 
 
+TIERS = tuple(tier.label for tier in reversed(Tier))
+
+
 class Verdict(IntEnum):
     """A validator's answer on an adjudicated label."""
 

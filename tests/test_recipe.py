@@ -118,8 +118,8 @@ def test_only_the_corpus_has_no_default(options: type) -> None:
 
 
 def test_every_stage_has_its_options_in_this_test() -> None:
-    assert {options.__name__ for options in OPTIONS} >= {"Setup", "Import", "Assign", "Agree", "Partition"}
-    assert len(OPTIONS) == 13
+    assert {options.__name__ for options in OPTIONS} >= {"Setup", "Import", "Assign", "Agree", "Partition", "Export"}
+    assert len(OPTIONS) == 14
 
 
 def test_overlap_is_shares_by_number_of_labels(tmp_path: Path) -> None:

@@ -3,53 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.notes import warn_of_changes, warn_of_simulated
-from fcpair.cli.options import Command, own_params, with_study
+from fcpair.cli.options import own_params, params, with_study
 from fcpair.cli.output import done, working
-from fcpair.params import Partition
-from fcpair.records import RunRecord, Tier
+from fcpair.params import Export, Partition
+from fcpair.records import TIERS, RunRecord
 
 if TYPE_CHECKING:
     from fcpair.files.training import Kind
     from fcpair.study import Study
 
-TIERS = click.Choice([tier.label for tier in reversed(Tier)])
+TIER = click.Choice(TIERS)
 
-tier_option = click.option("--tier", required=True, type=TIERS, help="From which tier.")
+tier_option = click.option("--tier", required=True, type=TIER, help="From which tier.")
 file_option = click.option("--out", required=True, type=click.Path(path_type=Path), help="The file to write.")
 folder_option = click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="The folder to make; an empty one may be there."
 )
-pool_option = click.option(
-    "--pool",
-    default="judged",
-    show_default=True,
-    metavar="judged|positive|all|FILE",
-    help="Which CNs: those of Bronze, those that it labels appropriate for some HS, the whole grid, or a file's.",
-)
-binary_option = click.option("--binary", is_flag=True, help="Grade every appropriate pair 1, and every other one 0.")
-negatives_option = click.option(
-    "--negatives",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="How many judged negatives of the same HS to draw for each positive; all where there are fewer.",
-)
-
-
-def split_options(command: Command) -> Command:
-    """Give the command `--test-share` and `--seed`."""
-    share = click.FloatRange(0, 1, min_open=True, max_open=True)
-    command = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of every draw.")(
-        command
-    )
-    return click.option(
-        "--test-share", type=share, default=0.2, show_default=True, help="The share of HS that go to test.jsonl."
-    )(command)
 
 
 def _finish(study: Study, run: RunRecord) -> None:
@@ -71,12 +45,11 @@ def export() -> None:
 
 @export.command()
 @with_study
-@own_params(Partition)
+@own_params(Partition, "rules")
 @tier_option
-@pool_option
-@binary_option
+@params(Export, only=Export.kinds["qrels"])
 @file_option
-def qrels(study: Study, options: Partition, tier: str, pool: str, binary: bool, out: Path) -> None:
+def qrels(study: Study, rules: Partition, tier: str, options: Export, out: Path) -> None:
     """Write a tier as TREC qrels.
 
     A line is `hs_id 0 cn_id grade`. The grade of an appropriate pair is the rank of its best tier (1 Bronze, 2
@@ -90,18 +63,17 @@ def qrels(study: Study, options: Partition, tier: str, pool: str, binary: bool, 
       fcpair export qrels --tier gold --pool positive --binary --out gold.qrels
     """
     with working("writing"):
-        run = study.export.qrels(out, Tier[tier.upper()], options, pool=pool, binary=binary)
+        run = study.export.qrels(out, tier, options, rules)
     _finish(study, run)
 
 
 @export.command()
 @with_study
-@own_params(Partition)
+@own_params(Partition, "rules")
 @tier_option
-@pool_option
-@binary_option
+@params(Export, only=Export.kinds["beir"])
 @folder_option
-def beir(study: Study, options: Partition, tier: str, pool: str, binary: bool, out: Path) -> None:
+def beir(study: Study, rules: Partition, tier: str, options: Export, out: Path) -> None:
     """Write a tier as a BEIR folder.
 
     corpus.jsonl is the pool, queries.jsonl the HS of the tier, and qrels/test.tsv has the grades of
@@ -112,15 +84,15 @@ def beir(study: Study, options: Partition, tier: str, pool: str, binary: bool, o
       fcpair export beir --tier silver --out silver-beir/
     """
     with working("writing"):
-        run = study.export.beir(out, Tier[tier.upper()], options, pool=pool, binary=binary)
+        run = study.export.beir(out, tier, options, rules)
     _finish(study, run)
 
 
 @export.command()
 @with_study
-@own_params(Partition)
+@own_params(Partition, "rules")
 @folder_option
-def hf(study: Study, options: Partition, out: Path) -> None:
+def hf(study: Study, rules: Partition, out: Path) -> None:
     """Write all tiers as a Hugging Face dataset folder.
 
     `datasets.load_dataset(FOLDER, "gold")` reads one tier. Its card names no licence and no
@@ -131,20 +103,17 @@ def hf(study: Study, options: Partition, out: Path) -> None:
       fcpair export hf --out dataset/
     """
     with working("writing"):
-        run = study.export.hf(out, options)
+        run = study.export.hf(out, rules)
     _finish(study, run)
 
 
 @export.command()
 @with_study
-@own_params(Partition)
+@own_params(Partition, "rules")
 @tier_option
-@negatives_option
-@split_options
+@params(Export, only=Export.kinds["triplets"])
 @folder_option
-def triplets(
-    study: Study, options: Partition, tier: str, negatives: int, test_share: float, seed: int, out: Path
-) -> None:
+def triplets(**asked: Any) -> None:
     """Write triplets with judged negatives.
 
     The columns are `anchor`, `positive`, `negative`, as sentence-transformers has them. Every negative was judged for
@@ -154,16 +123,16 @@ def triplets(
     Example:
       fcpair export triplets --tier silver --negatives 5 --seed 13 --out triplets/
     """
-    _train(study, "triplets", options, tier, out, negatives=negatives, test_share=test_share, seed=seed)
+    _train("triplets", **asked)
 
 
 @export.command()
 @with_study
-@own_params(Partition)
+@own_params(Partition, "rules")
 @tier_option
-@split_options
+@params(Export, only=Export.kinds["pairs"])
 @folder_option
-def pairs(study: Study, options: Partition, tier: str, test_share: float, seed: int, out: Path) -> None:
+def pairs(**asked: Any) -> None:
     """Write judged pairs with their labels.
 
     The columns are `sentence1`, `sentence2`, `label`, as sentence-transformers has them. The label is 1 for an
@@ -173,19 +142,16 @@ def pairs(study: Study, options: Partition, tier: str, test_share: float, seed: 
     Example:
       fcpair export pairs --tier silver --test-share 0.25 --seed 13 --out pairs/
     """
-    _train(study, "pairs", options, tier, out, negatives=1, test_share=test_share, seed=seed)
+    _train("pairs", **asked)
 
 
 @export.command()
 @with_study
-@own_params(Partition)
+@own_params(Partition, "rules")
 @tier_option
-@negatives_option
-@split_options
+@params(Export, only=Export.kinds["preferences"])
 @folder_option
-def preferences(
-    study: Study, options: Partition, tier: str, negatives: int, test_share: float, seed: int, out: Path
-) -> None:
+def preferences(**asked: Any) -> None:
     """Write preference pairs.
 
     The columns are `prompt`, `chosen`, `rejected`, as TRL has them. The rows are drawn as those of the triplets are:
@@ -195,34 +161,22 @@ def preferences(
     Example:
       fcpair export preferences --tier gold --seed 13 --out preferences/
     """
-    _train(study, "preferences", options, tier, out, negatives=negatives, test_share=test_share, seed=seed)
+    _train("preferences", **asked)
 
 
-def _train(
-    study: Study,
-    kind: Kind,
-    options: Partition,
-    tier: str,
-    out: Path,
-    *,
-    negatives: int,
-    test_share: float,
-    seed: int,
-) -> None:
+def _train(kind: Kind, study: Study, rules: Partition, tier: str, options: Export, out: Path) -> None:
     with working("writing"):
-        run = study.export.training(
-            kind, out, Tier[tier.upper()], options, negatives=negatives, test_share=test_share, seed=seed
-        )
+        run = study.export.training(kind, out, tier, options, rules)
     _finish(study, run)
 
 
 @export.command()
 @with_study
-@own_params(Partition)
-@click.option("--without", type=TIERS, help="Leave out every row with an HS of this tier; without it none is left out.")
-@pool_option
+@own_params(Partition, "rules")
+@click.option("--without", type=TIER, help="Leave out every row with an HS of this tier; without it none is left out.")
+@params(Export, only=Export.kinds["corpus"])
 @file_option
-def corpus(study: Study, options: Partition, without: str | None, pool: str, out: Path) -> None:
+def corpus(study: Study, rules: Partition, without: str | None, options: Export, out: Path) -> None:
     """Write the corpus with its ids, less what a tier holds.
 
     The ids are those by which `fcpair retrieve --run` knows the texts. With `--without`, every row with an HS of the
@@ -235,5 +189,5 @@ def corpus(study: Study, options: Partition, without: str | None, pool: str, out
       fcpair export corpus --without bronze --pool positive --out train.csv
     """
     with working("writing"):
-        run = study.export.corpus(out, without, options, pool=pool)
+        run = study.export.corpus(out, without, options, rules)
     _finish(study, run)

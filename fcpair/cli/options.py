@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
@@ -13,7 +13,7 @@ import click
 
 from fcpair.errors import InputError
 from fcpair.files.sheets import FORMS
-from fcpair.params import plain_type
+from fcpair.params import Bounds, plain_type
 
 if TYPE_CHECKING:
     from fcpair.study import Study
@@ -111,12 +111,14 @@ def _own_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
     return click.option(_flag(item), type=_click_type(kind), help=text)
 
 
-def params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
-    """Give the command an option for each field of `cls`, and call it with `options`, an instance.
+def params(
+    cls: type, *, only: Collection[str] | None = None, without: tuple[str, ...] = ()
+) -> Callable[[Command], Command]:
+    """Give the command an option for each field of `cls`, or `only` some, and call it with `options`, an instance.
 
     Fields named in `without` are left to the command, which gets a dict of the others instead.
     """
-    shown = [item for item in fields(cls) if item.name not in without]
+    shown = [item for item in fields(cls) if item.name not in without and (only is None or item.name in only)]
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
@@ -145,7 +147,9 @@ def _option(item: Field[Any], hint: Any) -> Callable[[Command], Command]:
         name = flag.removesuffix("s")
         return click.option(name, item.name, multiple=True, metavar=_METAVARS[get_origin(kind)], help=text)
     default = None if item.default is MISSING else item.default
-    return click.option(flag, type=_click_type(kind), default=default, show_default=default is not None, help=text)
+    choice, metavar = _click_type(kind, item.metadata.get("bounds")), item.metadata.get("metavar")
+    is_shown = default is not None
+    return click.option(flag, type=choice, default=default, show_default=is_shown, metavar=metavar, help=text)
 
 
 def _flag(item: Field[Any]) -> str:
@@ -159,7 +163,11 @@ def _sentence(item: Field[Any]) -> str:
 _METAVARS: dict[Any, str] = {Mapping: "N:SHARE", tuple: "NAME,NAME"}
 
 
-def _click_type(kind: Any) -> Any:
+def _click_type(kind: Any, bounds: Bounds | None = None) -> Any:
+    if bounds is not None:
+        is_open = bounds.below is not None
+        numbers = click.IntRange if kind is int else click.FloatRange
+        return numbers(bounds.least, bounds.below, min_open=is_open, max_open=is_open)
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
     return click.Path(path_type=Path) if kind is Path else kind

@@ -15,7 +15,7 @@ from fcpair.cli.output import LONGEST_TABLE, Table, done, emit, working
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import tell
 from fcpair.params import Partition
-from fcpair.records import Explanation, Origin, Tier
+from fcpair.records import TIERS, Explanation, Origin, Tier
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ CAPTIONS = (
 @click.command()
 @with_study
 @own_params(Partition)
-@click.option("--tier", type=click.Choice([tier.label for tier in reversed(Tier)]), help="Write this tier.")
+@click.option("--tier", type=click.Choice(TIERS), help="Write this tier.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to: a .csv, .jsonl or .parquet file.")
 @click.option(
     "--columns",

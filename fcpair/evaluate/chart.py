@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.evaluate.outcome import Outcome, Score
 from fcpair.evaluate.wording import fine_print, plain, wrapped
-from fcpair.records import Tier
+from fcpair.records import TIERS
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -133,8 +133,7 @@ def _frame(axes: Axes, bars: float, reach: float, inks: Inks) -> None:
 
 def _looks(outcome: Outcome) -> list[tuple[float, str]]:
     """How each tier looks: the same in every picture, whichever tiers there are."""
-    known = [tier.label for tier in reversed(Tier)]
-    places = (known.index(one.tier) if one.tier in known else at for at, one in enumerate(outcome.tiers))
+    places = (TIERS.index(one.tier) if one.tier in TIERS else at for at, one in enumerate(outcome.tiers))
     return [LOOKS[place % len(LOOKS)] for place in places]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
+from fcpair.params import Export
 from fcpair.stages.retrieve import draw
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ class TrainingSets:
     counts: dict[str, int]
 
 
-def training_sets(
-    kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], *, negatives: int, test_share: float, seed: int
-) -> TrainingSets:
+def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], options: Export) -> TrainingSets:
     """Make a training set, and split it by HS.
 
     The same pairs, share and seed put an HS on the same side in every kind.
@@ -47,20 +46,20 @@ def training_sets(
             HS; pairs are the judged pairs, with the label 1 or 0.
         pairs: of a tier: `hs_id`, `cn_id`, `appropriate`.
         bodies: the texts, by id.
-        negatives: how many judged negatives are drawn for each positive; all of them where there are fewer.
-        test_share: the share of HS on the test side, rounded to whole HS.
-        seed: of both draws.
+        options: how many `negatives`, the `test_share`, rounded to whole HS, and the `seed` of both draws.
 
     Raises:
-        InputError: a side is empty, or fewer than one negative is asked for.
+        InputError: a side is empty.
     """
-    rows = _labelled(pairs) if kind == "pairs" else draw_negatives(pairs, negatives, seed)
+    rows = _labelled(pairs) if kind == "pairs" else draw_negatives(pairs, options.negatives, options.seed)
     if rows.empty:
         raise InputError(f"no HS has both an appropriate and a not appropriate CN, so there are no {kind}")
-    is_test = rows["hs_id"].isin(draw_test_hs(pairs["hs_id"], test_share, seed)).to_numpy()
+    is_test = rows["hs_id"].isin(draw_test_hs(pairs["hs_id"], options.test_share, options.seed)).to_numpy()
     if is_test.all() or not is_test.any():
         side = "train" if is_test.all() else "test"
-        raise InputError(f"no {kind} fall on the {side} side at --test-share {test_share}; change it, or the --seed")
+        raise InputError(
+            f"no {kind} fall on the {side} side at --test-share {options.test_share}; change it, or the --seed"
+        )
     table = _with_texts(kind, rows, bodies)
     counts = {"train": int((~is_test).sum()), "test": int(is_test.sum())}
     counts |= {"train_hs": rows["hs_id"][~is_test].nunique(), "test_hs": rows["hs_id"][is_test].nunique()}
@@ -115,19 +114,14 @@ def draw_negatives(pairs: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
 
     Args:
         pairs: `hs_id`, `cn_id`, `appropriate`.
-        n: how many for each appropriate pair; all of them where there are fewer.
+        n: how many for each appropriate pair, 1 or more; all of them where there are fewer.
         seed: of the draw.
 
     Returns:
         `hs_id`, `positive`, `negative` (ids of CNs), in the order of the appropriate pairs.
-
-    Raises:
-        InputError: `n` is less than one.
     """
     import pandas as pd
 
-    if n < 1:
-        raise InputError(f"--negatives {n}: expected 1 or more")
     positive, negative = (pairs[pairs["appropriate"] == is_one] for is_one in (True, False))
     negative = negative.sort_values("hs_id", kind="stable")
     first = np.searchsorted(negative["hs_id"], positive["hs_id"], "left")

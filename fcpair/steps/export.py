@@ -17,7 +17,7 @@ from fcpair.files.qrels import grades, qrels_text
 from fcpair.files.remaining import remaining
 from fcpair.files.tabular import check_suffix, replacing, write_table
 from fcpair.files.training import Kind, training_sets
-from fcpair.params import Pair, Partition
+from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.stages.partition import as_tier, tier_rules
 from fcpair.steps.ground import need_labels, note_run, own, scheme_of
@@ -29,7 +29,7 @@ from fcpair.store import Store, Tx, decisions, runs, texts
 if TYPE_CHECKING:
     import pandas as pd
 
-STAGE = "export"
+USUAL = Export()
 NO_CORPUS = """this study has no corpus: its texts came with the labels. This makes a study that has both:
   fcpair init --study OTHER.db
   fcpair import CONAN.csv --format conan --language en --study OTHER.db
@@ -45,84 +45,64 @@ class Exports:
     Each method leaves a run that says what was written, and returns it. A tier is one of `Tier`, or its name, such as
     "gold". The rules of the tiers are the study's own when no options are given. All raise StageError when the study
     has no labels, and InputError when there is no such tier, it or the pool is empty, or the place cannot be written
-    to: a file may be replaced, a folder that holds something may not.
+    to: a file may be replaced, a folder that holds something may not. Of the options, each reads what
+    `params.Export.kinds` names.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def qrels(
-        self,
-        path: str | Path,
-        tier: Tier | str,
-        options: Partition | None = None,
-        *,
-        pool: str = "judged",
-        binary: bool = False,
+        self, path: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `export.qrels.grades`."""
         tier = as_tier(tier)
         with self._store.read() as tx:
-            options = _own(tx, options)
-            graded, _ = _graded(tx, tier, options, pool, binary=binary)
-        params = _params("qrels", path, options, tier=tier.label, pool=pool, binary=binary)
+            rules = _own(tx, rules)
+            graded, _ = _graded(tx, tier, options, rules)
+        params = _params("qrels", path, rules, tier=tier.label, **options.read_by("qrels"))
         return _write_file(self._store, path, qrels_text(graded), params, _graded_counts(graded))
 
     def beir(
-        self,
-        folder: str | Path,
-        tier: Tier | str,
-        options: Partition | None = None,
-        *,
-        pool: str = "judged",
-        binary: bool = False,
+        self, folder: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
     ) -> RunRecord:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `export.beir.beir_files`."""
         tier = as_tier(tier)
         check_new_folder(folder)
         with self._store.read() as tx:
-            options = _own(tx, options)
-            graded, cns = _graded(tx, tier, options, pool, binary=binary)
+            rules = _own(tx, rules)
+            graded, cns = _graded(tx, tier, options, rules)
             files = beir_files(graded, _bodies(tx), cns)
-        params = _params("beir", folder, options, tier=tier.label, pool=pool, binary=binary)
+        params = _params("beir", folder, rules, tier=tier.label, **options.read_by("beir"))
         return _write_folder(self._store, folder, files, params, {"corpus": len(cns), **_graded_counts(graded)})
 
-    def hf(self, folder: str | Path, options: Partition | None = None) -> RunRecord:
+    def hf(self, folder: str | Path, rules: Partition | None = None) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `export.hf.hf_files`."""
         check_new_folder(folder)
         with self._store.read() as tx:
-            options = _own(tx, options)
-            facts = _facts(tx, options)
-        bronze = tier_rows(self._store, Tier.BRONZE, options)
+            rules = _own(tx, rules)
+            facts = _facts(tx, rules)
+        bronze = tier_rows(self._store, Tier.BRONZE, rules)
         if bronze.empty:
             raise InputError(empty(Tier.BRONZE))
         files = hf_files(bronze, facts)
         counts = {Path(name).stem: len(rows) for name, rows in files.items() if not isinstance(rows, str)}
-        return _write_folder(self._store, folder, files, _params("hf", folder, options), counts)
+        return _write_folder(self._store, folder, files, _params("hf", folder, rules), counts)
 
     def training(
-        self,
-        kind: Kind,
-        folder: str | Path,
-        tier: Tier | str,
-        options: Partition | None = None,
-        *,
-        negatives: int = 5,
-        test_share: float = 0.2,
-        seed: int = 0,
+        self, kind: Kind, folder: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
     ) -> RunRecord:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `export.training`."""
         tier = as_tier(tier)
         check_new_folder(folder)
         with self._store.read() as tx:
-            options = _own(tx, options)
-            tiers = _tiers(tx, options)
+            rules = _own(tx, rules)
+            tiers = _tiers(tx, rules)
             pairs = _pairs_of(tiers, tier)
             bodies = _bodies(tx)
         pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.scheme.positive))
-        sets = training_sets(kind, pairs, bodies, negatives=negatives, test_share=test_share, seed=seed)
-        draws = {"test_share": test_share, "seed": seed} | ({} if kind == "pairs" else {"negatives": negatives})
-        params = _params(kind, folder, options, tier=tier.label, **draws)
+        sets = training_sets(kind, pairs, bodies, options)
+        params = _params(kind, folder, rules, tier=tier.label, **options.read_by(kind))
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
         return _write_folder(self._store, folder, files, params, sets.counts)
 
@@ -130,9 +110,8 @@ class Exports:
         self,
         path: str | Path,
         without: Tier | str | None = None,
-        options: Partition | None = None,
-        *,
-        pool: str = "judged",
+        options: Export = USUAL,
+        rules: Partition | None = None,
     ) -> RunRecord:
         """Write the corpus, less every HS of a tier and every CN of the pool, with ids; see `export.corpus.remaining`.
 
@@ -140,23 +119,25 @@ class Exports:
         """
         check_suffix(path)
         if without is None:
-            return self._whole_corpus(path, pool)
+            return self._whole_corpus(path, options)
         without = as_tier(without)
         with self._store.read() as tx:
-            options = _own(tx, options)
-            tiers = _tiers(tx, options)
+            rules = _own(tx, rules)
+            tiers = _tiers(tx, rules)
             rows = _corpus_rows(tx)
             hs_ids = set(_pairs_of(tiers, without)["hs_id"].tolist())
-            cn_ids = set(pool_ids(tx, tiers, pool))
+            cn_ids = set(pool_ids(tx, tiers, options.pool))
         left = remaining(rows, hs_ids, cn_ids)
         if left.empty:
-            raise InputError(f"every row of the corpus has an HS of {without.label} or a CN of the pool `{pool}`")
+            raise InputError(
+                f"every row of the corpus has an HS of {without.label} or a CN of the pool `{options.pool}`"
+            )
         counts = {"rows": len(left), "of": len(rows), "without_hs": len(hs_ids), "without_cn": len(cn_ids)}
-        params = _params("corpus", path, options, without=without.label, pool=pool)
+        params = _params("corpus", path, rules, without=without.label, **options.read_by("corpus"))
         return _write_file(self._store, path, left, params, counts)
 
-    def _whole_corpus(self, path: str | Path, pool: str) -> RunRecord:
-        if pool != "judged":
+    def _whole_corpus(self, path: str | Path, options: Export) -> RunRecord:
+        if options.pool != Export.pool:
             raise InputError("a pool says which CNs are left out beside the HS of a tier; name the tier (--without)")
         with self._store.read() as tx:
             rows = _corpus_rows(tx)
@@ -171,25 +152,25 @@ def _corpus_rows(tx: Tx) -> pd.DataFrame:
     return rows
 
 
-def _own(tx: Tx, options: Partition | None) -> Partition:
-    return options or own(tx, Partition, {})
+def _own(tx: Tx, rules: Partition | None) -> Partition:
+    return rules or own(tx, Partition, {})
 
 
-def _facts(tx: Tx, options: Partition) -> Facts:
+def _facts(tx: Tx, rules: Partition) -> Facts:
     said, simulated = runs.study_facts(tx), simulated_note(decisions.origins(tx))
     names = (said["title"], said["hs_name"], said["cn_name"])
     keeps_known = own(tx, Pair, {}).keep_known
-    rules, notes = tier_rules(options.diamond), look_again_notes(tx)
-    return Facts(*names, scheme_of(tx), rules, simulated, version("fcpair"), keeps_known, notes)
+    declared, notes = tier_rules(rules.diamond), look_again_notes(tx)
+    return Facts(*names, scheme_of(tx), declared, simulated, version("fcpair"), keeps_known, notes)
 
 
-def _graded(tx: Tx, tier: Tier, options: Partition, pool: str, *, binary: bool) -> tuple[pd.DataFrame, list[int]]:
-    tiers = _tiers(tx, options)
+def _graded(tx: Tx, tier: Tier, options: Export, rules: Partition) -> tuple[pd.DataFrame, list[int]]:
+    tiers = _tiers(tx, rules)
     pairs = _pairs_of(tiers, tier)
-    cns = pool_ids(tx, tiers, pool)
-    graded = grades(pairs, tiers.scheme, cns, binary=binary)
+    cns = pool_ids(tx, tiers, options.pool)
+    graded = grades(pairs, tiers.scheme, cns, binary=options.binary)
     if graded.empty:
-        raise InputError(f"no pair of {tier.label} has a CN of the pool `{pool}`, so nothing was written")
+        raise InputError(f"no pair of {tier.label} has a CN of the pool `{options.pool}`, so nothing was written")
     return graded, cns
 
 
@@ -199,9 +180,9 @@ def _graded_counts(graded: pd.DataFrame) -> dict[str, Any]:
     return {"pairs": len(graded), "hs": graded["hs_id"].nunique(), "cn": graded["cn_id"].nunique(), "grades": by_grade}
 
 
-def _tiers(tx: Tx, options: Partition) -> Tiers:
-    need_labels(tx, STAGE)
-    return tiers_of(tx, options)
+def _tiers(tx: Tx, rules: Partition) -> Tiers:
+    need_labels(tx, Export.stage)
+    return tiers_of(tx, rules)
 
 
 def _pairs_of(tiers: Tiers, tier: Tier) -> pd.DataFrame:
@@ -218,8 +199,8 @@ def _bodies(tx: Tx) -> pd.Series[str]:
     return both.set_index("id")["body"]
 
 
-def _params(kind: str, path: str | Path, options: Partition, **more: Any) -> dict[str, Any]:
-    return {"kind": kind, **more, "diamond": options.diamond, "out": str(path)}
+def _params(kind: str, path: str | Path, rules: Partition, **more: Any) -> dict[str, Any]:
+    return {"kind": kind, **more, "diamond": rules.diamond, "out": str(path)}
 
 
 def _write_file(
@@ -231,7 +212,7 @@ def _write_file(
         else:
             write_table(content, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
-        return note_run(tx, STAGE, params, {**counts, "sha256": sha256})
+        return note_run(tx, Export.stage, params, {**counts, "sha256": sha256})
 
 
 def _write_folder(
@@ -249,4 +230,4 @@ def _write_folder(
                 place.write_text(content, "utf-8", newline="\n")
             else:
                 write_table(content, place)
-        return note_run(tx, STAGE, params, counts)
+        return note_run(tx, Export.stage, params, counts)

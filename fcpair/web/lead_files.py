@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Form, Request, Response
 
 from fcpair.errors import InputError, StageError, UnknownIdError
-from fcpair.records import Role, Tier
+from fcpair.evaluate.ranking import POOLS
+from fcpair.params import Export
+from fcpair.records import TIERS, Role
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
 from fcpair.web.lead_panels import SHOWN_BY
@@ -23,11 +25,9 @@ if TYPE_CHECKING:
     from fcpair.files.training import Kind
     from fcpair.study import Study
 
-TIERS = tuple(tier.label for tier in reversed(Tier))
 TABLES = ("csv", "jsonl", "parquet")
-POOLS = ("judged", "positive", "all")
 COLUMNS = ("fcpair", "fc-conan")
-CHOICES: Mapping[str, tuple[str, ...]] = {"tier": TIERS, "form": TABLES, "pool": POOLS, "columns": COLUMNS}
+CHOICES: Mapping[str, tuple[str, ...]] = {"tier": TIERS, "form": TABLES, "pool": tuple(POOLS), "columns": COLUMNS}
 Text = Annotated[str, Form()]
 Ticked = Annotated[bool, Form()]
 
@@ -36,23 +36,16 @@ Ticked = Annotated[bool, Form()]
 class Asked:
     """What the lead chose on the form; a download reads what it `asks` for."""
 
-    tier: str = TIERS[0]
-    form: str = TABLES[0]
-    pool: str = POOLS[0]
-    columns: str = COLUMNS[0]
-    binary: bool = False
-    negatives: int = 5
-    test_share: float = 0.2
-    seed: int = 0
+    tier: str
+    form: str
+    columns: str
+    options: Export
 
     def __post_init__(self) -> None:
+        chosen = {"tier": self.tier, "form": self.form, "pool": self.options.pool, "columns": self.columns}
         for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise InputError(f"{name} is `{getattr(self, name)}`; expected one of {', '.join(allowed)}")
-        if not 0 < self.test_share < 1:
-            raise InputError(f"the share of HS for testing is {self.test_share}; expected one between 0 and 1")
-        if self.seed < 0:
-            raise InputError(f"the seed is {self.seed}; expected a whole number, 0 or more")
+            if chosen[name] not in allowed:
+                raise InputError(f"{name} is `{chosen[name]}`; expected one of {', '.join(allowed)}")
 
 
 Write = Callable[["Study", Path, Asked], Path]
@@ -81,7 +74,7 @@ def _labels(study: Study, folder: Path, asked: Asked) -> Path:
 
 def _partition(study: Study, folder: Path, asked: Asked) -> Path:
     path = folder / f"{asked.tier}.{asked.form}"
-    study.release(_tier(asked), path, published=asked.columns == "fc-conan")
+    study.release(asked.tier, path, published=asked.columns == "fc-conan")
     return path
 
 
@@ -103,13 +96,13 @@ def _agreement(study: Study, folder: Path, asked: Asked) -> Path:
 
 def _qrels(study: Study, folder: Path, asked: Asked) -> Path:
     path = folder / f"{asked.tier}.qrels"
-    study.export.qrels(path, _tier(asked), pool=asked.pool, binary=asked.binary)
+    study.export.qrels(path, asked.tier, asked.options)
     return path
 
 
 def _beir(study: Study, folder: Path, asked: Asked) -> Path:
     path = folder / f"{asked.tier}-beir"
-    study.export.beir(path, _tier(asked), pool=asked.pool, binary=asked.binary)
+    study.export.beir(path, asked.tier, asked.options)
     return path
 
 
@@ -122,9 +115,7 @@ def _hf(study: Study, folder: Path, asked: Asked) -> Path:
 def _training(kind: Kind) -> Write:
     def write(study: Study, folder: Path, asked: Asked) -> Path:
         path = folder / f"{asked.tier}-{kind}"
-        study.export.training(
-            kind, path, _tier(asked), negatives=asked.negatives, test_share=asked.test_share, seed=asked.seed
-        )
+        study.export.training(kind, path, asked.tier, asked.options)
         return path
 
     return write
@@ -132,7 +123,7 @@ def _training(kind: Kind) -> Write:
 
 def _corpus(study: Study, folder: Path, asked: Asked) -> Path:
     path = folder / f"corpus-without-{asked.tier}.{asked.form}"
-    study.export.corpus(path, _tier(asked), pool=asked.pool)
+    study.export.corpus(path, asked.tier, asked.options)
     return path
 
 
@@ -148,11 +139,10 @@ def _validation_sheets(study: Study, folder: Path, asked: Asked) -> Path:
     return path
 
 
-def _tier(asked: Asked) -> Tier:
-    return Tier[asked.tier.upper()]
+def _of_tier(kind: str) -> tuple[str, ...]:
+    return ("tier", *Export.kinds[kind])
 
 
-DRAWN = ("tier", "negatives", "test_share", "seed")
 DOWNLOADS = {
     "labels": Download("Labels", "Every annotator's current answer, with its origin.", ("form",), _labels),
     "partition": Download(
@@ -161,16 +151,21 @@ DOWNLOADS = {
     "report": Download("Report", "Everything about the study in one HTML file.", (), _report),
     "agreement": Download("Agreement", "Every figure as JSON.", (), _agreement),
     "log": Download("Log", "Every run of every stage as JSON.", (), _log),
-    "qrels": Download("TREC qrels", "The grades of a tier.", ("tier", "pool", "binary"), _qrels),
-    "beir": Download("BEIR folder", "Pool, queries and grades of a tier.", ("tier", "pool", "binary"), _beir),
+    "qrels": Download("TREC qrels", "The grades of a tier.", _of_tier("qrels"), _qrels),
+    "beir": Download("BEIR folder", "Pool, queries and grades of a tier.", _of_tier("beir"), _beir),
     "hf": Download("Hugging Face folder", "All tiers, with a card; add a licence and a citation.", (), _hf),
-    "triplets": Download("Triplets", "Anchor, positive and judged negative.", DRAWN, _training("triplets")),
-    "pairs": Download(
-        "Judged pairs", "Two texts and a label, 1 or 0.", ("tier", "test_share", "seed"), _training("pairs")
+    "triplets": Download(
+        "Triplets", "Anchor, positive and judged negative.", _of_tier("triplets"), _training("triplets")
     ),
-    "preferences": Download("Preferences", "Prompt, chosen and rejected.", DRAWN, _training("preferences")),
+    "pairs": Download("Judged pairs", "Two texts and a label, 1 or 0.", _of_tier("pairs"), _training("pairs")),
+    "preferences": Download(
+        "Preferences", "Prompt, chosen and rejected.", _of_tier("preferences"), _training("preferences")
+    ),
     "corpus": Download(
-        "Corpus without a tier", "What may be trained on when the tier is the test.", ("tier", "pool", "form"), _corpus
+        "Corpus without a tier",
+        "What may be trained on when the tier is the test.",
+        (*_of_tier("corpus"), "form"),
+        _corpus,
     ),
     "sheets": Download("Sheets", "Each annotator's open pairs as a CSV to fill in.", (), _sheets),
     "validation-sheets": Download(
@@ -191,7 +186,7 @@ def add(routes: APIRouter, context: Context) -> None:
         values = {
             "downloads": DOWNLOADS,
             "choices": CHOICES,
-            "asked": Asked(),
+            "usual": Export,
             "simulated": study.status()["simulated"],
         }
         return context.page(request, visitor, "lead_downloads.html.j2", **SHOWN_BY, **values)
@@ -201,20 +196,20 @@ def add(routes: APIRouter, context: Context) -> None:
     def download(
         request: Request,
         name: str,
-        tier: Text = Asked.tier,
-        form: Text = Asked.form,
-        pool: Text = Asked.pool,
-        columns: Text = Asked.columns,
-        binary: Ticked = False,
-        negatives: Annotated[int, Form()] = Asked.negatives,
-        test_share: Annotated[float, Form()] = Asked.test_share,
-        seed: Annotated[int, Form()] = Asked.seed,
+        tier: Text = TIERS[0],
+        form: Text = TABLES[0],
+        columns: Text = COLUMNS[0],
+        pool: Text = Export.pool,
+        binary: Ticked = Export.binary,
+        negatives: Annotated[int, Form()] = Export.negatives,
+        test_share: Annotated[float, Form()] = Export.test_share,
+        seed: Annotated[int, Form()] = Export.seed,
     ) -> Response:
         """One of them."""
         door.enter(request)
         if name not in DOWNLOADS:
             raise UnknownIdError(f"there is no download `{name}`; there are {', '.join(DOWNLOADS)}")
-        asked = Asked(tier, form, pool, columns, binary, negatives, test_share, seed)
+        asked = Asked(tier, form, columns, Export(pool, binary, negatives, test_share, seed))
         with TemporaryDirectory() as folder:
             return _attachment(DOWNLOADS[name].write(study, Path(folder), asked))
 

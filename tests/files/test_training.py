@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fcpair.errors import InputError
 from fcpair.files.training import COLUMNS, Kind, TrainingSets, draw_each, draw_negatives, draw_test_hs, training_sets
+from fcpair.params import Export
 
 # HS 1 has two positives and three negatives, HS 2 one and one, HS 3 no positive, HS 4 no negative.
 JUDGED = pd.DataFrame(
@@ -27,7 +28,7 @@ KINDS = list(COLUMNS)
 
 def sets(kind: Kind, pairs: pd.DataFrame = JUDGED, **given: Any) -> TrainingSets:
     options: dict[str, Any] = {"negatives": 2, "test_share": 0.5, "seed": 4, **given}
-    return training_sets(kind, pairs, BODIES, **options)
+    return training_sets(kind, pairs, BODIES, Export(**options))
 
 
 def both(made: TrainingSets) -> pd.DataFrame:
@@ -72,8 +73,8 @@ def test_a_draw_from_each_size_is_within_it_and_without_replacement(sizes: list[
 
 
 def test_fewer_than_one_negative_is_refused() -> None:
-    with pytest.raises(InputError, match="--negatives 0: expected 1 or more"):
-        draw_negatives(JUDGED, 0, 0)
+    with pytest.raises(InputError, match="negatives is 0; expected a whole number, 1 or more"):
+        sets("triplets", negatives=0)
 
 
 def test_triplets_and_preferences_have_the_columns_of_their_tools_and_the_same_rows() -> None:

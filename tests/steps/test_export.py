@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +17,7 @@ import pytest
 from fcpair.errors import FcpairError, InputError, StageError
 from fcpair.files.tabular import read_table
 from fcpair.files.training import COLUMNS
-from fcpair.params import Import, Partition
+from fcpair.params import Export, Import, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.store import texts
 from fcpair.study import Study
@@ -22,13 +25,14 @@ from steps.small import CNS, HS, SELECTED, SHARED, assert_refused, dump, write_c
 
 At = Callable[[str], Study]
 Write = Callable[[Study, Path], RunRecord]
+HALF = Export(test_share=0.5)
 ALL: dict[str, Write] = {
     "qrels": lambda study, path: study.export.qrels(path, Tier.SILVER),
     "beir": lambda study, path: study.export.beir(path, Tier.SILVER),
     "hf": lambda study, path: study.export.hf(path),
-    "triplets": lambda study, path: study.export.training("triplets", path, Tier.BRONZE, test_share=0.5),
-    "pairs": lambda study, path: study.export.training("pairs", path, Tier.BRONZE, test_share=0.5),
-    "preferences": lambda study, path: study.export.training("preferences", path, Tier.BRONZE, test_share=0.5),
+    "triplets": lambda study, path: study.export.training("triplets", path, Tier.BRONZE, HALF),
+    "pairs": lambda study, path: study.export.training("pairs", path, Tier.BRONZE, HALF),
+    "preferences": lambda study, path: study.export.training("preferences", path, Tier.BRONZE, HALF),
     "corpus.csv": lambda study, path: study.export.corpus(path, Tier.BRONZE),
     "corpus.jsonl": lambda study, path: study.export.corpus(path, Tier.BRONZE),
     "corpus.parquet": lambda study, path: study.export.corpus(path, Tier.BRONZE),
@@ -70,6 +74,30 @@ def test_an_export_is_noted_with_its_kind_and_place(at: At, tmp_path: Path, kind
     assert run.stage == "export"
     wanted = {"kind": Path(kind).stem, "diamond": "unanimous", "out": str(tmp_path / kind)}
     assert wanted.items() <= run.params.items()
+
+
+@pytest.mark.parametrize("kind", Export.kinds)
+def test_the_note_of_an_export_has_the_parameters_that_its_kind_reads_and_no_other(
+    at: At, tmp_path: Path, kind: str
+) -> None:
+    name = next(one for one in ALL if one.startswith(kind))
+    params = ALL[name](at("checked"), tmp_path / name).params
+    assert {one.name for one in fields(Export)} & set(params) == set(Export.kinds[kind])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"negatives": 0}, "negatives is 0; expected a whole number, 1 or more"),
+        ({"test_share": 0.0}, "test_share is 0.0; expected a number between 0 and 1"),
+        ({"test_share": 1.0}, "test_share is 1.0; expected a number between 0 and 1"),
+        ({"test_share": math.nan}, "test_share is nan; expected a number between 0 and 1"),
+        ({"seed": -1}, "seed is -1; expected a whole number, 0 or more"),
+    ],
+)
+def test_parameters_that_cannot_be_used_are_refused(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(said)}$"):
+        Export(**wrong)
 
 
 @pytest.mark.parametrize("kind", sorted(set(ALL) - set(FOLDERS)))
@@ -143,14 +171,14 @@ def test_qrels_have_a_line_for_each_pair_of_the_tier_in_its_order(at: At, tmp_pa
 def test_qrels_follow_the_rule_for_diamond_that_is_given(at: At, tmp_path: Path) -> None:
     study = at("checked")
     for rule in ("unanimous", "majority"):
-        study.export.qrels(tmp_path / rule, Tier.DIAMOND, Partition(rule))
+        study.export.qrels(tmp_path / rule, Tier.DIAMOND, rules=Partition(rule))
     assert len(content(tmp_path / "majority")["."]) > len(content(tmp_path / "unanimous")["."])
 
 
 def test_a_pool_from_a_file_limits_the_cns(at: At, tmp_path: Path) -> None:
     study = at("checked")
     pool = write_csv(tmp_path / "pool.csv", [{"cn": CNS[14]}, {"cn": CNS[12]}])
-    study.export.beir(tmp_path / "beir", Tier.BRONZE, pool=str(pool))
+    study.export.beir(tmp_path / "beir", Tier.BRONZE, Export(pool=str(pool)))
     assert [row["text"] for row in lines(tmp_path / "beir" / "corpus.jsonl")] == [CNS[12], CNS[14]]
     table = study.tier(Tier.BRONZE)
     said = (tmp_path / "beir" / "qrels" / "test.tsv").read_text("utf-8").splitlines()
@@ -162,19 +190,19 @@ def test_a_pool_without_a_pair_of_the_tier_is_refused(at: At, tmp_path: Path) ->
     diamond = set(study.tier(Tier.DIAMOND)["cn"])
     outside = next(cn for cn in CNS[12:] if cn not in diamond)
     pool = write_csv(tmp_path / "pool.csv", [{"cn": outside}])
-    call = lambda: study.export.qrels(tmp_path / "d.qrels", Tier.DIAMOND, pool=str(pool))  # noqa: E731
+    call = lambda: study.export.qrels(tmp_path / "d.qrels", Tier.DIAMOND, Export(pool=str(pool)))  # noqa: E731
     assert_refused(study, call, InputError, r"no pair of diamond has a CN of the pool .* nothing was written")
 
 
 def test_a_pool_that_is_not_there_is_refused(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    call = lambda: study.export.beir(tmp_path / "beir", Tier.GOLD, pool="some")  # noqa: E731
+    call = lambda: study.export.beir(tmp_path / "beir", Tier.GOLD, Export(pool="some"))  # noqa: E731
     assert_refused(study, call, InputError, "--pool some: expected judged, positive, all, or a file")
 
 
 def test_the_files_of_beir_speak_of_the_same_ids(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    study.export.beir(tmp_path / "beir", Tier.SILVER, pool="all")
+    study.export.beir(tmp_path / "beir", Tier.SILVER, Export(pool="all"))
     corpus, queries = (lines(tmp_path / "beir" / f"{name}.jsonl") for name in ("corpus", "queries"))
     assert {row["text"] for row in corpus} == set(CNS[12:])
     assert {row["text"] for row in queries} <= set(SELECTED)
@@ -212,7 +240,7 @@ def test_the_hugging_face_library_reads_both_sides_of_a_training_set(at: At, tmp
 
 def test_every_triplet_was_judged_so_in_its_tier(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    study.export.training("triplets", tmp_path / "t", Tier.SILVER, test_share=0.5)
+    study.export.training("triplets", tmp_path / "t", Tier.SILVER, HALF)
     table = study.tier(Tier.SILVER)
     said = dict(zip(zip(table["hs"], table["cn"], strict=True), table["label"], strict=True))
     rows = lines(tmp_path / "t" / "train.jsonl") + lines(tmp_path / "t" / "test.jsonl")
@@ -221,7 +249,7 @@ def test_every_triplet_was_judged_so_in_its_tier(at: At, tmp_path: Path) -> None
 
 
 def test_texts_are_written_in_utf_8_and_end_in_a_line_feed(at: At, tmp_path: Path) -> None:
-    at("checked").export.training("pairs", tmp_path / "p", Tier.BRONZE, test_share=0.5)
+    at("checked").export.training("pairs", tmp_path / "p", Tier.BRONZE, HALF)
     raw = (tmp_path / "p" / "train.jsonl").read_bytes()
     assert "نه؟".encode() in raw
     assert b"\r" not in raw

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.params import Adjudicate, Assign, Evaluate, Import, Pair, Select, Setup, Validate
+from fcpair.params import Adjudicate, Assign, Evaluate, Export, Import, Pair, Select, Setup, Validate
 from fcpair.records import Choice, Role, Round, Scheme, Tier
 from fcpair.study import Study
 from steps.small import CNS, SELECTED, assert_refused, check, open_work, record, set_candidates, write_corpus, write_csv
@@ -47,7 +47,7 @@ def five(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 def qrels(study: Study, folder: Path, *, binary: bool = False) -> pd.DataFrame:
-    study.export.qrels(folder / "silver.qrels", Tier.SILVER, pool="all", binary=binary)
+    study.export.qrels(folder / "silver.qrels", Tier.SILVER, Export(pool="all", binary=binary))
     names = ["hs_id", "zero", "cn_id", "grade"]
     return pd.read_csv(folder / "silver.qrels", sep=" ", header=None, names=names)
 
@@ -64,7 +64,7 @@ def test_binary_qrels_have_1_for_good_and_excellent_alone(five: Study, tmp_path:
 
 
 def test_a_beir_folder_has_the_same_grades(five: Study, tmp_path: Path) -> None:
-    five.export.beir(tmp_path / "beir", Tier.SILVER, pool="all")
+    five.export.beir(tmp_path / "beir", Tier.SILVER, Export(pool="all"))
     scores = pd.read_csv(tmp_path / "beir" / "qrels" / "test.tsv", sep="\t")["score"]
     assert scores.tolist() == qrels(five, tmp_path)["grade"].tolist()
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fcpair.errors import InputError
+from fcpair.params import Export
 from fcpair.records import Tier
 from fcpair.study import Study
 
@@ -19,7 +20,7 @@ CALLS: dict[str, Callable[[Study, Any, Path], object]] = {
     "release": lambda study, tier, folder: study.release(tier, folder / "r.csv"),
     "qrels": lambda study, tier, folder: study.export.qrels(folder / "q", tier),
     "beir": lambda study, tier, folder: study.export.beir(folder / "b", tier),
-    "training": lambda study, tier, folder: study.export.training("pairs", folder / "t", tier, test_share=0.5),
+    "training": lambda study, tier, folder: study.export.training("pairs", folder / "t", tier, Export(test_share=0.5)),
     "corpus": lambda study, tier, folder: study.export.corpus(folder / "c.csv", tier),
 }
 

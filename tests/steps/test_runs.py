@@ -18,7 +18,7 @@ from fcpair.cli import main
 from fcpair.errors import InputError, StageError
 from fcpair.models import encode, find
 from fcpair.models.find import Model
-from fcpair.params import Import, Pair, Retrieve, Select
+from fcpair.params import Export, Import, Pair, Retrieve, Select
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import RunRecord
 from fcpair.store import grids, progress, texts
@@ -202,7 +202,7 @@ def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At,
 def test_a_pool_without_a_tier_and_a_study_without_a_corpus_are_refused(at: At, tmp_path: Path) -> None:
     study = at("imported")
     with pytest.raises(InputError, match="name the tier"):
-        study.export.corpus(tmp_path / "c.csv", pool="all")
+        study.export.corpus(tmp_path / "c.csv", options=Export(pool="all"))
     with pytest.raises(StageError, match="fcpair import"):
         at("empty").export.corpus(tmp_path / "c.csv")
 

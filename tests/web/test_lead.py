@@ -15,7 +15,7 @@ import pytest
 from fastapi.testclient import TestClient
 from steps.small import STAGES, dump, labels_of, record, write_csv
 
-from fcpair.params import Adjudicate, Assign, Simulate, Validate
+from fcpair.params import Adjudicate, Assign, Export, Simulate, Validate
 from fcpair.records import Role, Round, Tier
 from fcpair.report import paint
 from fcpair.report.rows import KappaCell
@@ -361,7 +361,7 @@ def test_a_tier_is_what_the_study_releases(serve: Serve, tmp_path: Path, form: s
 @pytest.mark.parametrize("binary", [False, True])
 def test_qrels_are_what_the_study_exports(serve: Serve, tmp_path: Path, binary: bool) -> None:
     site = serve("checked")
-    site.study.export.qrels(tmp_path / "silver.qrels", Tier.SILVER, pool="positive", binary=binary)
+    site.study.export.qrels(tmp_path / "silver.qrels", Tier.SILVER, Export(pool="positive", binary=binary))
     form = {"binary": "true"} if binary else {}
     name, content = download(site, "qrels", tier="silver", pool="positive", **form)
     assert content == (tmp_path / name).read_bytes()
@@ -381,13 +381,13 @@ FOLDERS: dict[str, Callable[[Site, Path], object]] = {
     "beir": lambda site, path: site.study.export.beir(path / "silver-beir", Tier.SILVER),
     "hf": lambda site, path: site.study.export.hf(path / "dataset"),
     "pairs": lambda site, path: site.study.export.training(
-        "pairs", path / "silver-pairs", Tier.SILVER, test_share=0.5, seed=2
+        "pairs", path / "silver-pairs", Tier.SILVER, Export(test_share=0.5, seed=2)
     ),
     "triplets": lambda site, path: site.study.export.training(
-        "triplets", path / "silver-triplets", Tier.SILVER, test_share=0.5, seed=2, negatives=1
+        "triplets", path / "silver-triplets", Tier.SILVER, Export(test_share=0.5, seed=2, negatives=1)
     ),
     "preferences": lambda site, path: site.study.export.training(
-        "preferences", path / "silver-preferences", Tier.SILVER, test_share=0.5, seed=2, negatives=1
+        "preferences", path / "silver-preferences", Tier.SILVER, Export(test_share=0.5, seed=2, negatives=1)
     ),
 }
 
