@@ -1,0 +1,32 @@
+"""docs/openapi.json describes the API that the code has."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from docs.openapi import described, difference, kept
+
+MOST_LINES = 40
+
+
+def test_the_file_describes_the_api_of_the_code() -> None:
+    if lines := difference(kept(), described()):
+        cut = ["..."] * (len(lines) > MOST_LINES)
+        shown = "\n".join(lines[:MOST_LINES] + cut)
+        pytest.fail(f"run `python docs/openapi.py` if the API is to change:\n{shown}", pytrace=False)
+
+
+def test_a_release_alone_makes_no_difference() -> None:
+    other = copy.deepcopy(kept())
+    other["info"]["version"] = "99.0"
+    assert not difference(kept(), other)
+
+
+def test_what_differs_is_named_with_its_place() -> None:
+    other = copy.deepcopy(kept())
+    other["paths"]["/api/me"]["get"]["summary"] = "Somebody else."
+    lines = difference(kept(), other)
+    assert '+        "summary": "Somebody else."' in lines
+    assert len(lines) < 12
