@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -135,6 +136,13 @@ class LimitError(RefusedError):
 
 class ConflictError(FcpairError, RuntimeError):
     """The study has moved on since the person saw it: the work was taken back, the label has changed, ..."""
+
+
+def nearest(name: str, known: Iterable[str], otherwise: str = "known are") -> str:
+    """What to put for a name that is not known: the nearest one that is, whatever its capitals, else any of them."""
+    spelled = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), spelled, 1)
+    return f"did you mean `{spelled[near[0]]}`?" if near else f"{otherwise} {', '.join(spelled.values())}"
 
 
 def name_file(error: BaseException | None, path: str | Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -364,6 +364,11 @@ def apart(names: Iterable[str], known: Iterable[str] = ()) -> None:
         other = name if name in there else spelled.setdefault(name.casefold(), name)
         if other != name:
             raise InputError(f"`{other}` and `{name}` differ in capitals alone; choose another name for one of them")
+
+
+def is_required(item: Field[Any]) -> bool:
+    """Whether a field has no default."""
+    return item.default is MISSING and item.default_factory is MISSING
 
 
 def plain_type(hint: Any) -> Any:

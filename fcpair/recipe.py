@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from fcpair.errors import InputError, RecipeError
+from fcpair.errors import InputError, RecipeError, nearest
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
 from fcpair.label import parse_scheme
@@ -28,6 +27,7 @@ from fcpair.params import (
     Setup,
     Simulate,
     Validate,
+    is_required,
     plain_type,
 )
 from fcpair.records import Scheme
@@ -103,9 +103,7 @@ def load_recipe(path: str | Path) -> Recipe:
 def _only_known(place: str, given: Mapping[str, Any], known: list[str], what: str) -> None:
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}"
-            raise RecipeError(f"{place}: unknown {what} `{name}`; {hint}")
+            raise RecipeError(f"{place}: unknown {what} `{name}`; {nearest(name, known)}")
 
 
 def _section(path: Path, name: str, values: Any) -> Any:
@@ -119,7 +117,7 @@ def _section(path: Path, name: str, values: Any) -> Any:
     _only_known(place, values, [item.name for item in fields(cls)], "key")
     hints = get_type_hints(cls)
     read = {key: _value(f"{place} {key}", value, hints[key], path.parent) for key, value in values.items()}
-    missing = [item.name for item in fields(cls) if _required(item) and item.name not in read]
+    missing = [item.name for item in fields(cls) if is_required(item) and item.name not in read]
     if missing:
         raise RecipeError(f"{place}: `{missing[0]}` is missing")
     try:
@@ -139,10 +137,6 @@ def _in_folder(place: str, options: Evaluate, folder: Path) -> Evaluate:
     systems = tuple(str(parse_system(system).within(folder)) for system in options.systems)
     pool = options.pool if options.pool in POOLS else str(folder / _expand(f"{place} pool", options.pool))
     return replace(options, systems=systems, pool=pool)
-
-
-def _required(item: Field[Any]) -> bool:
-    return item.default is MISSING and item.default_factory is MISSING
 
 
 def _value(place: str, value: Any, hint: Any, folder: Path) -> Any:

@@ -11,15 +11,17 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, nearest
 from fcpair.files.delimited import NO_TEXT
+from fcpair.params import is_required
 
 Self = TypeVar("Self", bound="Named")
-_HEAD = re.compile(r'\s*([A-Za-z0-9]+)\s*(?::\s*("(?:[^"\\]|\\.)*"|[^,()"]+?))?\s*(?:\((.*)\))?\s*', re.DOTALL)
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_HEAD = re.compile(rf'\s*([A-Za-z0-9]+)\s*(?::\s*({_QUOTED}|[^,()"]+?))?\s*(?:\((.*)\))?\s*', re.DOTALL)
+_PIECE = re.compile(rf'{_QUOTED}|[^(),"]+|.', re.DOTALL)
 _WORD = re.compile("[a-z+]+")  # a file that is called so would be read as one of the words that an option knows
 _NEEDS_QUOTES = re.compile(r'[,()="\\]|^\s|\s$|^$')
 
@@ -99,53 +101,45 @@ def read_named(text: str, known: Mapping[str, type[Named]], what: str) -> Any:
         InputError: no such word or option (with the nearest known one), an option that is missing, twice or of the
             wrong kind, brackets that do not match.
     """
+    place = f"{what} `{text}`"
     head = _HEAD.fullmatch(text)
     if not head:
-        raise InputError(f"{what} `{text}` cannot be read; expected a name such as {_example(known)}")
+        raise InputError(f"{place} cannot be read; expected a name such as {', '.join(known)}")
     word, of, inside = head.groups()
     if word not in known:
-        raise InputError(f"{what} `{text}`: there is no `{word}`; {_hint(word, list(known))}")
-    return _build(f"{what} `{text}`", known[word], of, dict(_pairs(what, text, inside or "")), known)
+        raise InputError(f"{place}: there is no `{word}`; {nearest(word, known)}")
+    return _build(place, known[word], of, _options_in(place, inside or ""), known)
 
 
-def _example(known: Mapping[str, type[Named]]) -> str:
-    return ", ".join(known)
-
-
-def _hint(word: str, known: list[str]) -> str:
-    near = get_close_matches(word.lower(), [name.lower() for name in known], 1)
-    named = next((name for name in known if near and name.lower() == near[0]), None)
-    return f"did you mean `{named}`?" if named else f"known are {', '.join(known)}"
-
-
-def _pairs(what: str, text: str, inside: str) -> Iterator[tuple[str, str]]:
-    seen = set()
-    for part in _split(what, text, inside):
+def _options_in(place: str, inside: str) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for part in _split(place, inside):
         name, equals, value = part.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise InputError(f"{what} `{text}`: `{part.strip()}` cannot be read; expected option=value")
-        if name in seen:
-            raise InputError(f"{what} `{text}`: `{name}` is given twice")
-        seen.add(name)
-        yield name, value
+            raise InputError(f"{place}: `{part.strip()}` cannot be read; expected option=value")
+        if name in given:
+            raise InputError(f"{place}: `{name}` is given twice")
+        given[name] = value
+    return given
 
 
-def _split(what: str, text: str, inside: str) -> Iterator[str]:
+def _split(place: str, inside: str) -> Iterator[str]:
     """The parts between commas that stand outside of quotes and of inner brackets."""
-    depth, start = 0, 0
-    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[(),"]', inside, re.DOTALL):
-        sign = found.group()
-        depth += {"(": 1, ")": -1}.get(sign, 0)
-        if depth < 0 or sign == '"':
-            raise InputError(f"{what} `{text}`: the brackets or quotes do not match")
-        if sign == "," and not depth:
-            yield inside[start : found.start()]
-            start = found.end()
+    part, depth = "", 0
+    for piece in _PIECE.findall(inside):
+        depth += {"(": 1, ")": -1, '"': -len(inside)}.get(piece, 0)  # a quote by itself is not closed
+        if depth < 0:
+            break
+        if piece == "," and not depth:
+            yield part
+            part = ""
+        else:
+            part += piece
     if depth:
-        raise InputError(f"{what} `{text}`: the brackets or quotes do not match")
+        raise InputError(f"{place}: the brackets or quotes do not match")
     if inside.strip():
-        yield inside[start:]
+        yield part
 
 
 def _build(
@@ -157,12 +151,12 @@ def _build(
         raise InputError(f"{place}: `{cls.word}` takes nothing behind a colon")
     for name in given:
         if name not in options:
-            hint = _hint(name, options) if options else f"`{cls.word}` has none"
+            hint = nearest(name, options) if options else f"`{cls.word}` has none"
             raise InputError(f"{place}: there is no option `{name}`; {hint}")
     if of is not None:
         given["of"] = of
     values = {name: _read(place, name, value, hints[name], known) for name, value in given.items()}
-    missing = [item.name for item in fields(cls) if item.name not in values and _is_required(item)]
+    missing = [item.name for item in fields(cls) if item.name not in values and is_required(item)]
     if missing:
         shown = f"{cls.word}:NAME" if missing[0] == "of" else f"{cls.word}({missing[0]}=...)"
         raise InputError(f"{place}: something is missing; expected {shown}")
@@ -170,12 +164,6 @@ def _build(
         return cls(**values)
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
-
-
-def _is_required(item: Field[Any]) -> bool:
-    from dataclasses import MISSING
-
-    return item.default is MISSING
 
 
 def _read(place: str, name: str, text: str, hint: Any, known: Mapping[str, type[Named]]) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, nearest
 from fcpair.label import NO_CODE
 from fcpair.params import DiamondRule
 from fcpair.records import Scheme, Tier, Verdict
@@ -48,9 +47,7 @@ def as_tier(tier: Tier | str) -> Tier:
     names = {one.label: one for one in reversed(Tier)}
     name = str(tier).strip().lower()
     if name not in names:
-        near = get_close_matches(name, names, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"expected {', '.join(names)}"
-        raise InputError(f"there is no tier `{tier}`; {hint}")
+        raise InputError(f"there is no tier `{tier}`; {nearest(name, names, 'expected')}")
     return names[name]
 
 
