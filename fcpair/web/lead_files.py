@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
 
@@ -48,128 +48,116 @@ class Asked:
                 raise InputError(f"{name} is `{chosen[name]}`; expected one of {', '.join(allowed)}")
 
 
-Write = Callable[["Study", Path, Asked], Path]
+Write = Callable[["Study", Path, Asked], object]
 
 
 @dataclass(frozen=True)
 class Download:
-    """One file or folder: what it is, which choices it asks for, and what writes it into a folder."""
+    """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path."""
 
     title: str
     text: str
     asks: tuple[str, ...]
+    name: str
     write: Write
 
 
-def _labels(study: Study, folder: Path, asked: Asked) -> Path:
+def _labels(study: Study, path: Path, _asked: Asked) -> None:
     from fcpair.files.tabular import write_table
 
     rows = study.labels()
     if rows.empty:
         raise StageError("there are no labels yet, so there is nothing to download")
-    path = folder / f"labels.{asked.form}"
     write_table(rows, path)
-    return path
 
 
-def _partition(study: Study, folder: Path, asked: Asked) -> Path:
-    path = folder / f"{asked.tier}.{asked.form}"
-    study.release(asked.tier, path, published=asked.columns == "fc-conan")
-    return path
+def _write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
 
-def _report(study: Study, folder: Path, asked: Asked) -> Path:
-    return study.report(folder / "report.html")
-
-
-def _log(study: Study, folder: Path, asked: Asked) -> Path:
-    path = folder / "log.json"
-    path.write_text(json.dumps([asdict(run) for run in study.log()], ensure_ascii=False, indent=2) + "\n", "utf-8")
-    return path
-
-
-def _agreement(study: Study, folder: Path, asked: Asked) -> Path:
-    path = folder / "agreement.json"
-    path.write_text(json.dumps(study.agreement().as_dict(), ensure_ascii=False, indent=2) + "\n", "utf-8")
-    return path
-
-
-def _qrels(study: Study, folder: Path, asked: Asked) -> Path:
-    path = folder / f"{asked.tier}.qrels"
-    study.export.qrels(path, asked.tier, asked.options)
-    return path
-
-
-def _beir(study: Study, folder: Path, asked: Asked) -> Path:
-    path = folder / f"{asked.tier}-beir"
-    study.export.beir(path, asked.tier, asked.options)
-    return path
-
-
-def _hf(study: Study, folder: Path, asked: Asked) -> Path:
-    path = folder / "dataset"
-    study.export.hf(path)
-    return path
-
-
-def _training(kind: Kind) -> Write:
-    def write(study: Study, folder: Path, asked: Asked) -> Path:
-        path = folder / f"{asked.tier}-{kind}"
+def _training(kind: Kind, title: str, text: str) -> Download:
+    def write(study: Study, path: Path, asked: Asked) -> None:
         study.export.training(kind, path, asked.tier, asked.options)
-        return path
 
-    return write
-
-
-def _corpus(study: Study, folder: Path, asked: Asked) -> Path:
-    path = folder / f"corpus-without-{asked.tier}.{asked.form}"
-    study.export.corpus(path, asked.tier, asked.options)
-    return path
-
-
-def _sheets(study: Study, folder: Path, asked: Asked) -> Path:
-    path = folder / "sheets"
-    study.write_sheets(path)
-    return path
-
-
-def _validation_sheets(study: Study, folder: Path, asked: Asked) -> Path:
-    path = folder / "validation-sheets"
-    study.write_validation_sheets(path)
-    return path
-
-
-def _of_tier(kind: str) -> tuple[str, ...]:
-    return ("tier", *Export.kinds[kind])
+    return Download(title, text, ("tier", *Export.kinds[kind]), f"{{tier}}-{kind}", write)
 
 
 DOWNLOADS = {
-    "labels": Download("Labels", "Every annotator's current answer, with its origin.", ("form",), _labels),
+    "labels": Download(
+        "Labels", "Every annotator's current answer, with its origin.", ("form",), "labels.{form}", _labels
+    ),
     "partition": Download(
-        "Partition", "The pairs of a tier; kept in the study as a release.", ("tier", "form", "columns"), _partition
+        "Partition",
+        "The pairs of a tier; kept in the study as a release.",
+        ("tier", "form", "columns"),
+        "{tier}.{form}",
+        lambda study, path, asked: study.release(asked.tier, path, published=asked.columns == "fc-conan"),
     ),
-    "report": Download("Report", "Everything about the study in one HTML file.", (), _report),
-    "agreement": Download("Agreement", "Every figure as JSON.", (), _agreement),
-    "log": Download("Log", "Every run of every stage as JSON.", (), _log),
-    "qrels": Download("TREC qrels", "The grades of a tier.", _of_tier("qrels"), _qrels),
-    "beir": Download("BEIR folder", "Pool, queries and grades of a tier.", _of_tier("beir"), _beir),
-    "hf": Download("Hugging Face folder", "All tiers, with a card; add a licence and a citation.", (), _hf),
-    "triplets": Download(
-        "Triplets", "Anchor, positive and judged negative.", _of_tier("triplets"), _training("triplets")
+    "report": Download(
+        "Report",
+        "Everything about the study in one HTML file.",
+        (),
+        "report.html",
+        lambda study, path, _: study.report(path),
     ),
-    "pairs": Download("Judged pairs", "Two texts and a label, 1 or 0.", _of_tier("pairs"), _training("pairs")),
-    "preferences": Download(
-        "Preferences", "Prompt, chosen and rejected.", _of_tier("preferences"), _training("preferences")
+    "agreement": Download(
+        "Agreement",
+        "Every figure as JSON.",
+        (),
+        "agreement.json",
+        lambda study, path, _: _write_json(path, study.agreement().as_dict()),
     ),
+    "log": Download(
+        "Log",
+        "Every run of every stage as JSON.",
+        (),
+        "log.json",
+        lambda study, path, _: _write_json(path, [asdict(run) for run in study.log()]),
+    ),
+    "qrels": Download(
+        "TREC qrels",
+        "The grades of a tier.",
+        ("tier", *Export.kinds["qrels"]),
+        "{tier}.qrels",
+        lambda study, path, asked: study.export.qrels(path, asked.tier, asked.options),
+    ),
+    "beir": Download(
+        "BEIR folder",
+        "Pool, queries and grades of a tier.",
+        ("tier", *Export.kinds["beir"]),
+        "{tier}-beir",
+        lambda study, path, asked: study.export.beir(path, asked.tier, asked.options),
+    ),
+    "hf": Download(
+        "Hugging Face folder",
+        "All tiers, with a card; add a licence and a citation.",
+        (),
+        "dataset",
+        lambda study, path, _: study.export.hf(path),
+    ),
+    "triplets": _training("triplets", "Triplets", "Anchor, positive and judged negative."),
+    "pairs": _training("pairs", "Judged pairs", "Two texts and a label, 1 or 0."),
+    "preferences": _training("preferences", "Preferences", "Prompt, chosen and rejected."),
     "corpus": Download(
         "Corpus without a tier",
         "What may be trained on when the tier is the test.",
-        (*_of_tier("corpus"), "form"),
-        _corpus,
+        ("tier", *Export.kinds["corpus"], "form"),
+        "corpus-without-{tier}.{form}",
+        lambda study, path, asked: study.export.corpus(path, asked.tier, asked.options),
     ),
-    "sheets": Download("Sheets", "Each annotator's open pairs as a CSV to fill in.", (), _sheets),
+    "sheets": Download(
+        "Sheets",
+        "Each annotator's open pairs as a CSV to fill in.",
+        (),
+        "sheets",
+        lambda study, path, _: study.write_sheets(path),
+    ),
     "validation-sheets": Download(
-        "Validation sheets", "Each validator's open pairs as a CSV to fill in.", (), _validation_sheets
+        "Validation sheets",
+        "Each validator's open pairs as a CSV to fill in.",
+        (),
+        "validation-sheets",
+        lambda study, path, _: study.write_validation_sheets(path),
     ),
 }
 
@@ -210,8 +198,11 @@ def add(routes: APIRouter, context: Context) -> None:
         if name not in DOWNLOADS:
             raise UnknownIdError(f"there is no download `{name}`; there are {', '.join(DOWNLOADS)}")
         asked = Asked(tier, form, columns, Export(pool, binary, negatives, test_share, seed))
+        chosen = DOWNLOADS[name]
         with TemporaryDirectory() as folder:
-            return _attachment(DOWNLOADS[name].write(study, Path(folder), asked))
+            path = Path(folder) / chosen.name.format(tier=asked.tier, form=asked.form)
+            chosen.write(study, path, asked)
+            return _attachment(path)
 
 
 def _attachment(path: Path) -> Response:
