@@ -55,23 +55,10 @@ class Recipe:
     evaluate: Evaluate | None = None
 
 
+_NAMES = {"setup": "study", "import_": "import"}
 _SECTIONS: dict[str, tuple[str, type]] = {
-    "study": ("setup", Setup),
-    "import": ("import_", Import),
-    "select": ("select", Select),
-    "retrieve": ("retrieve", Retrieve),
-    "pair": ("pair", Pair),
-    "assign": ("assign", Assign),
-    "annotate": ("annotate", Annotate),
-    "simulate": ("simulate", Simulate),
-    "agreement": ("agreement", Agree),
-    "adjudicate": ("adjudicate", Adjudicate),
-    "validate": ("validate", Validate),
-    "partition": ("partition", Partition),
-    "evaluate": ("evaluate", Evaluate),
+    _NAMES.get(name, name): (name, plain_type(hint)) for name, hint in get_type_hints(Recipe).items()
 }
-
-
 _NO_RESAMPLES = "intervals of agreement no longer resample, so they need none: leave the key out"
 _GONE = {("agreement", "resamples"): _NO_RESAMPLES, ("agreement", "seed"): _NO_RESAMPLES}
 """Keys of earlier versions, with what to do about them."""
