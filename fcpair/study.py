@@ -345,20 +345,18 @@ class Study:
         """
         return adjudicate.conflict(self._store, pair_id, by)
 
-    def decide(
-        self, pair_id: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
-    ) -> RunRecord:
+    def decide(self, pair_id: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None) -> None:
         """Record a person's decision on a pair; None discards it as irreconcilable.
 
         With the conflict that was `seen`, ConflictError is raised if its labels or its decision have changed since.
         Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
         while it is still being labelled.
         """
-        return adjudicate.decide_by_person(self._store, pair_id, code, by, note, seen)
+        adjudicate.decide_by_person(self._store, pair_id, code, by, note, seen)
 
-    def take_back(self, pair_id: int, *, by: str) -> RunRecord:
+    def take_back(self, pair_id: int, *, by: str) -> bool:
         """Take one's own decision on a pair back, or as lead anybody's; the pair waits again, unless a rule decides it
-        or somebody else's decision had been replaced, which then stands again.
+        or somebody else's decision had been replaced, which then stands again. Returns whether one does.
 
         Raises ConflictError when there is no such decision.
         """

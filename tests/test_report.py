@@ -344,7 +344,7 @@ def test_the_newest_evaluation_stands_in_the_report(tmp_path: Path) -> None:
     rests_on = f"Diamond the rule of diamond 9 20 {tier.judged} {words.share(tier.judged, 180)} {tier.positive} 0 0"
     assert rests_on in page.text
     assert "tfidf tfidf(fit=pool) – –" in page.text
-    assert "later run" not in page.text
+    assert "later step" not in page.text
 
 
 def test_each_measure_of_an_evaluation_has_a_picture_for_light_and_for_dark_pages(tmp_path: Path) -> None:
@@ -397,19 +397,19 @@ def test_one_system_on_one_tier_has_nothing_to_compare(tmp_path: Path) -> None:
         assert said not in text
 
 
-def test_an_evaluation_says_that_later_runs_changed_what_it_rests_on(tmp_path: Path) -> None:
+def test_an_evaluation_says_that_later_steps_changed_what_it_rests_on(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     study.add_people(["eva"], Role.LEAD)
     evaluated(study, outcome())
     study.release(Tier.BRONZE, tmp_path / "bronze.csv")
-    assert "later run" not in check(page_of(study), EVALUATED).text
+    assert "later step" not in check(page_of(study), EVALUATED).text
     study.decide(0, None, by="eva")
-    assert "These figures were made before 1 later run that" in check(page_of(study), EVALUATED).text
+    assert "These figures were made before 1 later step that" in check(page_of(study), EVALUATED).text
     study.take_back(1, by="eva")
     text = check(page_of(study), EVALUATED).text
-    assert "These figures were made before 2 later runs that may have changed labels" in text
+    assert "These figures were made before 2 later steps that may have changed labels" in text
     assert "Run fcpair evaluate to make them anew." in text
-    assert "later run" not in check(evaluated(study, outcome()), EVALUATED).text
+    assert "later step" not in check(evaluated(study, outcome()), EVALUATED).text
 
 
 def test_undefined_scores_say_why_in_place_and_once_in_the_list(tmp_path: Path) -> None:
@@ -570,6 +570,33 @@ def test_decisions_by_one_person_in_a_row_are_one_line_of_the_log() -> None:
     assert [line.n for line in lines] == [1, 3, 1]
     assert lines[1].parameters == [("3 decisions", "by eva")]
     assert lines[1].counts == [("person", "3")]
+
+
+def test_decisions_by_hand_leave_no_run_and_stand_in_the_log_of_the_report(tmp_path: Path) -> None:
+    study = published(tmp_path, SMALL)
+    study.add_people(["eva"], Role.LEAD)
+    n_runs = len(study.log())
+    study.decide(0, None, by="eva")
+    study.decide(2, 2, by="eva")
+    study.take_back(1, by="eva")
+    assert len(study.log()) == n_runs
+    lines = log_lines(report.gather(study._store, MAJORITY, OPTIONS).log)
+    assert [line.parameters for line in lines[-2:]] == [
+        [("2 decisions", "by eva")],
+        [("pair", "1"), ("by", "eva")],
+    ]
+    assert lines[-1].counts == [("reopened", "1")]
+
+
+def test_a_decision_that_an_older_fcpair_noted_as_a_run_is_told_once(tmp_path: Path) -> None:
+    study = published(tmp_path, SMALL)
+    study.add_people(["eva"], Role.LEAD)
+    study.decide(0, None, by="eva")
+    with study._store.write() as tx:
+        runs.add_run(tx, "adjudicate", {"pair": 0, "by": "eva"}, {"person": 1}, "0.6.0", None)
+    assert study.log()[-1].params == {"pair": 0, "by": "eva"}
+    lines = log_lines(report.gather(study._store, MAJORITY, OPTIONS).log)
+    assert [line.n for line in lines if ("pair", "0") in line.parameters] == [1]
 
 
 def test_the_log_shows_files_without_their_folders() -> None:

@@ -144,9 +144,9 @@ class Dialogue:
             show("nothing to undo")
             return
         pair_id = self._decided.pop()
-        taken_back = self._study.take_back(pair_id, by=self._by)
+        restored = self._study.take_back(pair_id, by=self._by)
         self._at = self._queue.index(pair_id)
-        if "restored" in taken_back.counts:
+        if restored:
             show(f"→ what was decided before on pair {pair_id} stands again")
         else:
             show(f"→ pair {pair_id} waits again")

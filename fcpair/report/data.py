@@ -86,7 +86,7 @@ class PersonFigures:
 
 @dataclass(frozen=True)
 class EvaluationFigures:
-    """What the newest evaluation found, the run that made it, and how many later runs changed what it rests on."""
+    """What the newest evaluation found, the run that made it, and how many later steps changed what it rests on."""
 
     outcome: Outcome
     run: RunRecord
@@ -103,7 +103,7 @@ class ReportData:
     simulated: str | None
     look_again: tuple[str, ...]
     stages: tuple[Stage, ...]
-    runs: tuple[RunRecord, ...]
+    log: tuple[RunRecord, ...]
     grid: GridMap | None
     agreement: Agreement | None
     rules_used: dict[str, int]

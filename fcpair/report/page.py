@@ -59,7 +59,7 @@ def render(data: ReportData) -> str:
         tier_tables=tier_tables(data.tiers, data.scheme) if data.tiers else [],
         evaluation=evaluation_tables(data.evaluation) if data.evaluation else None,
         alpha=ALPHA,
-        log=log_lines(data.runs),
+        log=log_lines(data.log),
         gaps=gaps(data),
         long_table=LONG_TABLE,
     )

@@ -119,9 +119,7 @@ def shown_answers(tx: Tx, pair_ids: Sequence[int]) -> dict[int, tuple[tuple[str,
     return shown
 
 
-def decide_by_person(
-    store: Store, pair_id: int, code: int | None, by: str, note_: str, seen: Conflict | None
-) -> RunRecord:
+def decide_by_person(store: Store, pair_id: int, code: int | None, by: str, note_: str, seen: Conflict | None) -> None:
     """Record a person's decision on one pair; None discards it as irreconcilable."""
     with store.write() as tx:
         person = _adjudicator(tx, by)
@@ -129,13 +127,11 @@ def decide_by_person(
         if seen is not None:
             opened = eligible.open_case(tx, person, pair_id)
             eligible.check_seen(opened, pair_id, seen.decision_id, seen.answer_id)
-        return enter_decision(tx, pair_id, code, person, note_)[1]
+        enter_decision(tx, pair_id, code, person, note_)
 
 
-def enter_decision(
-    tx: Tx, pair_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False
-) -> tuple[int, RunRecord]:
-    """Record an adjudicator's decision; returns its number, too.
+def enter_decision(tx: Tx, pair_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False) -> int:
+    """Record an adjudicator's decision, which is its own note of who decided and when; returns its number.
 
     Raises:
         InputError: no definite label.
@@ -144,8 +140,7 @@ def enter_decision(
     if code is not None and code not in scheme_of(tx).definite:
         raise InputError(f"{code} is no definite label; expected one of {scheme_of(tx).definite}")
     eligible.check_deciding(tx, person, pair_id)
-    decision_id = docket.add_decision(tx, pair_id, Rule.PERSON, code, person.id, note_, flagged=flagged)
-    return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, {"person": 1})
+    return docket.add_decision(tx, pair_id, Rule.PERSON, code, person.id, note_, flagged=flagged)
 
 
 def _adjudicator(tx: Tx, name: str, *, or_left: bool = False) -> Person:
@@ -153,11 +148,11 @@ def _adjudicator(tx: Tx, name: str, *, or_left: bool = False) -> Person:
     return eligible.who_decides(tx, name, or_left=or_left) or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
 
 
-def take_back(store: Store, pair_id: int, by: str) -> RunRecord:
+def take_back(store: Store, pair_id: int, by: str) -> bool:
     """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
 
-    Where it had taken the place of somebody else's decision by hand, that one stands again. Otherwise the pair waits
-    again, unless the policy that holds decides it.
+    Where it had taken the place of somebody else's decision by hand, that one stands again; returns whether it does.
+    Otherwise the pair waits again, unless the policy that holds decides it.
     """
     with store.write() as tx:
         person = eligible.who_decides(tx, by)
@@ -165,15 +160,13 @@ def take_back(store: Store, pair_id: int, by: str) -> RunRecord:
         return enter_reopening(tx, pair_id, person or _adjudicator(tx, by))[1]
 
 
-def enter_reopening(tx: Tx, pair_id: int, person: Person) -> tuple[int, RunRecord]:
-    """Record that a decision by hand is taken back; returns the number of that, too."""
+def enter_reopening(tx: Tx, pair_id: int, person: Person) -> tuple[int, bool]:
+    """Record that a decision by hand is taken back; returns the number of that, and whether an earlier one is back."""
     taken = docket.standing(tx, pair_id)
     decision_id = docket.add_decision(tx, pair_id, Rule.REOPENED, None, person.id)
-    counts = {"reopened": 1}
-    if taken is not None and docket.restore(tx, pair_id, taken.person_id, decision_id):
-        counts["restored"] = 1
-    counts |= {f"{name}_by_rule": n for name, n in settle.settle(tx, [pair_id]).items()}
-    return decision_id, note_run(tx, "adjudicate", {"pair": pair_id, "by": person.name}, counts)
+    restored = taken is not None and docket.restore(tx, pair_id, taken.person_id, decision_id)
+    settle.settle(tx, [pair_id])
+    return decision_id, restored
 
 
 def import_outcomes(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:

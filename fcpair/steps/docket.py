@@ -260,7 +260,7 @@ def _decide(tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
     if ruling.outcome not in codes:
         raise InputError(f"`{ruling.outcome}` is no outcome; expected one of {', '.join(codes)}")
     code = codes[ruling.outcome]
-    decision_id, _ = adjudicate.enter_decision(tx, ruling.pair_id, code, person, ruling.note, flagged=ruling.flagged)
+    decision_id = adjudicate.enter_decision(tx, ruling.pair_id, code, person, ruling.note, flagged=ruling.flagged)
     return {"decision_id": decision_id, "pair_id": ruling.pair_id}
 
 

@@ -11,10 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 
-from fcpair.params import Adjudicate
-from fcpair.records import RunRecord
 from fcpair.steps import settle
-from fcpair.store import Tx, docket, runs, watch
+from fcpair.store import Tx, docket, watch
 from fcpair.store.docket import Disputed
 
 
@@ -61,7 +59,7 @@ class Conflicts:
             touched = docket.touched_since(tx, judged, decided)
             self._forget(touched)
             self._put(settle.in_dispute(tx, touched))
-            if not all(_is_one_decision(run) for run in runs.runs(tx, after=ran)):
+            if marks[2] > ran:  # whatever moves work, but for an answer to one pair, leaves a run
                 self._look_for_open_labels(tx)
         self._marks = marks
 
@@ -85,8 +83,3 @@ class Conflicts:
             self._found[one.pair_id] = one
             for kept, belongs in ((self._due, one.by is None and one.due), (self._again, one.again)):
                 (kept.add if belongs else kept.discard)(one.pair_id)
-
-
-def _is_one_decision(run: RunRecord) -> bool:
-    """Whether a run moved no work. Whatever does, but for an answer to one pair, leaves a run."""
-    return run.stage == Adjudicate.stage and "pair" in run.params

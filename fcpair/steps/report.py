@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from heapq import merge
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from fcpair.evaluate.outcome import Outcome
 from fcpair.files.tabular import replacing
 from fcpair.label import VERDICTS
-from fcpair.params import Agree, Partition
+from fcpair.params import Adjudicate, Agree, Partition
 from fcpair.records import Person, Role, Round, Rule, RunRecord, Scheme, Status, Verdict
 from fcpair.report import data as report_data
 from fcpair.report.data import EvaluationFigures, GridMap, PersonFigures, ReportData, Stage, TierFigures
@@ -23,7 +25,7 @@ from fcpair.steps import adjudicate, tally
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import tiers_of
-from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, work
+from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, watch, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +70,7 @@ def gather(store: Store, partition: Partition, options: Agree) -> ReportData:
         standing = decisions.standing_cells(tx)
         standing = standing[standing["rule"] != Rule.REOPENED.value]
         rules_used = standing["rule"].value_counts().sort_index()
-        given = work.counts(tx)
+        given, log = work.counts(tx), _log(tx)
         return ReportData(
             facts=runs.study_facts(tx),
             scheme=scheme,
@@ -76,14 +78,14 @@ def gather(store: Store, partition: Partition, options: Agree) -> ReportData:
             simulated=simulated_note(origins),
             look_again=tuple(look_again_notes(tx)),
             stages=_stages(tx, labels, standing, given),
-            runs=tuple(runs.runs(tx)),
+            log=log,
             grid=_grid(tx, labels, standing, scheme),
             agreement=_agreement(labels, scheme, options),
             rules_used=dict(zip(rules_used.index.tolist(), rules_used.tolist(), strict=True)),
             n_need_person=tally.pair_counts(tx).wait_for_person,
             tiers=_tier_figures(tx, partition) if len(labels) else None,
             releases=tuple(runs.releases(tx)),
-            evaluation=_evaluation(tx),
+            evaluation=_evaluation(tx, log),
             annotators=_people(tx, Role.ANNOTATOR, Round.LABEL, scheme, given),
             validators=_people(tx, Role.VALIDATOR, Round.VALIDATE, VERDICTS, given),
         )
@@ -191,12 +193,27 @@ def _tier_figures(tx: Tx, options: Partition) -> TierFigures:
     )
 
 
-def _evaluation(tx: Tx) -> EvaluationFigures | None:
+def _log(tx: Tx) -> tuple[RunRecord, ...]:
+    """Every run, and between them each decision of a person on a single pair, which leaves none; oldest first."""
+    names = {one.id: one.name for one in people.people(tx)}
+    kinds = {Rule.PERSON.value: "person", Rule.REOPENED.value: "reopened"}
+    by_hand = (
+        RunRecord(
+            0, Adjudicate.stage, {"pair": one.pair_id, "by": names[one.person_id]}, {kinds[one.rule]: 1}, "", one.at
+        )
+        for one in watch.decisions_by_people(tx)
+        if one.rule in kinds
+    )
+    noted = (run for run in runs.runs(tx) if run.stage != Adjudicate.stage or "pair" not in run.params)
+    return tuple(merge(noted, by_hand, key=attrgetter("at")))  # an older fcpair noted decisions by hand as runs, too
+
+
+def _evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> EvaluationFigures | None:
     found = runs.latest_outcome(tx)
     if found is None:
         return None
     run, outcome = found
-    later = [one for one in runs.runs(tx) if one.id > run.id and one.stage in CHANGING and not _is_release(one)]
+    later = [one for one in log[log.index(run) + 1 :] if one.stage in CHANGING and not _is_release(one)]
     return EvaluationFigures(Outcome.from_data(outcome), run, len(later))
 
 

@@ -71,9 +71,9 @@ def find_run(tx: Tx, run_id: int) -> RunRecord | None:
     return None if row is None else _record(row)
 
 
-def runs(tx: Tx, stage: str | None = None, *, after: int = 0) -> list[RunRecord]:
-    """All runs, oldest first; of one stage, and those after a number, if asked."""
-    query = select(run).where(run.c.id > after).order_by(run.c.id)
+def runs(tx: Tx, stage: str | None = None) -> list[RunRecord]:
+    """All runs, oldest first; of one stage, if asked."""
+    query = select(run).order_by(run.c.id)
     if stage is not None:
         query = query.where(run.c.stage == stage)
     return [_record(row) for row in tx.execute(query)]

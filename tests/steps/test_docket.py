@@ -233,7 +233,17 @@ def test_a_decision_is_kept_with_its_note_and_flag(at: At, outcome: str, code: i
     assert (kept.decision_id, kept.pair_id) == (reply["decision_id"], reply["pair_id"])
     assert (kept.outcome, kept.rule, kept.by) == (outcome, Rule.PERSON, "judy")
     assert (kept.note, kept.flagged) == ("irony, نه", True)
-    assert study.log()[-1].params == {"pair": case.pair_id, "by": "judy"}
+
+
+def test_neither_a_decision_nor_taking_it_back_leaves_a_run(at: At) -> None:
+    study = at("labelled")
+    (judy,) = adjudicators(study, "judy")
+    case, before = first_case(study, judy), study.log()
+    study.docket.decide(judy, rule(case))
+    study.docket.undo(judy, case.pair_id, "another-request")
+    study.decide(case.pair_id, 2, by="judy")
+    assert study.take_back(case.pair_id, by="judy") is False
+    assert study.log() == before
 
 
 @pytest.mark.parametrize("outcome", ["not_sure", "skip", "", "2", "reopened"])
