@@ -264,6 +264,25 @@ def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"
     return place
 
 
+def fill_slots(pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
+    """Share slots out as `share_out` does, where several may be of one pair: nobody gets two of those.
+
+    `pair`, `(n_slots,)`, says which pair each slot is of, by any integers. First the first slot of each pair is given,
+    then the second ones to those who have not got the first, and so on.
+    """
+    _, row, n_each = np.unique(pair, return_inverse=True, return_counts=True)
+    nth = np.empty(len(pair), np.int64)
+    nth[np.argsort(row, kind="stable")] = np.arange(len(pair)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
+    person, has = np.full(len(pair), -1, np.int64), np.zeros((len(n_each), len(loads)), np.bool_)
+    for turn in range(int(n_each.max(initial=0))):
+        at = np.flatnonzero(nth == turn)
+        person[at] = share_out(barred[at] | has[row[at]], loads, seed)
+        given = at[person[at] >= 0]
+        has[row[given], person[given]] = True
+        loads = loads + np.bincount(person[given], minlength=len(loads))
+    return person
+
+
 def share_out(barred: Bools, loads: Ints, seed: int) -> Ints:
     """Share slots out among people who may take them, so that loads come out as level as the bars allow.
 
@@ -289,11 +308,13 @@ def share_out(barred: Bools, loads: Ints, seed: int) -> Ints:
 
 def _level(may: Bools, n_slots: Ints, loads: Ints, rng: np.random.Generator) -> Ints:
     """How many of the `n_slots` of each pattern each person gets, `(n_patterns, n_people)`."""
-    from scipy.sparse.csgraph import shortest_path
-
     quota = np.zeros(may.shape, np.int64)
     for row in np.argsort(may.sum(axis=1), kind="stable"):
         quota[row, may[row]] = _fill((loads + quota.sum(axis=0))[may[row]], int(n_slots[row]), rng)
+    if len(may) == 1:
+        return quota  # which is level already
+    from scipy.sparse.csgraph import shortest_path
+
     while True:
         total = loads + quota.sum(axis=0)
         can_hand = (quota > 0).astype(np.int64).T @ may.astype(np.int64)

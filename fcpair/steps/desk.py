@@ -208,7 +208,7 @@ class Desk:
         status = Status.SKIPPED if code is None else Status.DONE
         judgement_id = desk.add_judgement(tx, row, status)
         if code is None:
-            handover.pass_on(tx, given.assignment_id, found.pair_id, round_)
+            handover.refill(tx, given.assignment_id, slot=given.assignment_id)
         if round_ is Round.LABEL:
             settle.settle(tx, [found.pair_id])
         reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}

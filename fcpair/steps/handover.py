@@ -2,92 +2,92 @@
 
 from __future__ import annotations
 
-from random import Random
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.records import ROLE_IN, Person, Round, Status
-from fcpair.store import Tx, decisions, people, slots, topics, work
+from fcpair.records import ROLE_IN, Person, Round
+from fcpair.stages.assign import fill_slots
+from fcpair.store import Tx, decisions, slots, topics, work
+from fcpair.store.slots import Heir, Slot
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-def refill(tx: Tx, seed: int, heirs: list[Person] | None = None) -> dict[str, int]:
-    """Give slots that were skipped or withdrawn to others; returns how many found somebody and how many did not."""
-    given = vacant = 0
-    for round_, role in ROLE_IN.items():
-        candidates = [one for one in heirs if one.role is role] if heirs else people.people(tx, role, active=True)
-        slots = work.vacant_slots(tx, round_)
-        for _, batch in slots.groupby(slots.groupby("pair_id").cumcount()):  # a person may take one slot of a pair
-            taken = _fill(tx, batch, candidates, round_, seed)
-            given += taken
-            vacant += len(batch) - taken
-    return {"reassigned": given, "vacant": vacant}
+FEW = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
 
 
-def _fill(tx: Tx, slots: pd.DataFrame, candidates: list[Person], round_: Round, seed: int) -> int:
-    import pandas as pd
+@dataclass(frozen=True)
+class Handover:
+    """Who takes over what: `rows` as `slots.fill` takes them; `vacant` slots found nobody."""
 
-    from fcpair.stages.assign import share_out
+    rows: list[dict[str, Any]]
+    vacant: int
 
-    if not candidates:
-        return 0
-    who = share_out(barred(tx, slots["pair_id"].to_numpy(), candidates), loads(tx, candidates), seed)
-    found = who >= 0
-    person_id = pd.Series([one.id for one in candidates]).to_numpy()[who[found]]
-    new = slots[found].rename(columns={"id": "replaces"}).assign(person_id=person_id, status=Status.OPEN.value)
-    last = new["person_id"].map(work.last_positions(tx, round_)).fillna(0).astype("int64")
-    new["position"] = last + new.groupby("person_id").cumcount() + 1
-    work.add_assignments(tx, new, round_)
-    return len(new)
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many slots found somebody and how many did not."""
+        return {"reassigned": len(self.rows), "vacant": self.vacant}
 
 
-def pass_on(tx: Tx, assignment_id: int, pair_id: int, round_: Round) -> None:
-    """Give the slot of one skipped pair to whoever may take it and has done and will do least; else it stays vacant.
+def refill(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> dict[str, int]:
+    """Give slots that were skipped or withdrawn to others; returns how many found somebody and how many did not.
 
-    What `refill` does for all vacant slots, for this one alone and without loading what frames need: it happens while
-    people answer.
+    All such slots, or one alone, by its assignment; to whoever may take them, or `to` one person.
     """
-    if slots.is_passed_on(tx, assignment_id):
-        return
-    able = [
-        one
-        for one in slots.heirs(tx, pair_id, ROLE_IN[round_])
-        if not (one["opted_out"] and topics.is_about(tx, pair_id, one["opted_out"]))
-    ]
-    if not able:
-        return
-    least = min(one["load"] for one in able)
-    heir = Random(assignment_id).choice([one["id"] for one in able if one["load"] == least])
-    slots.fill(tx, assignment_id, pair_id, round_, heir)
+    found = foresee(tx, seed, to=to, slot=slot)
+    slots.fill(tx, found.rows)
+    return found.counts
 
 
-def loads(tx: Tx, candidates: list[Person], round_: Round | None = None) -> NDArray[np.int64]:
-    """How many pairs each of these people has done or has open, of all rounds or of one, shape `(n_people,)`.
+def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> Handover:
+    """What `refill` would do."""
+    rows: list[dict[str, Any]] = []
+    vacant = 0
+    for round_, role in ROLE_IN.items():
+        if open_ := slots.vacant(tx, round_, slot):
+            heirs = [one for one in slots.heirs(tx, role) if to is None or one.id == to.id]
+            pair_id = np.array([one.pair_id for one in open_])
+            who = fill_slots(pair_id, barred(tx, pair_id, heirs), loads(heirs), seed)
+            taken = [(one, heirs[at].id) for one, at in zip(open_, who.tolist(), strict=True) if at >= 0]
+            rows += _at_the_end(tx, taken, round_)
+            vacant += len(open_) - len(taken)
+    return Handover(rows, vacant)
+
+
+def _at_the_end(tx: Tx, taken: Sequence[tuple[Slot, int]], round_: Round) -> list[dict[str, Any]]:
+    """The slots that people take over, each behind what its new hands have already."""
+    last = Counter(work.last_positions(tx, round_, sorted({person_id for _, person_id in taken})))
+    rows = []
+    for slot, person_id in taken:
+        last[person_id] += 1
+        row = {"pair_id": slot.pair_id, "person_id": person_id, "round": round_.value, "position": last[person_id]}
+        rows.append({**row, "replaces": slot.id, "blind": slot.blind})
+    return rows
+
+
+def loads(heirs: Sequence[Heir]) -> NDArray[np.int64]:
+    """How many pairs each of these people has done or has open, shape `(n_people,)`.
 
     Not what is open alone: whoever is quick has least open, and would be given what the slow leave.
     """
-    counts = work.counts(tx)
-    of_round = True if round_ is None else counts["round"] == round_.value
-    sums = counts[counts["status"].isin(work.LOAD) & of_round].groupby("person_id")["n"].sum()
-    return np.array([sums.get(one.id, 0) for one in candidates], np.int64)
+    return np.array([one.load for one in heirs], np.int64)
 
 
-def barred(tx: Tx, pair_id: NDArray[np.int64], candidates: list[Person]) -> NDArray[np.bool_]:
+def barred(tx: Tx, pair_id: NDArray[np.int64], heirs: Sequence[Heir]) -> NDArray[np.bool_]:
     """Who may not get which pair, shape `(n_slots, n_people)`.
 
     That is who has taken part in it already, and who has opted out of what it is about.
     """
     pairs, row = np.unique(pair_id, return_inverse=True)
-    column = {one.id: at for at, one in enumerate(candidates)}
-    matrix = np.zeros((len(pairs), len(candidates)), np.bool_)
-    part = decisions.took_part(tx, pairs.tolist())
-    part = part[part["person_id"].isin(column)]
-    matrix[np.searchsorted(pairs, part["pair_id"]), part["person_id"].map(column).to_numpy(int)] = True
-    for person_id, opted_out in people.opt_outs(tx).items():
-        if person_id in column:
-            matrix[:, column[person_id]] |= np.isin(pairs, topics.pairs_about(tx, opted_out))
+    matrix = np.zeros((len(pairs), len(heirs)), np.bool_)
+    column = {one.id: at for at, one in enumerate(heirs)}
+    part = decisions.took_part(tx, pairs.tolist(), list(column))
+    at = [column[person_id] for person_id in part[:, 1].tolist()]
+    matrix[np.searchsorted(pairs, part[:, 0]), at] = True
+    for one in heirs:
+        if one.opted_out:
+            about = topics.pairs_about(tx, one.opted_out, pairs.tolist() if len(pairs) <= FEW else None)
+            matrix[:, column[one.id]] |= np.isin(pairs, about)
     return matrix[row]

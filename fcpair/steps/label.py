@@ -184,7 +184,8 @@ def _add_undealt(tx: Tx, rows: pd.DataFrame) -> None:
     own = rows[["pair_id", "person_id"]].drop_duplicates()
     there = work.assignments(tx, Round.LABEL).set_index(["pair_id", "person_id"]).index
     own = own[~own.set_index(["pair_id", "person_id"]).index.isin(there)].assign(status=Status.OPEN.value)
-    last = own["person_id"].map(work.last_positions(tx, Round.LABEL)).fillna(0).astype("int64")
+    last = own["person_id"].map(work.last_positions(tx, Round.LABEL, own["person_id"].tolist()))
+    last = last.fillna(0).astype("int64")
     own["position"] = last + own.groupby("person_id").cumcount() + 1
     work.add_assignments(tx, own, Round.LABEL)
 

@@ -14,7 +14,7 @@ from fcpair.params import Agree, Partition
 from fcpair.records import Person, Round, Rule
 from fcpair.steps import overview, pulse, settle, tally
 from fcpair.steps.ground import own, scheme_of
-from fcpair.store import Store, Tx, docket, people, texts, watch, work
+from fcpair.store import Store, Tx, docket, people, slots, texts, watch, work
 
 if TYPE_CHECKING:
     from fcpair.report.data import ReportData
@@ -137,7 +137,7 @@ class Monitor:
         acts = self._all_acts()
         with self._store.read() as tx:
             given = _given(tx)
-            vacant = {round_: len(work.vacant_slots(tx, round_)) for round_ in Round}
+            vacant = {round_: len(slots.vacant(tx, round_)) for round_ in Round}
             pairs, decided = tally.pair_counts(tx), tally.decided_by(tx)
             again, not_due = len(settle.overtaken(tx)), docket.verdicts_not_due(tx)
         label, validate = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fcpair.records import Origin, Role, Round, RunRecord, Status
 from fcpair.steps import adjudicate, settle, tally, validate
 from fcpair.steps.allowance import soon
-from fcpair.store import Store, Tx, decisions, docket, people, progress, runs, work
+from fcpair.store import Store, Tx, decisions, docket, people, progress, runs, slots, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def status(store: Store) -> dict[str, Any]:
                 one.value: int(counts["n"][(counts["round"] == round_.value) & (counts["status"] == one.value)].sum())
                 for one in Status
             }
-            | {"vacant": len(work.vacant_slots(tx, round_))}
+            | {"vacant": len(slots.vacant(tx, round_))}
             for round_ in Round
         }
         adjudications = _adjudications(tx)

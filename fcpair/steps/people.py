@@ -119,11 +119,11 @@ def hand_over(store: Store, name: str, to: str | None, *, seed: int) -> RunRecor
     """Give a person's open work to one other person, as far as they may take it, and the rest to all others."""
     with store.write() as tx:
         person = find(tx, name)
-        heirs = None if to is None else [_heir(tx, person, to)]
+        heir = None if to is None else _heir(tx, person, to)
         withdrawn = work.withdraw(tx, person.id)
         if not withdrawn:
             raise StageError(f"`{name}` has no open work")
-        first = refill(tx, seed, heirs) if heirs else {"reassigned": 0}
+        first = refill(tx, seed, to=heir) if heir else {"reassigned": 0}
         rest = refill(tx, seed)
         counts = {"withdrawn": withdrawn, **rest, "reassigned": first["reassigned"] + rest["reassigned"]}
         return note_run(tx, "people", {"handover": name, "to": to, "seed": seed}, counts)

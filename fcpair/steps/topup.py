@@ -14,7 +14,7 @@ from fcpair.records import BY_HAND, Person, Role, Round, RunRecord, Status
 from fcpair.steps import handover
 from fcpair.steps.ground import keep, note_run
 from fcpair.steps.people import active
-from fcpair.store import Store, Tx, decisions, grids, work
+from fcpair.store import Store, Tx, decisions, grids, slots, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ def _dealt(tx: Tx, annotators: list[Person]) -> _Dealt:
     is_late = ~np.isin(ids, work.dealt(tx, Round.LABEL)["person_id"])
     usual = int(done[~is_late].mean()) if not is_late.all() else 0
     loads = crew.sum(axis=0) + np.where(is_late, np.maximum(usual - done, 0), 0)
-    barred = handover.barred(tx, pairs["pair_id"].to_numpy(), annotators)
+    barred = handover.barred(tx, pairs["pair_id"].to_numpy(), slots.heirs(tx, Role.ANNOTATOR))
     standing = decisions.current_adjudications(tx, "pair_id", "rule")
     by_hand = standing["pair_id"][standing["rule"].isin([rule.value for rule in BY_HAND])]
     settled = pairs["pair_id"].isin(by_hand).to_numpy()
@@ -156,7 +156,7 @@ def _give(tx: Tx, people: NDArray[np.int64], new: pd.DataFrame, moved: pd.DataFr
     both["replaces"] = both.get("replaces", pd.Series()).astype("Int64")
     work.set_status(tx, moved["replaces"].tolist(), [Status.WITHDRAWN.value] * len(moved))
     both["person_id"] = people[both["person"].to_numpy(int)]
-    last = both["person_id"].map(work.last_positions(tx, Round.LABEL)).fillna(0).astype("int64")
+    last = both["person_id"].map(work.last_positions(tx, Round.LABEL, people.tolist())).fillna(0).astype("int64")
     place = shard_order(both["person"].to_numpy(int), both["hs_id"].to_numpy(int), options.seed, options.order)
     both = both.assign(position=last + place, status=Status.OPEN.value)
     work.add_assignments(tx, both[["pair_id", "person_id", "position", "status", "replaces"]], Round.LABEL)

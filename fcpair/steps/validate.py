@@ -16,7 +16,7 @@ from fcpair.stages.validate import blind_verdict, draw_pairs
 from fcpair.steps import eligible, handover
 from fcpair.steps.ground import keep, note_run, own, scheme_of
 from fcpair.steps.people import active
-from fcpair.store import Store, Tx, decisions, people, topics, work
+from fcpair.store import Store, Tx, decisions, people, slots, topics, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,9 +47,8 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
         labelled, n_not_due = _to_be_validated(tx)
         validators = active(tx, Role.VALIDATOR, options.validators)
         pairs = draw_pairs(labelled, options.pairs, options.seed, first=decisions.lost_verdicts(tx))
-        who = share_out(
-            handover.barred(tx, pairs, validators), handover.loads(tx, validators, Round.VALIDATE), options.seed
-        )
+        heirs = slots.heirs(tx, Role.VALIDATOR, Round.VALIDATE)
+        who = share_out(handover.barred(tx, pairs, heirs), handover.loads(heirs), options.seed)
         again = _ask_again(tx, pairs[who < 0] if more else pairs[:0], validators, blind=options.blind)
         if n := int(((who < 0) & ~np.isin(pairs, again["pair_id"])).sum()):
             raise StageError(
@@ -60,7 +59,7 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
         rows = pd.DataFrame({"pair_id": pairs, "status": Status.OPEN.value, "blind": options.blind})
         ids = [one.id for one in validators]
         rows["person_id"] = np.array(ids)[who]
-        last = rows["person_id"].map(work.last_positions(tx, Round.VALIDATE)).fillna(0).astype("int64")
+        last = rows["person_id"].map(work.last_positions(tx, Round.VALIDATE, ids)).fillna(0).astype("int64")
         rows["position"] = last + shard_order(who, pairs, options.seed, "random")
         work.add_assignments(tx, rows, Round.VALIDATE)
         loads = pd.concat([rows["person_id"], again["person_id"]]).value_counts().reindex(ids, fill_value=0)

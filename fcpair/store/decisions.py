@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, Subquery, exists, func, select
 
 from fcpair.records import Origin, Round, Rule
 from fcpair.store import chain, dialect
+from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, now, records
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, judgement, pair, person
@@ -266,15 +269,22 @@ def decision_history(tx: Tx, pair_id: int) -> pd.DataFrame:
     return frame(tx, query)
 
 
-def took_part(tx: Tx, pair_ids: list[int]) -> pd.DataFrame:
-    """Who has to do with these pairs: `pair_id`, `person_id` of all who labelled, adjudicated or were given them."""
-    asked = dialect.listed(pair_ids)
-    given = select(assignment.c.pair_id, assignment.c.person_id).where(assignment.c.pair_id.in_(asked))
-    decided = select(adjudication.c.pair_id, adjudication.c.person_id).where(
-        adjudication.c.person_id.is_not(None), adjudication.c.pair_id.in_(asked)
+_given, _decided = (
+    select(table.c.pair_id, table.c.person_id).where(
+        table.c.pair_id.in_(dialect.listed_as("pairs")), table.c.person_id.in_(dialect.listed_as("people"))
     )
-    both = given.union(decided).subquery()
-    return frame(tx, select(both.c.pair_id, both.c.person_id).order_by(both.c.pair_id, both.c.person_id))
+    for table in (assignment, adjudication)
+)
+_TOOK_PART = Ready(select(_given.union(_decided).subquery()))
+
+
+def took_part(tx: Tx, pair_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
+    """Who of these people has to do with which of these pairs, having labelled or decided it or been given it.
+
+    Their numbers, `(n, 2)`: pair and person.
+    """
+    rows = _TOOK_PART.all(tx, pairs=dialect.as_list(pair_ids), people=dialect.as_list(person_ids))
+    return np.array(rows, np.int64).reshape(-1, 2)
 
 
 def decided_by_people(tx: Tx) -> pd.DataFrame:

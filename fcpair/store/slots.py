@@ -1,61 +1,76 @@
-"""A slot that must find new hands, row by row: what `steps.staff` does for many pairs at once, without any frame."""
+"""Slots that must find new hands, who there is to take them, and giving them back; without any frame."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, delete, exists, func, or_, select, true, update
 
 from fcpair.records import Role, Round, Status
-from fcpair.store.optouts import parse
+from fcpair.store.optouts import OptOut, parse
+from fcpair.store.ready import Ready
+from fcpair.store.rows import insert_rows
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, judgement, person
-from fcpair.store.work import LOAD
+from fcpair.store.tables import assignment, judgement, person
+from fcpair.store.work import LAPSED, LOAD
 
 
-def heirs(tx: Tx, pair_id: int, role: Role) -> list[dict[str, Any]]:
-    """The active people in a role who have had nothing to do with a pair: `id`, `opted_out`, and `load`, the pairs that
-    they have done or have open.
-    """
-    load = (
-        select(func.count())
-        .where(assignment.c.person_id == person.c.id, assignment.c.status.in_(LOAD))
-        .correlate(person)
-        .scalar_subquery()
+class Slot(NamedTuple):
+    """An assignment that was skipped or withdrawn and that nobody has taken over yet."""
+
+    id: int
+    pair_id: int
+    blind: bool
+
+
+class Heir(NamedTuple):
+    """Somebody who might take a slot over; `load` is how many pairs they have done or have open."""
+
+    id: int
+    load: int
+    opted_out: tuple[OptOut, ...] = ()
+
+
+_later = assignment.alias("later")
+_VACANT = (
+    select(assignment.c.id, assignment.c.pair_id, assignment.c.blind)
+    .where(
+        assignment.c.round == bindparam("round"),
+        or_(*(assignment.c.status == lapsed for lapsed in LAPSED)),
+        ~exists().where(_later.c.replaces == assignment.c.id),
     )
-    query = select(person.c.id, load.label("load"), person.c.opted_out).order_by(person.c.id)
-    query = query.where(person.c.role == role.value, person.c.retired_at.is_(None), ~_took_part(pair_id))
-    return [{"id": row.id, "load": row.load, "opted_out": parse(row.opted_out)} for row in tx.execute(query)]
+    .order_by(assignment.c.id)
+)
+_ALL, _ONE = Ready(_VACANT), Ready(_VACANT.where(assignment.c.id == bindparam("one")))
 
 
-def _took_part(pair_id: int) -> ColumnElement[bool]:
-    given = select(assignment.c.person_id).where(assignment.c.pair_id == pair_id)
-    decided = select(adjudication.c.person_id).where(
-        adjudication.c.pair_id == pair_id, adjudication.c.person_id.is_not(None)
-    )
-    return person.c.id.in_(given) | person.c.id.in_(decided)
+def vacant(tx: Tx, round_: Round, assignment_id: int | None = None) -> list[Slot]:
+    """The slots of a round that were skipped or withdrawn and that nobody has taken over yet, or of these one alone."""
+    query, given = (_ALL, {}) if assignment_id is None else (_ONE, {"one": assignment_id})
+    return [Slot(*row) for row in query.all(tx, round=round_.value, **given)]
 
 
-def fill(tx: Tx, assignment_id: int, pair_id: int, round_: Round, heir_id: int) -> None:
-    """Give the slot of a skipped assignment to somebody else, at the end of their shard."""
-    last = select(func.max(assignment.c.position)).where(
-        assignment.c.person_id == heir_id, assignment.c.round == round_.value
-    )
-    row = {
-        "pair_id": pair_id,
-        "person_id": heir_id,
-        "round": round_.value,
-        "position": (tx.execute(last).scalar() or 0) + 1,
-        "status": Status.OPEN.value,
-        "replaces": assignment_id,
-        "blind": tx.execute(select(assignment.c.blind).where(assignment.c.id == assignment_id)).scalar_one(),
-    }
-    tx.execute(insert(assignment), [row])
+def _load(of_round: ColumnElement[bool]) -> Ready:
+    """The active people in a role, with how much they have done or have open."""
+    done_or_open = or_(*(assignment.c.status == one for one in LOAD))
+    load = select(func.count()).where(assignment.c.person_id == person.c.id, done_or_open, of_round).correlate(person)
+    query = select(person.c.id, load.scalar_subquery().label("load"), person.c.opted_out).order_by(person.c.id)
+    return Ready(query.where(person.c.role == bindparam("role"), person.c.retired_at.is_(None)))
 
 
-def is_passed_on(tx: Tx, assignment_id: int) -> bool:
-    """Whether somebody has taken the slot of an assignment over."""
-    return _successor(tx, assignment_id) is not None
+_IN_ALL, _IN_ROUND = _load(true()), _load(assignment.c.round == bindparam("round"))
+
+
+def heirs(tx: Tx, role: Role, round_: Round | None = None) -> list[Heir]:
+    """The active people in a role in the order in which they came, with their load in all rounds or in one."""
+    query, given = (_IN_ALL, {}) if round_ is None else (_IN_ROUND, {"round": round_.value})
+    return [Heir(row.id, row.load, parse(row.opted_out)) for row in query.all(tx, role=role.value, **given)]
+
+
+def fill(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
+    """Give slots to others: `pair_id`, `person_id`, `round`, `position`, `replaces`, `blind`."""
+    insert_rows(tx, assignment, ({**row, "status": Status.OPEN.value} for row in rows))
 
 
 def _successor(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, exists, false, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, exists, false, func, or_, select, true, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Status
+from fcpair.store import dialect
 from fcpair.store.optouts import OptOut, split_topics
 from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, pair, text
@@ -21,32 +22,32 @@ def _values(column: str) -> Select[Any]:
     return select(value).where(value.is_not(None), value != "").distinct()
 
 
-def _texts_of(column: str, values: Collection[str]) -> ColumnElement[bool]:
+def _texts_of(column: str, values: Collection[str], among: ColumnElement[bool]) -> ColumnElement[bool]:
     """Whether one side of a pair has one of these values in a metadata column."""
-    meant = select(text.c.id).where(text.c.meta[column].as_string().in_(sorted(values))).scalar_subquery()
+    value = text.c.meta[column].as_string()
+    meant = select(text.c.id).where(value.in_(sorted(values)), among).scalar_subquery()
     return or_(pair.c.hs_id.in_(meant), pair.c.cn_id.in_(meant))
 
 
-def _about(tx: Tx, opted_out: Sequence[OptOut]) -> ColumnElement[bool]:
-    """Whether a pair holds what somebody has opted out of."""
+def _about(tx: Tx, opted_out: Sequence[OptOut], among: ColumnElement[bool] | None = None) -> ColumnElement[bool]:
+    """Whether a pair holds what somebody has opted out of; only texts `among` these are looked at."""
+    among = true() if among is None else among
     covered = [
-        _texts_of(one.column, values)
+        _texts_of(one.column, values, among)
         for one in opted_out
-        if (values := list(filter(one.covers, tx.execute(_values(one.column)).scalars())))
+        if (values := list(filter(one.covers, tx.execute(_values(one.column).where(among)).scalars())))
     ]
     return or_(false(), *covered)
 
 
-def pairs_about(tx: Tx, opted_out: Sequence[OptOut]) -> list[int]:
-    """The pairs of the grid that hold what somebody has opted out of."""
-    return list(tx.execute(select(pair.c.id).where(_about(tx, opted_out)).order_by(pair.c.id)).scalars())
-
-
-def is_about(tx: Tx, pair_id: int, opted_out: Sequence[OptOut]) -> bool:
-    """Whether a pair holds what somebody has opted out of; asked of one pair while people answer."""
-    query = select(text.c.meta).join(pair, or_(text.c.id == pair.c.hs_id, text.c.id == pair.c.cn_id))
-    metas = list(tx.execute(query.where(pair.c.id == pair_id)).scalars())
-    return any(one.covers((meta or {}).get(one.column)) for one in opted_out for meta in metas)
+def pairs_about(tx: Tx, opted_out: Sequence[OptOut], pair_ids: list[int] | None = None) -> list[int]:
+    """The pairs of the grid, or those of these few, that hold what somebody has opted out of."""
+    if pair_ids is None:
+        return list(tx.execute(select(pair.c.id).where(_about(tx, opted_out)).order_by(pair.c.id)).scalars())
+    asked = pair.c.id.in_(dialect.listed(pair_ids))
+    sides = select(pair.c.hs_id).where(asked).union(select(pair.c.cn_id).where(asked)).scalar_subquery()
+    about = _about(tx, opted_out, text.c.id.in_(sides))
+    return list(tx.execute(select(pair.c.id).where(asked, about).order_by(pair.c.id)).scalars())
 
 
 def _open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> ColumnElement[bool]:

@@ -9,6 +9,7 @@ from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
 from fcpair.store import dialect
+from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, insert_rows, records
 from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, pair, person, text
@@ -81,17 +82,6 @@ def dealt(tx: Tx, round_: Round) -> pd.DataFrame:
     return frame(tx, query.where(assignment.c.round == round_.value, assignment.c.replaces.is_(None)))
 
 
-def vacant_slots(tx: Tx, round_: Round) -> pd.DataFrame:
-    """Slots that were skipped or withdrawn and that nobody has taken over yet: `id`, `pair_id`, `blind`."""
-    taken_over = select(assignment.c.replaces).where(assignment.c.replaces.is_not(None))
-    query = (
-        select(assignment.c.id, assignment.c.pair_id, assignment.c.blind)
-        .where(assignment.c.round == round_.value, assignment.c.status.in_(LAPSED), assignment.c.id.not_in(taken_over))
-        .order_by(assignment.c.id)
-    )
-    return frame(tx, query).astype({"blind": bool})
-
-
 def lapsed(tx: Tx, ids: list[int]) -> list[int]:
     """Those of these assignments that were skipped or withdrawn."""
     query = select(assignment.c.id).where(assignment.c.id.in_(dialect.listed(ids)), assignment.c.status.in_(LAPSED))
@@ -130,10 +120,17 @@ def newest_times(tx: Tx) -> list[str]:
     return [at for at in tx.execute(query).scalars() if at is not None]
 
 
-def last_positions(tx: Tx, round_: Round) -> dict[int, int]:
-    """The last position of each person's shard."""
-    query = select(assignment.c.person_id, func.max(assignment.c.position)).where(assignment.c.round == round_.value)
-    return {row[0]: row[1] for row in tx.execute(query.group_by(assignment.c.person_id))}
+_LAST = Ready(
+    select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
+    .where(assignment.c.round == bindparam("round"), assignment.c.person_id.in_(dialect.listed_as("people")))
+    .group_by(assignment.c.person_id)
+)
+
+
+def last_positions(tx: Tx, round_: Round, person_ids: list[int]) -> dict[int, int]:
+    """The last position of the shards of these people, as far as they have one."""
+    found = _LAST.all(tx, round=round_.value, people=dialect.as_list(person_ids))
+    return {row.person_id: row.last for row in found}
 
 
 def counts(tx: Tx) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.assign import Dealing, deal, overlap_counts, shard_order, share_out
+from fcpair.stages.assign import Dealing, deal, fill_slots, overlap_counts, shard_order, share_out
 from fcpair.stages.split import Bools, Ints, Pairs, even_out, split
 
 FC_CONAN_OVERLAP = {2: 0.126, 3: 0.05}
@@ -529,6 +529,31 @@ def test_without_bars_shares_are_within_one(n_slots: int, n_people: int, seed: i
     person = share_out(np.zeros((n_slots, n_people), np.bool_), np.zeros(n_people, np.int64), seed)
     assert np.ptp(new_work(person, n_people)) <= 1
     assert (person >= 0).all()
+
+
+@settings(deadline=None, max_examples=100)
+@given(work=small_work(), pairs=st.lists(st.integers(0, 2), min_size=6, max_size=6), seed=SEEDS)
+def test_nobody_gets_two_slots_of_a_pair(work: tuple[Bools, Ints], pairs: list[int], seed: int) -> None:
+    barred, loads = work
+    pair = np.array(pairs[: len(barred)])
+    barred = barred[[pairs.index(one) % len(barred) for one in pair]]  # who may not have a pair may have no slot of it
+    person = fill_slots(pair, barred, loads, seed)
+    for one in set(pair.tolist()):
+        at = np.flatnonzero(pair == one)
+        taken = person[at][person[at] >= 0]
+        assert len(set(taken.tolist())) == len(taken) == min(len(at), int((~barred[at[0]]).sum()))
+        assert not barred[at[0], taken].any()
+
+
+@settings(deadline=None, max_examples=100)
+@given(work=small_work(), seed=SEEDS)
+def test_slots_of_different_pairs_are_shared_out_at_once(work: tuple[Bools, Ints], seed: int) -> None:
+    person = fill_slots(np.arange(len(work[0])), *work, seed)
+    assert person.tolist() == share_out(*work, seed).tolist()
+
+
+def test_no_slots_to_fill() -> None:
+    assert fill_slots(np.zeros(0, np.int64), np.zeros((0, 2), np.bool_), np.zeros(2, np.int64), 0).tolist() == []
 
 
 def test_the_seed_decides_who_gets_which_slot() -> None:

@@ -152,10 +152,10 @@ def labels_of(study: Study, pair: int | None = None) -> dict[tuple[int, str], st
 def who_had(study: Study) -> dict[int, set[str]]:
     """The people who were ever given each pair, in any round, or decided it."""
     with study._store.read() as tx:
-        part = decisions.took_part(tx, grids.pairs(tx)["pair_id"].tolist())
-    names = {one.id: one.name for one in study.people}
+        names = {one.id: one.name for one in study.people}
+        part = decisions.took_part(tx, grids.pairs(tx)["pair_id"].tolist(), list(names))
     found: dict[int, set[str]] = {}
-    for pair, person in zip(part["pair_id"].tolist(), part["person_id"].tolist(), strict=True):
+    for pair, person in part.tolist():
         found.setdefault(pair, set()).add(names[person])
     return found
 
