@@ -1,1 +1,1 @@
-"""The use cases of a study: each loads, calls the pure stage and saves, in one transaction."""
+"""The use cases of a study: each loads, calls the pure stage, and saves in one transaction."""

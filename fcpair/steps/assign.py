@@ -3,58 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.params import Annotate, Assign, apart, as_params
-from fcpair.records import Person, Role, Round, RunRecord, Status
+from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.steps import access, handover
-from fcpair.steps.ground import begin_building, keep, note, note_run
-from fcpair.steps.people import active
-from fcpair.store import Store, grids, work
-
-if TYPE_CHECKING:
-    pass
+from fcpair.steps.ground import begin_building, check_building, check_unmoved, keep, note, note_run
+from fcpair.steps.people import active, expected
+from fcpair.store import Store, grids, watch, work
 
 
 def assign(store: Store, options: Assign, *, redo: bool = False) -> RunRecord:
-    """Deal the grid to annotators in overlapping shards."""
+    """Deal the grid to annotators in overlapping shards.
+
+    Raises ConflictError where the study changed while the shards were worked out.
+    """
     import pandas as pd
 
     from fcpair.stages.assign import deal, overlap_counts, shard_order
 
+    with store.read() as tx:
+        check_building(tx, "assign", redo=redo)
+        names, pairs, marks = expected(tx, Role.ANNOTATOR, options.annotators), grids.pairs(tx), watch.marks(tx)
+    hs, cn = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
+    dealt = deal(hs, cn, len(names), options.overlap, _groups(options.groups, names), seed=options.seed)
+    place = shard_order(dealt.annotator, hs[dealt.pair], options.seed, options.order)
+    loads = np.bincount(dealt.annotator, minlength=len(names))
+    counts = {
+        "annotators": len(names),
+        "assignments": len(dealt.pair),
+        "load_min": int(loads.min()),
+        "load_max": int(loads.max()),
+        "pairs_by_labels": {
+            str(n): n_pairs for n, n_pairs in overlap_counts(len(pairs), options.overlap).items() if n_pairs
+        },
+    }
     with store.write() as tx:
+        check_unmoved(tx, marks)
         begin_building(tx, "assign", redo=redo)
-        annotators = active(tx, Role.ANNOTATOR, options.annotators)
-        pairs = grids.pairs(tx)
-        hs, cn = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
-        groups = _groups(options.groups, annotators)
-        dealt = deal(hs, cn, len(annotators), options.overlap, groups, seed=options.seed)
-        ids = np.array([one.id for one in annotators])
-        assignments = pd.DataFrame(
-            {
-                "pair_id": pairs["pair_id"].to_numpy()[dealt.pair],
-                "person_id": ids[dealt.annotator],
-                "position": shard_order(dealt.annotator, hs[dealt.pair], options.seed, options.order),
-                "status": Status.OPEN.value,
-            }
-        )
-        work.add_assignments(tx, assignments, Round.LABEL)
+        ids = np.array([one.id for one in active(tx, Role.ANNOTATOR, options.annotators)])
+        rows = {
+            "pair_id": pairs["pair_id"].to_numpy()[dealt.pair],
+            "person_id": ids[dealt.annotator],
+            "position": place,
+        }
+        work.add_assignments(tx, pd.DataFrame({**rows, "status": Status.OPEN.value}), Round.LABEL)
         if access.withdraw_opted_out(tx, ids.tolist()):
             handover.refill(tx, options.seed)
-        loads = np.bincount(dealt.annotator, minlength=len(annotators))
-        labels = {str(n): count for n, count in overlap_counts(len(pairs), options.overlap).items() if count}
-        counts = {
-            "annotators": len(annotators),
-            "assignments": len(assignments),
-            "load_min": int(loads.min()),
-            "load_max": int(loads.max()),
-            "pairs_by_labels": labels,
-        }
         run = note_run(tx, options.stage, as_params(options), counts)
-        keep(tx, replace(options, annotators=len(annotators)), run)
+        keep(tx, replace(options, annotators=len(names)), run)
         return run
 
 
@@ -64,8 +63,8 @@ def note_annotate(store: Store, options: Annotate) -> RunRecord:
         return note(tx, options, {"questions": len(options.demographics)})
 
 
-def _groups(groups: tuple[tuple[str, ...], ...], annotators: list[Person]) -> list[tuple[int, ...]]:
-    at = {one.name: i for i, one in enumerate(annotators)}
+def _groups(groups: tuple[tuple[str, ...], ...], annotators: list[str]) -> list[tuple[int, ...]]:
+    at = {name: i for i, name in enumerate(annotators)}
     unknown = [name for group in groups for name in group if name not in at]
     if unknown:
         apart(unknown, at)

@@ -10,12 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fcpair.errors import StageError, UnknownIdError
+from fcpair.errors import ConflictError, StageError, UnknownIdError
 from fcpair.label import parse_scheme
 from fcpair.params import as_params
 from fcpair.records import RunRecord, Scheme
 from fcpair.steps.opaque import Opaque
-from fcpair.store import Tx, decisions, grids, progress, runs, settings
+from fcpair.store import Tx, decisions, grids, progress, runs, settings, watch
 
 Options = TypeVar("Options")
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
@@ -135,6 +135,18 @@ def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
     """Make way for a building stage: check it as `check_building` does, and forget what is to be made anew."""
     check_building(tx, stage, redo=redo)
     progress.clear_from(tx, stage)
+
+
+def check_unmoved(tx: Tx, marks: watch.Marks) -> None:
+    """Raise ConflictError where anything has happened in the study since `watch.marks` were these.
+
+    What takes long is worked out between two short transactions: the first loads what it rests on and takes the marks,
+    the second begins with this and writes.
+    """
+    if watch.marks(tx) != marks:
+        raise ConflictError(
+            "the study has changed while this was being worked out, so nothing was written; run the command again"
+        )
 
 
 def need_labels(tx: Tx, stage: str) -> None:

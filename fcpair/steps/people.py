@@ -57,6 +57,15 @@ def find(tx: Tx, name: str) -> Person:
 def active(tx: Tx, role: Role, n: int | None) -> list[Person]:
     """The active people in a role; when there are none yet, `n` new ones with numbered pseudonyms.
 
+    Raises what `expected` does.
+    """
+    names = expected(tx, role, n)
+    return people.people(tx, role, active=True) or people.add_people(tx, names, role)
+
+
+def expected(tx: Tx, role: Role, n: int | None) -> list[str]:
+    """The pseudonyms of those whom `active` finds or would add, in its order.
+
     Raises:
         StageError: there are none and no number was given.
         InputError: a number that is not the number of those who are there, or below 1.
@@ -68,7 +77,7 @@ def active(tx: Tx, role: Role, n: int | None) -> list[Person]:
                 f"{n} {role}s were asked for, but the study has {len(there)} active ones; omit the number, or "
                 "change who takes part with `fcpair people`"
             )
-        return there
+        return [one.name for one in there]
     if n is None:
         raise StageError(f"there are no {role}s; give their number, or add them with `{_how_to_add(role)}`")
     if n < 1:
@@ -79,7 +88,7 @@ def active(tx: Tx, role: Role, n: int | None) -> list[Person]:
     if taken:
         raise InputError(f"`{min(taken)}` is taken by somebody in another role; add {role}s with `{_how_to_add(role)}`")
     apart(names, [one.name for one in people.people(tx)])
-    return people.add_people(tx, names, role)
+    return names
 
 
 def _how_to_add(role: Role) -> str:

@@ -15,10 +15,10 @@ from fcpair.models.encode import Progress
 from fcpair.params import Retrieve
 from fcpair.records import RunRecord
 from fcpair.stages import retrieve
-from fcpair.steps.ground import begin_building, check_building, note
+from fcpair.steps.ground import begin_building, check_building, check_unmoved, note
 from fcpair.steps.listed import listed
 from fcpair.steps.runs import ids_of, pooled
-from fcpair.store import Store, Tx, grids, texts
+from fcpair.store import Store, Tx, grids, texts, watch
 
 SHOWN = 10  # HS that a note names
 _log = logging.getLogger(__name__)
@@ -35,21 +35,22 @@ def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: P
     retrieve.check_k(options.k)
     with store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
-        there = texts.source_copies(tx)
-        if not grids.source_cns(tx):
+        there, source_ids, marks = texts.source_copies(tx), grids.source_cns(tx), watch.marks(tx)
+        if not source_ids:
             raise InputError("no selected HS has a CN in the corpus to look from; take candidates by --list or --run")
         _warn_of_language(tx, options.model)
     model = find.resolve(options.model)
     vectors = encode.encode(there["body"].tolist(), model, progress)
+    ids = there["cn_id"].to_numpy()
+    sources = np.flatnonzero(np.isin(ids, source_ids))
+    copies = there["n_rows"].to_numpy() if options.count_duplicates else None
+    found = retrieve.neighbours(vectors, sources, options.k, copies)
+    candidates = ids[retrieve.candidates(found, sources)].tolist()
+    if not candidates:
+        raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
     with store.write() as tx:
+        check_unmoved(tx, marks)
         begin_building(tx, "retrieve", redo=redo)
-        ids = there["cn_id"].to_numpy()
-        sources = np.flatnonzero(np.isin(ids, grids.source_cns(tx)))
-        copies = there["n_rows"].to_numpy() if options.count_duplicates else None
-        found = retrieve.neighbours(vectors, sources, options.k, copies)
-        candidates = ids[retrieve.candidates(found, sources)].tolist()
-        if not candidates:
-            raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
         grids.set_neighbours(tx, found.assign(source_id=ids[found.pop("source")], cn_id=ids[found.pop("cn")], run=""))
         grids.set_candidates(tx, candidates)
         counts = {"source_cns": len(sources), "neighbours": len(found), "candidates": len(candidates)}

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Assign
-from fcpair.records import BY_HAND, Person, Role, Round, RunRecord, Status
+from fcpair.records import BY_HAND, Role, Round, RunRecord, Status
 from fcpair.steps import handover
-from fcpair.steps.ground import keep, note_run
-from fcpair.steps.people import active
-from fcpair.store import Store, Tx, decisions, grids, slots, work
+from fcpair.steps.ground import check_unmoved, keep, note_run
+from fcpair.steps.people import expected
+from fcpair.store import Store, Tx, decisions, grids, slots, watch, work
+from fcpair.store.slots import Heir
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,17 +25,21 @@ if TYPE_CHECKING:
 class _Dealt:
     """What has been dealt to the active annotators: `crew`, `(n_pairs, n_people)`, says who has which pair.
 
-    `settled` are the pairs that a person has decided. `loads` are what each has done and has open; those in `late`, by
-    index, were dealt nothing to begin with and count as having done what the others did on average.
+    `asked`, `(n_pairs,)`, are the labels that were dealt to begin with; `settled` are the pairs that a person has
+    decided. `loads` are what each has done and has open; those in `late`, by index, were dealt nothing to begin with
+    and count as having done what the others did on average. `open_` is what they have open: `id`, `position`, and by
+    index `row`, the pair, and `holder`.
     """
 
     pairs: pd.DataFrame
+    asked: NDArray[np.int64]
     settled: NDArray[np.bool_]
     people: NDArray[np.int64]
     crew: NDArray[np.bool_]
     barred: NDArray[np.bool_]
     loads: NDArray[np.int64]
     late: NDArray[np.int64]
+    open_: pd.DataFrame
 
 
 def deal_more(store: Store, options: Assign) -> RunRecord:
@@ -44,34 +49,48 @@ def deal_more(store: Store, options: Assign) -> RunRecord:
     others, until they have an even share of what is open. Pairs that a person has decided get no further labels.
 
     Raises:
-        StageError: nothing has been dealt yet, or there is nothing to deal.
+        StageError: nothing has been dealt yet, or there is nothing to deal, or nobody to deal to.
         InputError: options that only the first deal can follow, or an overlap that cannot be.
+        ConflictError: the study changed while this was worked out.
     """
-    with store.write() as tx:
-        if options.groups:
-            raise InputError("groups are for the first deal; `--more` deals to everybody who may take a pair")
+    if options.groups:
+        raise InputError("groups are for the first deal; `--more` deals to everybody who may take a pair")
+    with store.read() as tx:
         if work.dealt(tx, Round.LABEL).empty:
             raise StageError("nothing has been dealt yet; `fcpair assign` deals the pairs")
-        annotators = active(tx, Role.ANNOTATOR, options.annotators)
-        refilled = handover.refill(tx, options.seed)
-        dealt = _dealt(tx, annotators)
-        new, n_unmet = _new(tx, dealt, options)
-        moved = _moved(tx, dealt, new)
-        if new.empty and moved.empty and not refilled["reassigned"]:
-            raise StageError(_nothing(n_unmet + refilled["vacant"], int(dealt.settled.sum())))
-        _give(tx, dealt.people, new, moved, options)
+        annotators = _annotators(tx, options.annotators)
+        refilled = handover.foresee(tx, options.seed)
+        dealt, marks = _dealt(tx, annotators, refilled.rows), watch.marks(tx)
+    new, n_unmet = _new(dealt, options)
+    moved = _moved(dealt, new)
+    if new.empty and moved.empty and not refilled.rows:
+        raise StageError(_nothing(n_unmet + refilled.vacant, int(dealt.settled.sum())))
+    given = _in_order(dealt.people, new, moved, options)
+    with store.write() as tx:
+        check_unmoved(tx, marks)
+        slots.fill(tx, refilled.rows)
+        _give(tx, given)
         counts = {
             "annotators": len(annotators),
             "new": len(new),
             "moved": len(moved),
-            "reassigned": refilled["reassigned"],
-            "not_possible": n_unmet + refilled["vacant"],
+            "reassigned": len(refilled.rows),
+            "not_possible": n_unmet + refilled.vacant,
             "pairs_by_labels": {str(n): count for n, count in work.labels_per_pair(tx).items()},
         }
         run = note_run(tx, Assign.stage, _params(options), counts)
         if options.overlap:
             keep(tx, options, run, only={"overlap"})
         return run
+
+
+def _annotators(tx: Tx, n: int | None) -> list[Heir]:
+    """Those to whom more is dealt; raises StageError where nobody is left, InputError where there are not `n`."""
+    annotators = slots.heirs(tx, Role.ANNOTATOR)
+    if not annotators:
+        raise StageError("no annotator is left; `fcpair people add NAME --role annotator` adds somebody")
+    expected(tx, Role.ANNOTATOR, n)
+    return annotators
 
 
 def _params(options: Assign) -> dict[str, Any]:
@@ -93,70 +112,98 @@ def _nothing(n_unmet: int, n_settled: int) -> str:
     )
 
 
-def _dealt(tx: Tx, annotators: list[Person]) -> _Dealt:
-    pairs = grids.pairs(tx)
-    ids = np.array([one.id for one in annotators])
-    given = work.assignments(tx, Round.LABEL)
-    given = given[~given["status"].isin(work.LAPSED) & given["person_id"].isin(ids)]
+def _dealt(tx: Tx, annotators: list[Heir], refilled: list[dict[str, Any]]) -> _Dealt:
+    """What has been dealt, once slots have found the new hands that are foreseen.
+
+    What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
+    """
+    pairs, ids = grids.pairs(tx), np.array([one.id for one in annotators])
+    first, given = work.dealt(tx, Round.LABEL), _given(tx, ids, refilled)
+    row, holder = np.searchsorted(pairs["pair_id"], given["pair_id"]), np.searchsorted(ids, given["person_id"])
     crew = np.zeros((len(pairs), len(ids)), np.bool_)
-    column = np.searchsorted(ids, given["person_id"])
-    crew[np.searchsorted(pairs["pair_id"], given["pair_id"]), column] = True
-    done = np.bincount(column[given["status"] == Status.DONE.value], minlength=len(ids))
-    is_late = ~np.isin(ids, work.dealt(tx, Round.LABEL)["person_id"])
+    crew[row, holder] = True
+    done = np.bincount(holder[given["status"] == Status.DONE.value], minlength=len(ids))
+    is_late = ~np.isin(ids, first["person_id"])
     usual = int(done[~is_late].mean()) if not is_late.all() else 0
-    loads = crew.sum(axis=0) + np.where(is_late, np.maximum(usual - done, 0), 0)
-    barred = handover.barred(tx, pairs["pair_id"].to_numpy(), slots.heirs(tx, Role.ANNOTATOR))
     standing = decisions.current_adjudications(tx, "pair_id", "rule")
     by_hand = standing["pair_id"][standing["rule"].isin([rule.value for rule in BY_HAND])]
-    settled = pairs["pair_id"].isin(by_hand).to_numpy()
-    return _Dealt(pairs, settled, ids, crew, barred, loads, np.flatnonzero(is_late))
+    return _Dealt(
+        pairs=pairs,
+        asked=np.bincount(np.searchsorted(pairs["pair_id"], first["pair_id"]), minlength=len(pairs)),
+        settled=pairs["pair_id"].isin(by_hand).to_numpy(),
+        people=ids,
+        crew=crew,
+        barred=handover.barred(tx, pairs["pair_id"].to_numpy(), annotators) | crew,
+        loads=crew.sum(axis=0) + np.where(is_late, np.maximum(usual - done, 0), 0),
+        late=np.flatnonzero(is_late),
+        open_=given.assign(row=row, holder=holder)[given["status"] == Status.OPEN.value],
+    )
 
 
-def _new(tx: Tx, dealt: _Dealt, options: Assign) -> tuple[pd.DataFrame, int]:
+def _given(tx: Tx, ids: NDArray[np.int64], refilled: list[dict[str, Any]]) -> pd.DataFrame:
+    """What these people have done or open, with what they are about to take over."""
+    import pandas as pd
+
+    there = work.assignments(tx, Round.LABEL)[["id", "pair_id", "person_id", "position", "status"]]
+    found = [
+        {**row, "id": -row["replaces"], "status": Status.OPEN.value}
+        for row in refilled
+        if row["round"] == Round.LABEL.value
+    ]
+    given = pd.concat([there, pd.DataFrame(found, columns=there.columns).astype(there.dtypes)], ignore_index=True)
+    return given[~given["status"].isin(work.LAPSED) & given["person_id"].isin(ids)]
+
+
+def _new(dealt: _Dealt, options: Assign) -> tuple[pd.DataFrame, int]:
     """The new assignments, `pair_id`, `hs_id` and `person`, an index; and how many labels nobody may give."""
     from fcpair.stages.assign import check_overlap, overlap_counts
     from fcpair.stages.topup import missing, top_up
 
     pairs = dealt.pairs
     check_overlap(len(dealt.people), overlap_counts(len(pairs), options.overlap))
-    slots = work.dealt(tx, Round.LABEL)["pair_id"]
-    asked = np.bincount(np.searchsorted(pairs["pair_id"], slots), minlength=len(pairs))
     sides = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
-    n_more = missing(*sides, asked, dealt.settled, options.overlap or None, options.seed)
+    n_more = missing(*sides, dealt.asked, dealt.settled, options.overlap or None, options.seed)
     shared = dealt.crew.astype(np.int64).T @ dealt.crew
     new = top_up(n_more, dealt.crew, dealt.barred, shared, dealt.loads, options.seed)
     person, row = np.nonzero(new.T)
     return pairs.iloc[row][["pair_id", "hs_id"]].assign(person=person), int(n_more.sum() - new.sum())
 
 
-def _moved(tx: Tx, dealt: _Dealt, new: pd.DataFrame) -> pd.DataFrame:
+def _moved(dealt: _Dealt, new: pd.DataFrame) -> pd.DataFrame:
     """The open assignments that late joiners take over: `pair_id`, `hs_id`, `replaces` and `person`, an index."""
     from fcpair.stages.topup import hand_on
 
-    given = work.assignments(tx, Round.LABEL)
-    open_ = given[(given["status"] == Status.OPEN.value) & given["person_id"].isin(dealt.people)]
-    row = np.searchsorted(dealt.pairs["pair_id"], open_["pair_id"])
-    may = ~dealt.barred[row]
+    open_ = dealt.open_
+    row = open_["row"].to_numpy()
     is_new = np.zeros_like(dealt.barred)
     is_new[np.searchsorted(dealt.pairs["pair_id"], new["pair_id"]), new["person"]] = True
     loads = dealt.loads + is_new.sum(axis=0)
-    holder = np.searchsorted(dealt.people, open_["person_id"])
-    taker = hand_on(row, holder, open_["position"].to_numpy(), may & ~is_new[row], loads, dealt.late)
-    moved = open_.assign(person=taker).rename(columns={"id": "replaces"})[taker >= 0]
+    may = ~(dealt.barred | is_new)[row]
+    taker = hand_on(row, open_["holder"].to_numpy(), open_["position"].to_numpy(), may, loads, dealt.late)
+    moved = dealt.pairs.iloc[row].assign(replaces=open_["id"].to_numpy(), person=taker)[taker >= 0]
     return moved[["pair_id", "hs_id", "replaces", "person"]]
 
 
-def _give(tx: Tx, people: NDArray[np.int64], new: pd.DataFrame, moved: pd.DataFrame, options: Assign) -> None:
-    """Write the new and the moved assignments, in one order, behind what each person has already."""
+def _in_order(people: NDArray[np.int64], new: pd.DataFrame, moved: pd.DataFrame, options: Assign) -> pd.DataFrame:
+    """The new and the moved assignments in one order, `position` counted from 1 for each person."""
     import pandas as pd
 
     from fcpair.stages.assign import shard_order
 
     both: pd.DataFrame = pd.concat([new, moved], ignore_index=True)
     both["replaces"] = both.get("replaces", pd.Series()).astype("Int64")
-    work.set_status(tx, moved["replaces"].tolist(), [Status.WITHDRAWN.value] * len(moved))
-    both["person_id"] = people[both["person"].to_numpy(int)]
-    last = both["person_id"].map(work.last_positions(tx, Round.LABEL, people.tolist())).fillna(0).astype("int64")
-    place = shard_order(both["person"].to_numpy(int), both["hs_id"].to_numpy(int), options.seed, options.order)
-    both = both.assign(position=last + place, status=Status.OPEN.value)
-    work.add_assignments(tx, both[["pair_id", "person_id", "position", "status", "replaces"]], Round.LABEL)
+    person = both["person"].to_numpy(int)
+    place = shard_order(person, both["hs_id"].to_numpy(int), options.seed, options.order)
+    both = both.assign(person_id=people[person], position=place, status=Status.OPEN.value)
+    return both[["pair_id", "person_id", "position", "status", "replaces"]]
+
+
+def _give(tx: Tx, given: pd.DataFrame) -> None:
+    """Write new and moved assignments behind what each person has already."""
+    replaced = given["replaces"].dropna().tolist()
+    refilled = slots.successors(tx, [-one for one in replaced if one < 0])
+    given["replaces"] = given["replaces"].replace({-slot: one for slot, one in refilled.items()})
+    work.set_status(tx, given["replaces"].dropna().tolist(), [Status.WITHDRAWN.value] * len(replaced))
+    last = work.last_positions(tx, Round.LABEL, given["person_id"].unique().tolist())
+    given["position"] += given["person_id"].map(last).fillna(0).astype("int64")
+    work.add_assignments(tx, given, Round.LABEL)

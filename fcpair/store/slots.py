@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, bindparam, delete, exists, func, or_, select, true, update
 
 from fcpair.records import Role, Round, Status
+from fcpair.store import dialect
 from fcpair.store.optouts import OptOut, parse
 from fcpair.store.ready import Ready
 from fcpair.store.rows import insert_rows
@@ -71,6 +72,12 @@ def heirs(tx: Tx, role: Role, round_: Round | None = None) -> list[Heir]:
 def fill(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
     """Give slots to others: `pair_id`, `person_id`, `round`, `position`, `replaces`, `blind`."""
     insert_rows(tx, assignment, ({**row, "status": Status.OPEN.value} for row in rows))
+
+
+def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
+    """The assignments that took these slots over, by the slot."""
+    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(dialect.listed(ids)))
+    return {row.replaces: row.id for row in tx.execute(query)}
 
 
 def _successor(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:

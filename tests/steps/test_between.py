@@ -1,0 +1,128 @@
+"""What takes long runs between two transactions: it keeps nobody waiting, and writes only on what it has read."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
+
+from fcpair.cli import main
+from fcpair.errors import ConflictError
+from fcpair.models import encode, find
+from fcpair.params import Assign, Retrieve
+from fcpair.records import Role
+from fcpair.stages import assign, retrieve, topup
+from fcpair.study import Study
+from steps.online import at_desk, give
+from steps.small import dump, open_work
+
+At = Callable[[str], Study]
+Act = Callable[[Study], object]
+
+LONG: dict[str, tuple[str, Any, str, Act]] = {
+    "retrieve": ("selected", retrieve, "neighbours", lambda study: study.retrieve(Retrieve(k=4))),
+    "assign": ("paired", assign, "deal", lambda study: study.assign(Assign(annotators=3))),
+    "assign --redo": ("dealt", assign, "deal", lambda study: study.assign(Assign(), redo=True)),
+    "assign --more": ("dealt", topup, "top_up", lambda study: study.assign(Assign(overlap={3: 0.5}), more=True)),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors on half a circle, in the order of the texts, without a model."""
+
+    def encoded(texts: list[str], *_: object) -> NDArray[np.float32]:
+        angles = np.linspace(0, np.pi, len(texts))
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+    monkeypatch.setattr(find, "resolve", lambda name: find.Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
+    monkeypatch.setattr(encode, "encode", encoded)
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, act: Callable[[], object]) -> None:
+    """Do something while a pure function of a stage is at work."""
+    whole = getattr(module, name)
+
+    def slowly(*given: Any, **options: Any) -> Any:
+        act()
+        return whole(*given, **options)
+
+    monkeypatch.setattr(module, name, slowly)
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_what_rests_on_people_who_have_changed_since_is_refused(
+    at: At, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    stage, module, name, act = LONG[what]
+    study, after = at(stage), []
+
+    def join() -> None:
+        Study.open(study.place).add_people(["zoe"], Role.ANNOTATOR)
+        after.append(dump(study))
+
+    meanwhile(monkeypatch, module, name, join)
+    with pytest.raises(ConflictError, match="run the command again"):
+        act(study)
+    assert after == [dump(study)]
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_where_nothing_has_changed_since_it_is_done(at: At, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    stage, module, name, act = LONG[what]
+    study, seen = at(stage), []
+    before = len(study.log())
+    meanwhile(monkeypatch, module, name, lambda: seen.append(Study.open(study.place).status()))
+    act(study)
+    assert len(seen) == 1
+    assert len(study.log()) == before + 1
+
+
+def test_an_answer_that_came_meanwhile_is_kept_and_more_is_not_dealt(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = at("dealt")
+    study.share()
+    desk, ana = at_desk(study, "ana")
+    n_open = len(open_work(study))
+    meanwhile(monkeypatch, topup, "top_up", lambda: give(desk, ana, "appropriate"))
+    with pytest.raises(ConflictError):
+        study.assign(Assign(overlap={3: 0.5}), more=True)
+    assert len(study.labels()) == 1
+    assert len(open_work(study)) == n_open - 1
+    study.close()
+
+
+def test_another_process_writes_while_pairs_are_dealt_and_the_command_ends_with_2(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = at("paired")
+    command = [sys.executable, "-m", "fcpair", "people", "add", "zoe", "--role", "lead", "--study", study.place]
+    meanwhile(monkeypatch, assign, "deal", lambda: subprocess.run(command, check=True, capture_output=True))
+    result = CliRunner().invoke(main, ["assign", "--annotators", "3", "--study", study.place])
+    assert result.exit_code == 2
+    assert "the study has changed while this was being worked out, so nothing was written" in result.stderr
+    assert [one.name for one in study.people] == ["zoe"]
+    assert study.status()["stages"]["assign"] == 0
+
+
+def test_a_slot_that_is_foreseen_to_be_taken_over_can_be_moved_to_a_late_joiner(at: At) -> None:
+    """What ben leaves finds new hands and is levelled with those who came late, in the same deal."""
+    study = at("dealt")
+    with study._store.write() as tx:
+        from fcpair.store import people, work
+
+        ben = next(one for one in study.people if one.name == "ben")
+        people.retire(tx, ben.id)
+        withdrawn = work.withdraw(tx, ben.id)
+        people.add_people(tx, ["dora", "eli", "fay"], Role.ANNOTATOR)
+    run = study.assign(Assign(), more=True)
+    assert run.counts["reassigned"] == withdrawn
+    shares = [sum(who == name for who, _ in open_work(study)) for name in ("ana", "cleo", "dora", "eli", "fay")]
+    assert max(shares) - min(shares) <= 1
+    assert len(open_work(study)) == sum(shares) == 42
+    assert len(set(open_work(study))) == 42
