@@ -144,7 +144,7 @@ def published(path: str) -> dict[str, Any]:
     from fcpair.study import Study
 
     study = Study.create(path)
-    run = study.import_published(data() / "fc-conan" / "bronze_partition_df.csv")
+    run = study.grid().import_published(data() / "fc-conan" / "bronze_partition_df.csv")
     _evaluate(path)
     return {"pairs": run.counts["pairs"]}
 
@@ -168,5 +168,5 @@ def _evaluate(path: str) -> float:
     )
     study, options = Study.open(path), Evaluate(systems=systems, pool="positive")
     start = time.perf_counter()
-    study.evaluate(options, Partition("majority"))
+    study.grid().evaluate(options, Partition("majority"))
     return time.perf_counter() - start

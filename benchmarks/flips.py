@@ -54,14 +54,15 @@ def prepare(folder: Path) -> Path:
     hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
     cn = [f"A reply with the number {i}, é, نه, of about the length that replies have." for i in range(N_CN)]
     study = crossed(folder, hs, cn)
-    study.assign(Assign(annotators=3, overlap={2: 0.4, 3: 0.2}, seed=SEED))
-    study.simulate(Simulate(seed=SEED, accuracy=0.6))
-    study.adjudicate(Adjudicate("majority"))
-    for pair in study.waiting():
-        study.decide(pair, (0, 2, None)[pair % 3], by="ada", note=f"Read pair {pair} twice.")
+    grid = study.grid()
+    grid.assign(Assign(annotators=3, overlap={2: 0.4, 3: 0.2}, seed=SEED))
+    grid.simulate(Simulate(seed=SEED, accuracy=0.6))
+    grid.adjudicate(Adjudicate("majority"))
+    for pair in grid.waiting():
+        grid.decide(pair, (0, 2, None)[pair % 3], by="ada", note=f"Read pair {pair} twice.")
     study.add_people(["vera", "walt"], Role.VALIDATOR)
-    study.assign_validation(Validate(seed=SEED))
-    study.simulate(Simulate(seed=SEED + 1))
+    grid.assign_validation(Validate(seed=SEED))
+    grid.simulate(Simulate(seed=SEED + 1))
     study.add_people(["lea"], Role.LEAD)
     study.edit_guidelines("Read both texts. *Then* say whether the second answers the first.\n" * 5, by="lea")
     return Path(study.place)

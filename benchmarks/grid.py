@@ -64,7 +64,7 @@ def prepare(folder: str, path: str, n_hs: str) -> dict[str, Any]:
 
     study = Study.create(path)
     study.import_corpus(Import(Path(folder) / "mt-conan" / "Multitarget-CONAN.csv", "mt-conan"))
-    selected = study.select(Select(hs=int(n_hs), seed=SEED))
+    selected = study.grid().select(Select(hs=int(n_hs), seed=SEED))
     with Store.open(Path(path)).write() as tx:
         grids.set_candidates(tx, texts.source_copies(tx)["cn_id"].tolist())
     return {"hs": selected.counts["hs"]}
@@ -91,7 +91,7 @@ def pair(path: str) -> dict[str, Any]:
 
     study = Study.open(path)
     start, cpu = time.perf_counter(), time.process_time()
-    made = study.pair(Pair())
+    made = study.grid().pair(Pair())
     seconds, cpu_s = time.perf_counter() - start, time.process_time() - cpu
     return {"seconds": seconds, "cpu_s": cpu_s, "cells": made.counts["pairs"]}
 

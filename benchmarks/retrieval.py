@@ -72,7 +72,7 @@ def prepare(folder: str, path: str) -> dict[str, Any]:
     published.set_axis(["hs"], axis="columns").to_csv(listed, index=False)
     study = Study.create(path)
     study.import_corpus(Import(Path(folder) / "conan" / "CONAN.csv", "conan", language="en"))
-    study.select(Select(list=listed))
+    study.grid().select(Select(list=listed))
     return {}
 
 
@@ -94,7 +94,7 @@ def stage(path: str, cache: str, new: str) -> dict[str, Any]:
     encode.encode = encoding.around(encode.encode)
     study = Study.open(path)
     start = time.perf_counter()
-    study.retrieve(Retrieve(k=K, count_duplicates=True))
+    study.grid().retrieve(Retrieve(k=K, count_duplicates=True))
     stage_s = time.perf_counter() - start
     with Store.open(Path(path)).read() as tx:
         there = texts.texts_of(tx, "cn").set_index("id")["body"]

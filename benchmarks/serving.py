@@ -61,7 +61,7 @@ def prepare(folder: Path) -> list[str]:
     hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
     cn = [f"A reply with the number {i}, written to be of about the length that replies have." for i in range(N_CN)]
     study = crossed(folder, hs, cn)
-    study.assign(Assign(annotators=N_CLIENTS, seed=SEED))
+    study.grid().assign(Assign(annotators=N_CLIENTS, seed=SEED))
     tokens = [study.access.invite(one.name) for one in study.people]
     for one in study.people:
         study.access.consent(one.id, {})
@@ -77,10 +77,11 @@ def crossed(folder: Path, hs: Sequence[str], cn: Sequence[str]) -> Study:
     write_rows(folder / "corpus.csv", [("hs", "cn"), *sources, *(("another", one) for one in cn)])
     write_rows(folder / "hs.csv", [("hs",), *((one,) for one in hs)])
     study = Study.create(folder / "study.db")
+    grid = study.grid()
     study.import_corpus(Import(folder / "corpus.csv"))
-    study.select(Select(list=folder / "hs.csv"))
+    grid.select(Select(list=folder / "hs.csv"))
     _set_candidates(study, set(cn))
-    study.pair(Pair())
+    grid.pair(Pair())
     return study
 
 
@@ -94,7 +95,7 @@ def _set_candidates(study: Study, bodies: set[str]) -> None:
     """Do what `retrieve` does, without a model."""
     from fcpair.store import grids, texts
 
-    with study._store.write() as tx:
+    with study.store.write() as tx:
         known = texts.texts_of(tx, "cn")
         grids.set_candidates(tx, known["id"][known["body"].isin(bodies)].tolist())
 

@@ -113,14 +113,15 @@ def prepare(folder: Path, pairs: list[tuple[str, str]]) -> dict[str, str]:
 
     hs, cns = pairs[0][0], list(dict.fromkeys(cn for _, cn in pairs))[:3]
     study = crossed(folder, [hs], cns)
+    grid = study.grid()
     study.add_people(["annotator", "other"], Role.ANNOTATOR)
-    study.assign(Assign(overlap={2: 1.0}, seed=SEED))
+    grid.assign(Assign(overlap={2: 1.0}, seed=SEED))
     said = [("annotator", 1, 2), ("other", 1, 0), ("annotator", 2, 2), ("other", 2, 2)]  # the third is open
     write_rows(folder / "labels.csv", [("annotator", "pair", "label"), *((a, str(b), str(c)) for a, b, c in said)])
-    study.import_labels(folder / "labels.csv")
-    study.adjudicate(Adjudicate())
+    grid.import_labels(folder / "labels.csv")
+    grid.adjudicate(Adjudicate())
     study.add_people(["validator"], Role.VALIDATOR)
-    study.assign_validation(Validate())
+    grid.assign_validation(Validate())
     study.add_people(["adjudicator"], Role.ADJUDICATOR)
     tokens = {reader.name: study.access.invite(reader.name) for reader in READERS}
     for one in study.people:

@@ -25,6 +25,14 @@ class Round(StrEnum):
     VALIDATE = "validate"
 
 
+@dataclass(frozen=True)
+class GridKey:
+    """One grid of a study: its number and its name."""
+
+    id: int
+    name: str
+
+
 ROLE_IN = {Round.LABEL: Role.ANNOTATOR, Round.VALIDATE: Role.VALIDATOR}
 ROUND_OF = {role: round_ for round_, role in ROLE_IN.items()}
 

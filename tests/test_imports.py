@@ -1,4 +1,4 @@
-"""Imports run downward: cli | web -> study -> steps -> (stages | report | export) | store -> records, errors."""
+"""Imports run downward: cli | web -> study -> grid -> steps -> (stages | files | ...) | store -> records, errors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ import fcpair
 PACKAGE = Path(fcpair.__file__).parent
 BELOW_STEPS = {"stages", "models", "files", "evaluate", "report", "store", "recipe", "base"}
 MAY_IMPORT = {
-    "cli": {"cli", "study", *BELOW_STEPS - {"store"}},
-    "web": {"web", "study", *BELOW_STEPS - {"store"}},
-    "study": {"study", "steps", *BELOW_STEPS},
+    "cli": {"cli", "study", "grid", *BELOW_STEPS - {"store"}},
+    "web": {"web", "study", "grid", *BELOW_STEPS - {"store"}},
+    "study": {"study", "grid", "steps", *BELOW_STEPS},
+    "grid": {"grid", "steps", *BELOW_STEPS},
     "steps": {"steps", *BELOW_STEPS},
     "recipe": {"stages", "evaluate", "base"},
     "report": {"report", "evaluate", "files", "stages", "base"},
@@ -164,6 +165,8 @@ def test_the_walk_sees_the_whole_package() -> None:
         ("fcpair.files.tier", "from fcpair.store import Store"),
         ("fcpair.report.page", "from fcpair.steps import partition"),
         ("fcpair.steps.pair", "from fcpair.study import Study"),
+        ("fcpair.steps.pair", "from fcpair.grid import Grid"),
+        ("fcpair.grid", "from fcpair.study import Study"),
         ("fcpair.steps.pair", "from sqlalchemy import select"),
         ("fcpair.study", "from fcpair.cli import main"),
         ("fcpair.cli.main", "from fcpair.web import create_app"),
@@ -199,6 +202,8 @@ def test_a_relative_import_of_a_package_is_counted_from_the_package_itself() -> 
         ("fcpair.cli.main", "from fcpair.errors import FcpairError"),
         ("fcpair.cli.main", "import click"),
         ("fcpair.study", "from fcpair.steps import pair"),
+        ("fcpair.study", "from fcpair.grid import Grid"),
+        ("fcpair.web.app", "from fcpair.grid import Grid"),
         ("fcpair.steps.pair", "from fcpair.store import texts"),
         ("fcpair.files.corpus", "from fcpair.files.tabular import LINE"),
         ("fcpair.models.encode", "import sentence_transformers"),

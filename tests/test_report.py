@@ -62,7 +62,7 @@ def write_published(path: Path, rows: list[tuple[int, int, int, int, int, str]])
 
 def published(folder: Path, rows: list[tuple[int, int, int, int, int, str]]) -> Study:
     study = Study.create(folder / "p.db", Setup(title="Published"))
-    study.import_published(write_published(folder / "published.csv", rows))
+    study.grid().import_published(write_published(folder / "published.csv", rows))
     return study
 
 
@@ -78,7 +78,7 @@ SMALL = [
 def with_grid(folder: Path, setup: Setup | None = None, n_hs: int = 3, n_cn: int = 4) -> Study:
     """A study with a grid of its own in which HS 1 x CN 1 stands in the corpus, made without an encoder."""
     study = Study.create(folder / "s.db", setup or Setup(title="Small"))
-    with study._store.write() as tx:
+    with study.store.write() as tx:
         sides = [
             list(
                 texts.add_texts(tx, kind, ((digest(f"{kind} {i}"), f"{kind} {i}", "en", {}) for i in range(n))).values()
@@ -165,20 +165,21 @@ def test_a_new_study_has_a_report_that_says_what_to_run(tmp_path: Path) -> None:
 
 def test_every_stage_has_a_report(tmp_path: Path) -> None:
     study = with_grid(tmp_path)
+    grid = study.grid()
     assert "11 pairs" in check(page_of(study)).text
-    study.assign(Assign(annotators=3, overlap={2: 0.4, 3: 0.3}))
+    grid.assign(Assign(annotators=3, overlap={2: 0.4, 3: 0.3}))
     assert re.search(r"label not done yet: run fcpair labels import FILE \(\d+ open\)", check(page_of(study)).text)
-    study.simulate(Simulate())
+    grid.simulate(Simulate())
     labelled = check(page_of(study)).text
     assert "Adjudication: not done yet. Run fcpair adjudicate ." in labelled
     assert "labelled, waits for a policy" in labelled
-    study.adjudicate(Adjudicate("majority"))
+    grid.adjudicate(Adjudicate("majority"))
     assert "Validation: not done yet. Run fcpair validate assign ." in check(page_of(study)).text
-    study.assign_validation(Validate(validators=2))
+    grid.assign_validation(Validate(validators=2))
     assert "validate not done yet: run fcpair validate import FILE" in check(page_of(study)).text
-    study.simulate(Simulate(skips=0, accuracy=1))
+    grid.simulate(Simulate(skips=0, accuracy=1))
     assert "Validators have given a verdict on" in check(page_of(study)).text
-    study.release(Tier.BRONZE, tmp_path / "bronze.csv")
+    grid.release(Tier.BRONZE, tmp_path / "bronze.csv")
     text = check(page_of(study)).text
     assert "bronze.csv" in text
     assert str(tmp_path) not in text
@@ -211,7 +212,7 @@ def test_the_tiers_stand_in_it_with_their_rules(tmp_path: Path) -> None:
 
 def test_agreement_is_told_with_what_it_was_computed_with(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
-    found = study.agreement(OPTIONS)
+    found = study.grid().agreement(OPTIONS)
     text = check(page_of(study)).text
     kappa = found.subsets[0].kappa
     assert kappa.value is not None
@@ -232,16 +233,17 @@ def test_undefined_figures_say_why_in_place_and_in_the_list(tmp_path: Path) -> N
     assert "share of positive pairs, Diamond 0 pairs the tier is empty" in text
     assert "undefined, because the tier is empty" in text
     assert "median seconds per answer, annotator-1 0 of 2 timed no answer has a known time" in text
-    found = study.agreement(OPTIONS)
+    found = study.grid().agreement(OPTIONS)
     for figure in (figure for figure in (*found.pooled, *found.summary) if figure.undefined):
         assert f"{figure.name} {words.counted(figure.n, 'pair')} {figure.undefined}" in text
 
 
 def test_simulated_people_are_announced_at_the_top(tmp_path: Path) -> None:
     study = with_grid(tmp_path)
+    grid = study.grid()
     assert "SIMULATED" not in page_of(study)
-    study.assign(Assign(annotators=2))
-    study.simulate(Simulate())
+    grid.assign(Assign(annotators=2))
+    grid.simulate(Simulate())
     html = page_of(study)
     assert html.index("judgements are SIMULATED") < html.index("<nav")
     assert '<p class="banner"' in html
@@ -250,9 +252,10 @@ def test_simulated_people_are_announced_at_the_top(tmp_path: Path) -> None:
 def test_nobody_can_put_markup_into_it(tmp_path: Path) -> None:
     evil = "<script>alert('$x_1$')</script>\"&"
     study = with_grid(tmp_path, Setup(title=evil, hs_name=evil, cn_name="返信 <b>"))
+    grid = study.grid()
     study.add_people(["<script>$x_1$", "<table>&"], Role.ANNOTATOR)
-    study.assign(Assign(overlap={2: 1.0}))
-    study.simulate(Simulate())
+    grid.assign(Assign(overlap={2: 1.0}))
+    grid.simulate(Simulate())
     html = page_of(study)
     text = check(html).text
     assert "<script" not in html
@@ -270,8 +273,9 @@ def test_no_text_of_the_corpus_stands_in_it(tmp_path: Path) -> None:
 
 def test_a_study_in_which_everything_was_skipped_has_a_report(tmp_path: Path) -> None:
     study = with_grid(tmp_path)
-    study.assign(Assign(annotators=1))
-    study.simulate(Simulate(skips=1.0))
+    grid = study.grid()
+    grid.assign(Assign(annotators=1))
+    grid.simulate(Simulate(skips=1.0))
     text = check(page_of(study)).text
     assert "a1 11 0 0 11 0" in text
     assert "shares of answers, a1 0 labels they have given no label yet" in text
@@ -279,17 +283,18 @@ def test_a_study_in_which_everything_was_skipped_has_a_report(tmp_path: Path) ->
 
 def test_a_person_s_row_counts_load_answers_times_and_notes(tmp_path: Path) -> None:
     study = with_grid(tmp_path)
+    grid = study.grid()
     study.add_people(["ana"], Role.ANNOTATOR)
-    study.assign(Assign())
-    study.write_sheets(tmp_path / "sheets")
+    grid.assign(Assign())
+    grid.write_sheets(tmp_path / "sheets")
     sheet = tmp_path / "sheets" / "ana.csv"
     rows = pd.read_csv(sheet, dtype=str, keep_default_na=False)
     rows = rows.head(4)
     rows["label"] = ["appropriate", "appropriate", "not_sure", "skip"]
     rows["note"] = ["a note", "", "", ""]
     rows.to_csv(sheet, index=False)
-    study.import_labels(sheet)
-    data = report.gather(study._store, MAJORITY, OPTIONS)
+    grid.import_labels(sheet)
+    data = report.gather(study, MAJORITY, OPTIONS)
     ana = data.annotators[0]
     assert (ana.assigned, ana.done, ana.open, ana.skipped, ana.notes) == (11, 3, 7, 1, 1)
     assert ana.answers == (0, 1, 2)
@@ -298,10 +303,10 @@ def test_a_person_s_row_counts_load_answers_times_and_notes(tmp_path: Path) -> N
 
 
 def test_the_map_tells_corpus_pairs_from_holes(tmp_path: Path) -> None:
-    own = report.gather(with_grid(tmp_path)._store, MAJORITY, OPTIONS).grid
+    own = report.gather(with_grid(tmp_path), MAJORITY, OPTIONS).grid
     assert own is not None
     assert own.place.tolist() == [[IN_CORPUS, *[IN_GRID] * 3], *[[IN_GRID] * 4] * 2]
-    taken = report.gather(published(tmp_path, SMALL)._store, MAJORITY, OPTIONS).grid
+    taken = report.gather(published(tmp_path, SMALL), MAJORITY, OPTIONS).grid
     assert taken is not None
     assert taken.place.tolist() == [[IN_GRID] * 3, [IN_GRID, IN_GRID, HOLE]]
     assert taken.labels.tolist() == [[3, 2, 3], [1, 1, 0]]
@@ -311,9 +316,9 @@ def test_the_map_tells_corpus_pairs_from_holes(tmp_path: Path) -> None:
 def test_a_decision_that_was_taken_back_waits_again(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     study.add_people(["eva"], Role.LEAD)
-    study.decide(0, None, by="eva")
-    study.take_back(1, by="eva")
-    grid = report.gather(study._store, MAJORITY, OPTIONS).grid
+    study.grid().decide(0, None, by="eva")
+    study.grid().take_back(1, by="eva")
+    grid = report.gather(study, MAJORITY, OPTIONS).grid
     assert grid is not None
     assert grid.decision[0].tolist() == [DISCARDED, UNDECIDED, POSITIVE]
     assert "discarded 1" in check(page_of(study)).text
@@ -321,7 +326,7 @@ def test_a_decision_that_was_taken_back_waits_again(tmp_path: Path) -> None:
 
 def evaluated(study: Study, found: Outcome) -> str:
     """The report of a study in which `fcpair evaluate` found this."""
-    with study._store.write() as tx:
+    with study.store.write() as tx:
         runs.add_run(tx, "evaluate", {"systems": [one.name for one in found.systems]}, {}, "0", None, found.as_data())
     return page_of(study)
 
@@ -399,13 +404,14 @@ def test_one_system_on_one_tier_has_nothing_to_compare(tmp_path: Path) -> None:
 
 def test_an_evaluation_says_that_later_steps_changed_what_it_rests_on(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
+    grid = study.grid()
     study.add_people(["eva"], Role.LEAD)
     evaluated(study, outcome())
-    study.release(Tier.BRONZE, tmp_path / "bronze.csv")
+    grid.release(Tier.BRONZE, tmp_path / "bronze.csv")
     assert "later step" not in check(page_of(study), EVALUATED).text
-    study.decide(0, None, by="eva")
+    grid.decide(0, None, by="eva")
     assert "These figures were made before 1 later step that" in check(page_of(study), EVALUATED).text
-    study.take_back(1, by="eva")
+    grid.take_back(1, by="eva")
     text = check(page_of(study), EVALUATED).text
     assert "These figures were made before 2 later steps that may have changed labels" in text
     assert "Run fcpair evaluate to make them anew." in text
@@ -574,13 +580,14 @@ def test_decisions_by_one_person_in_a_row_are_one_line_of_the_log() -> None:
 
 def test_decisions_by_hand_leave_no_run_and_stand_in_the_log_of_the_report(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
+    grid = study.grid()
     study.add_people(["eva"], Role.LEAD)
     n_runs = len(study.log())
-    study.decide(0, None, by="eva")
-    study.decide(2, 2, by="eva")
-    study.take_back(1, by="eva")
+    grid.decide(0, None, by="eva")
+    grid.decide(2, 2, by="eva")
+    grid.take_back(1, by="eva")
     assert len(study.log()) == n_runs
-    lines = log_lines(report.gather(study._store, MAJORITY, OPTIONS).log)
+    lines = log_lines(report.gather(study, MAJORITY, OPTIONS).log)
     assert [line.parameters for line in lines[-2:]] == [
         [("2 decisions", "by eva")],
         [("pair", "1"), ("by", "eva")],
@@ -591,11 +598,11 @@ def test_decisions_by_hand_leave_no_run_and_stand_in_the_log_of_the_report(tmp_p
 def test_a_decision_that_an_older_fcpair_noted_as_a_run_is_told_once(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     study.add_people(["eva"], Role.LEAD)
-    study.decide(0, None, by="eva")
-    with study._store.write() as tx:
+    study.grid().decide(0, None, by="eva")
+    with study.store.write() as tx:
         runs.add_run(tx, "adjudicate", {"pair": 0, "by": "eva"}, {"person": 1}, "0.6.0", None)
     assert study.log()[-1].params == {"pair": 0, "by": "eva"}
-    lines = log_lines(report.gather(study._store, MAJORITY, OPTIONS).log)
+    lines = log_lines(report.gather(study, MAJORITY, OPTIONS).log)
     assert [line.n for line in lines if ("pair", "0") in line.parameters] == [1]
 
 
@@ -628,7 +635,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif(DATA is None, reason="FCPAIR_DATA does not name the folder with the published FC-CONAN files")
 def test_the_published_figures_stand_in_the_report_of_the_published_labels(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "p.db")
-    study.import_published(Path(DATA or "") / "fc-conan" / "bronze_partition_df.csv")
+    study.grid().import_published(Path(DATA or "") / "fc-conan" / "bronze_partition_df.csv")
     text = check(page_of(study, MAJORITY)).text
     assert "Diamond 551 45 24 Gold 663 45 24 Silver 3,580 45 130 Bronze 3,997 45 130" in text
     assert "Diamond 551 195 356 0 Gold 663 195 468 0 Silver 3,580 195 468 2,917 Bronze 3,997 199 502 3,296" in text

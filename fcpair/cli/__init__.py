@@ -1,4 +1,4 @@
-"""The command line: parses, calls Study, shows."""
+"""The command line: parses, calls Study or Grid, shows."""
 
 from __future__ import annotations
 

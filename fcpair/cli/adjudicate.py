@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from fcpair.cli.dialogue import Dialogue, check_terminal
-from fcpair.cli.options import supersede_option, with_study
+from fcpair.cli.options import supersede_option, with_grid
 from fcpair.cli.output import counted, done, say
 from fcpair.cli.terminal import show, tell
 from fcpair.params import Adjudicate, Policy, Ties
 
 if TYPE_CHECKING:
-    from fcpair.study import Study
+    from fcpair.grid import Grid
 
 
 FIGURE_COLUMNS = ("figure", "n", "value", "low", "high", "note")
@@ -39,8 +39,8 @@ SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 @click.option("--dry-run", is_flag=True, help="Only say what would be decided, and whether that is what stands.")
 @supersede_option
 @click.option("--by", default="adjudicator", show_default=True, help="The pseudonym of the person who decides.")
-@with_study
-def adjudicate(study: Study, **given: Any) -> None:
+@with_grid
+def adjudicate(grid: Grid, **given: Any) -> None:
     """Turn each pair's labels into one.
 
     Alone it opens a dialogue, one conflict at a time; `--policy` and `--import FILE` decide without it, and `--sheet
@@ -59,36 +59,36 @@ def adjudicate(study: Study, **given: Any) -> None:
     if len(said) > 1:
         raise click.UsageError(f"give either {' or '.join(said)}, not both")
     if given["sheet"]:
-        show(f"{given['sheet']}: {study.write_conflicts(given['sheet'], by=given['by']):,} pairs")
+        show(f"{given['sheet']}: {grid.write_conflicts(given['sheet'], by=given['by']):,} pairs")
         return
-    held = study.policy
+    held = grid.policy
     options = Adjudicate(given["policy"], given["ties"]) if given["policy"] else held or Adjudicate()
     if given["dry_run"]:
-        _compare(study, options)
+        _compare(grid, options)
     elif given["path"]:
-        done(study.import_outcomes(given["path"], supersede=given["supersede"]), given["path"])
+        done(grid.import_outcomes(given["path"], supersede=given["supersede"]), given["path"])
     elif given["policy"]:
-        _apply(study, options, held)
+        _apply(grid, options, held)
     else:
         check_terminal()
-        study.agenda(given["by"])  # says who cannot decide, before anything is written
+        grid.agenda(given["by"])  # says who cannot decide, before anything is written
         if held is None:
-            done(study.adjudicate(options))
-        Dialogue(study, given["by"]).hold()
+            done(grid.adjudicate(options))
+        Dialogue(grid, given["by"]).hold()
 
 
-def _apply(study: Study, options: Adjudicate, held: Adjudicate | None) -> None:
+def _apply(grid: Grid, options: Adjudicate, held: Adjudicate | None) -> None:
     """Decide by a policy; say what that discards, and how to take it back."""
-    discards = study.adjudicate_dry_run(options).discards
-    done(study.adjudicate(options))
+    discards = grid.adjudicate_dry_run(options).discards
+    done(grid.adjudicate(options))
     if discards:
         back = (held or Adjudicate()).command
         were = "1 pair was" if discards == 1 else f"{discards:,} pairs were"
         say(f"{were} discarded; `{back}` takes that back")
 
 
-def _compare(study: Study, options: Adjudicate) -> None:
-    result = study.adjudicate_dry_run(options)
+def _compare(grid: Grid, options: Adjudicate) -> None:
+    result = grid.adjudicate_dry_run(options)
     tell(f"would be: {counted(result.counts)}")
     tell(f"{result.standing:,} decisions stand; {result.same:,} of {result.compared:,} compared are the same")
     for what, pairs in (("different", result.different), ("to be reopened", result.reopened)):

@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import format_option, own_params, with_study
+from fcpair.cli.options import format_option, own_params, with_grid
 from fcpair.cli.output import Table, emit, working
 from fcpair.cli.table import Cell
 from fcpair.params import Agree
 from fcpair.records import Figure
 
 if TYPE_CHECKING:
+    from fcpair.grid import Grid
     from fcpair.stages.agree import Agreement
     from fcpair.stages.kappa import SubsetAgreement
-    from fcpair.study import Study
 
 FIGURE_COLUMNS = ("figure", "n", "value", "low", "high", "note")
 SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 
 
 @click.command()
-@with_study
+@with_grid
 @own_params(Agree)
 @format_option
-def agreement(study: Study, options: Agree, form: str) -> None:
+def agreement(grid: Grid, options: Agree, form: str) -> None:
     """Measure how far annotators agree.
 
     It uses the labels as they were given, before adjudication. Intervals come from leaving out one HS and
@@ -39,8 +39,8 @@ def agreement(study: Study, options: Agree, form: str) -> None:
       fcpair agreement --format json
     """
     with working("measuring agreement"):
-        measured = study.agreement(options)
-    simulated = study.simulated
+        measured = grid.agreement(options)
+    simulated = grid.simulated
     figures = (*measured.pooled, *measured.summary)
     rows = [_figure_row(figure) for figure in figures] + [_subset_as_figure(subset) for subset in measured.subsets]
     subsets = [_subset_row(one) for one in measured.subsets]

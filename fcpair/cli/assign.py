@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import params, redo_option, with_study
+from fcpair.cli.options import params, redo_option, with_grid
 from fcpair.cli.output import done, working
 from fcpair.params import Assign
 
 if TYPE_CHECKING:
-    from fcpair.study import Study
+    from fcpair.grid import Grid
 
 
 @click.command()
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Deal what has not been dealt, raise the overlap to `--overlap`, and give late joiners their share.",
 )
-@with_study
-def assign(study: Study, options: Assign, redo: bool, more: bool) -> None:
+@with_grid
+def assign(grid: Grid, options: Assign, redo: bool, more: bool) -> None:
     """Deal the pairs to annotators.
 
     `--overlap` gives some pairs to two of them or more. `--more` adds to what has been dealt: answers and open work
@@ -37,5 +37,5 @@ def assign(study: Study, options: Assign, redo: bool, more: bool) -> None:
     if more and redo:
         raise click.UsageError("give either --more or --redo, not both")
     with working("dealing pairs"):
-        run = study.assign(options, redo=redo, more=more)
+        run = grid.assign(options, redo=redo, more=more)
     done(run)

@@ -15,7 +15,7 @@ from fcpair.label import IRRECONCILABLE
 from fcpair.records import Choice, Conflict
 
 if TYPE_CHECKING:
-    from fcpair.study import Study
+    from fcpair.grid import Grid
 
 WIDTH = 88  # of lines, or less where the terminal is narrower
 DISCARD, NOTE, LATER, UNDO, QUIT = "x", "n", "l", "u", "q"
@@ -41,11 +41,11 @@ def _keys(choices: list[Choice]) -> dict[str, Choice]:
 class Dialogue:
     """Walks an adjudicator through the pairs that wait for them. Each decision is kept at once; undo takes it back."""
 
-    def __init__(self, study: Study, by: str) -> None:
-        self._study, self._by = study, by
-        self._choices = _keys([choice for choice in study.scheme if choice.definite])
-        self._facts = study.facts
-        self._agenda = study.agenda(by)
+    def __init__(self, grid: Grid, by: str) -> None:
+        self._grid, self._by = grid, by
+        self._choices = _keys([choice for choice in grid.scheme if choice.definite])
+        self._facts = grid.facts
+        self._agenda = grid.agenda(by)
         self._queue = list(self._agenda.pairs)
         self._at = 0
         self._asked, self._note = 0, ""  # the pair that is asked about, and what has been noted there
@@ -61,7 +61,7 @@ class Dialogue:
         try:
             self._walk()
         finally:  # after Ctrl-C, too
-            tell(f"\n{len(self._decided):,} decided now, {len(self._study.agenda(self._by).pairs):,} wait")
+            tell(f"\n{len(self._decided):,} decided now, {len(self._grid.agenda(self._by).pairs):,} wait")
 
     def _walk(self) -> None:
         while self._at < len(self._queue) and self._ask(self._queue[self._at]):
@@ -81,7 +81,7 @@ class Dialogue:
         if pair_id != self._asked:
             self._asked, self._note = pair_id, ""
         try:
-            conflict = self._study.conflict(pair_id, by=self._by)
+            conflict = self._grid.conflict(pair_id, by=self._by)
         except (ConflictError, RefusedError) as overtaken:
             if str(overtaken) != self._told:
                 tell(f"\n{overtaken}")
@@ -133,7 +133,7 @@ class Dialogue:
             return key != QUIT
 
     def _decide(self, seen: Conflict, code: int | None, name: str) -> None:
-        self._study.decide(seen.pair_id, code, by=self._by, note=self._note, seen=seen)
+        self._grid.decide(seen.pair_id, code, by=self._by, note=self._note, seen=seen)
         show(f"→ {name}{f' ({self._note})' if self._note else ''}")
         self._decided.append(seen.pair_id)
         self._note = ""
@@ -144,7 +144,7 @@ class Dialogue:
             show("nothing to undo")
             return
         pair_id = self._decided.pop()
-        restored = self._study.take_back(pair_id, by=self._by)
+        restored = self._grid.take_back(pair_id, by=self._by)
         self._at = self._queue.index(pair_id)
         if restored:
             show(f"→ what was decided before on pair {pair_id} stands again")

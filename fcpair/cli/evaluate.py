@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.notes import warn_of_changes
-from fcpair.cli.options import format_option, own_params, with_study
+from fcpair.cli.options import format_option, own_params, with_grid
 from fcpair.cli.output import Table, emit, progress, say
 from fcpair.cli.table import Cell, shown
 from fcpair.evaluate.outcome import ALPHA, by_system
@@ -21,7 +21,7 @@ from fcpair.params import Evaluate, Partition
 if TYPE_CHECKING:
     from fcpair.evaluate.outcome import Comparison, Outcome, Score, Spread, TierFacts
     from fcpair.evaluate.ranking import Cost
-    from fcpair.study import Study
+    from fcpair.grid import Grid
 
 SCORE_COLUMNS = ("system, measure", "score", "interval", "left out", "right", "bounds")
 SPREAD_COLUMNS = ("system, measure", "mean", "min", "max", "CV %")
@@ -36,7 +36,7 @@ KEY = (
 
 
 @click.command()
-@with_study
+@with_grid
 @own_params(Evaluate)
 @own_params(Partition, "rules")
 @click.option("--runs", type=click.Path(path_type=Path, file_okay=False), help="A folder to write TREC runs to.")
@@ -44,7 +44,7 @@ KEY = (
 @click.option("--dry-run", is_flag=True, help="Say what would be asked of a service, and ask nothing.")
 @format_option
 def evaluate(
-    study: Study, rules: Partition, options: Evaluate, runs: Path | None, figures: Path | None, dry_run: bool, form: str
+    grid: Grid, rules: Partition, options: Evaluate, runs: Path | None, figures: Path | None, dry_run: bool, form: str
 ) -> None:
     """Rank by systems, and score them on tiers.
 
@@ -57,14 +57,14 @@ def evaluate(
       fcpair evaluate --system run:mine.trec --pool positive --tier gold --format json
     """
     if dry_run:
-        _print_costs(study.evaluation_costs(options, rules), form)
+        _print_costs(grid.evaluation_costs(options, rules), form)
         return
     with progress("evaluating", at_once=True) as report:
-        outcome = study.evaluate(options, rules, runs=runs, figures=figures, progress=report)
+        outcome = grid.evaluate(options, rules, runs=runs, figures=figures, progress=report)
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*cautions(outcome)]}
     rows = [asdict(score) for score in outcome.scores]
     emit(form, data=data, tables=list(_tables(outcome)), rows=rows, simulated=outcome.simulated)
-    warn_of_changes(study)
+    warn_of_changes(grid)
     for system in outcome.systems:
         for note in system.notes:
             say(f"{system.short}: {note}")

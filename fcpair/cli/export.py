@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.notes import warn_of_changes, warn_of_simulated
-from fcpair.cli.options import own_params, params, with_study
+from fcpair.cli.options import own_params, params, with_grid
 from fcpair.cli.output import done, working
 from fcpair.params import Export, Partition
 from fcpair.records import TIERS, RunRecord
 
 if TYPE_CHECKING:
     from fcpair.files.training import Kind
-    from fcpair.study import Study
+    from fcpair.grid import Grid
 
 TIER = click.Choice(TIERS)
 
@@ -26,10 +26,10 @@ folder_option = click.option(
 )
 
 
-def _finish(study: Study, run: RunRecord) -> None:
+def _finish(grid: Grid, run: RunRecord) -> None:
     done(run)
-    warn_of_simulated(study)
-    warn_of_changes(study)
+    warn_of_simulated(grid)
+    warn_of_changes(grid)
 
 
 @click.group()
@@ -44,12 +44,12 @@ def export() -> None:
 
 
 @export.command()
-@with_study
+@with_grid
 @own_params(Partition, "rules")
 @tier_option
 @params(Export, only=Export.kinds["qrels"])
 @file_option
-def qrels(study: Study, rules: Partition, tier: str, options: Export, out: Path) -> None:
+def qrels(grid: Grid, rules: Partition, tier: str, options: Export, out: Path) -> None:
     """Write a tier as TREC qrels.
 
     A line is `hs_id 0 cn_id grade`. The grade of an appropriate pair is the rank of its best tier (1 Bronze, 2
@@ -63,17 +63,17 @@ def qrels(study: Study, rules: Partition, tier: str, options: Export, out: Path)
       fcpair export qrels --tier gold --pool positive --binary --out gold.qrels
     """
     with working("writing"):
-        run = study.export.qrels(out, tier, options, rules)
-    _finish(study, run)
+        run = grid.export.qrels(out, tier, options, rules)
+    _finish(grid, run)
 
 
 @export.command()
-@with_study
+@with_grid
 @own_params(Partition, "rules")
 @tier_option
 @params(Export, only=Export.kinds["beir"])
 @folder_option
-def beir(study: Study, rules: Partition, tier: str, options: Export, out: Path) -> None:
+def beir(grid: Grid, rules: Partition, tier: str, options: Export, out: Path) -> None:
     """Write a tier as a BEIR folder.
 
     corpus.jsonl is the pool, queries.jsonl the HS of the tier, and qrels/test.tsv has the grades of
@@ -84,15 +84,15 @@ def beir(study: Study, rules: Partition, tier: str, options: Export, out: Path) 
       fcpair export beir --tier silver --out silver-beir/
     """
     with working("writing"):
-        run = study.export.beir(out, tier, options, rules)
-    _finish(study, run)
+        run = grid.export.beir(out, tier, options, rules)
+    _finish(grid, run)
 
 
 @export.command()
-@with_study
+@with_grid
 @own_params(Partition, "rules")
 @folder_option
-def hf(study: Study, rules: Partition, out: Path) -> None:
+def hf(grid: Grid, rules: Partition, out: Path) -> None:
     """Write all tiers as a Hugging Face dataset folder.
 
     `datasets.load_dataset(FOLDER, "gold")` reads one tier. Its card names no licence and no
@@ -103,12 +103,12 @@ def hf(study: Study, rules: Partition, out: Path) -> None:
       fcpair export hf --out dataset/
     """
     with working("writing"):
-        run = study.export.hf(out, rules)
-    _finish(study, run)
+        run = grid.export.hf(out, rules)
+    _finish(grid, run)
 
 
 @export.command()
-@with_study
+@with_grid
 @own_params(Partition, "rules")
 @tier_option
 @params(Export, only=Export.kinds["triplets"])
@@ -127,7 +127,7 @@ def triplets(**asked: Any) -> None:
 
 
 @export.command()
-@with_study
+@with_grid
 @own_params(Partition, "rules")
 @tier_option
 @params(Export, only=Export.kinds["pairs"])
@@ -146,7 +146,7 @@ def pairs(**asked: Any) -> None:
 
 
 @export.command()
-@with_study
+@with_grid
 @own_params(Partition, "rules")
 @tier_option
 @params(Export, only=Export.kinds["preferences"])
@@ -164,19 +164,19 @@ def preferences(**asked: Any) -> None:
     _train("preferences", **asked)
 
 
-def _train(kind: Kind, study: Study, rules: Partition, tier: str, options: Export, out: Path) -> None:
+def _train(kind: Kind, grid: Grid, rules: Partition, tier: str, options: Export, out: Path) -> None:
     with working("writing"):
-        run = study.export.training(kind, out, tier, options, rules)
-    _finish(study, run)
+        run = grid.export.training(kind, out, tier, options, rules)
+    _finish(grid, run)
 
 
 @export.command()
-@with_study
+@with_grid
 @own_params(Partition, "rules")
 @click.option("--without", type=TIER, help="Leave out every row with an HS of this tier; without it none is left out.")
 @params(Export, only=Export.kinds["corpus"])
 @file_option
-def corpus(study: Study, rules: Partition, without: str | None, options: Export, out: Path) -> None:
+def corpus(grid: Grid, rules: Partition, without: str | None, options: Export, out: Path) -> None:
     """Write the corpus with its ids, less what a tier holds.
 
     The ids are those by which `fcpair retrieve --run` knows the texts. With `--without`, every row with an HS of the
@@ -189,5 +189,5 @@ def corpus(study: Study, rules: Partition, without: str | None, options: Export,
       fcpair export corpus --without bronze --pool positive --out train.csv
     """
     with working("writing"):
-        run = study.export.corpus(out, without, options, rules)
-    _finish(study, run)
+        run = grid.export.corpus(out, without, options, rules)
+    _finish(grid, run)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.notes import tell_of_old_sheets, warn_of_simulated
-from fcpair.cli.options import sheet_format_option, supersede_option, with_study
+from fcpair.cli.options import sheet_format_option, supersede_option, with_grid
 from fcpair.cli.output import done, each, working
 from fcpair.cli.terminal import show
 from fcpair.errors import StageError
 
 if TYPE_CHECKING:
     from fcpair.files.sheets import Form
+    from fcpair.grid import Grid
     from fcpair.records import RunRecord
-    from fcpair.study import Study
 
 
 @click.group()
@@ -33,8 +33,8 @@ def labels() -> None:
 @labels.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @sheet_format_option
-@with_study
-def sheets(study: Study, folder: Path, form: Form) -> None:
+@with_grid
+def sheets(grid: Grid, folder: Path, form: Form) -> None:
     """Write each annotator's open shard, in its order, as a sheet to fill in.
 
     The column `label` takes a code or a name of the label scheme, or `skip`. A file with answers in it is never
@@ -45,10 +45,10 @@ def sheets(study: Study, folder: Path, form: Form) -> None:
       fcpair labels sheets sheets/
       fcpair labels sheets sheets/ --format xlsx
     """
-    written = study.write_sheets(folder, form)
+    written = grid.write_sheets(folder, form)
     for name, rows in written.items():
         show(f"{folder / name}.{form}: {rows:,} pairs")
-    tell_of_old_sheets(study.old_sheets(folder), written, "labels")
+    tell_of_old_sheets(grid.old_sheets(folder), written, "labels")
 
 
 @labels.command("import")
@@ -62,8 +62,8 @@ def sheets(study: Study, folder: Path, form: Form) -> None:
     help="A long table (a filled-in sheet is one), or a published FC-CONAN partition.",
 )
 @supersede_option
-@with_study
-def import_(study: Study, paths: tuple[Path, ...], form: str, supersede: bool) -> None:
+@with_grid
+def import_(grid: Grid, paths: tuple[Path, ...], form: str, supersede: bool) -> None:
     """Record labels from files, each of them whole or not at all.
 
     A long table has the columns `pair` (or `hs` and `cn`), `annotator`, `label` and, if known, `seconds`, `time`,
@@ -79,16 +79,16 @@ def import_(study: Study, paths: tuple[Path, ...], form: str, supersede: bool) -
     def record(path: Path) -> RunRecord:
         with working(f"recording {path}"):
             if form == "fc-conan":
-                return study.import_published(path)
-            return study.import_labels(path, supersede=supersede)
+                return grid.import_published(path)
+            return grid.import_labels(path, supersede=supersede)
 
     each(paths, record)
 
 
 @labels.command()
 @click.argument("run", type=int)
-@with_study
-def withdraw(study: Study, run: int) -> None:
+@with_grid
+def withdraw(grid: Grid, run: int) -> None:
     """Take a file back that was imported by mistake, as a whole.
 
     RUN is the number that the import printed; `fcpair log` has it too. Its labels stay on record as withdrawn, and
@@ -98,13 +98,13 @@ def withdraw(study: Study, run: int) -> None:
     Example:
       fcpair labels withdraw 7
     """
-    done(study.withdraw_labels(run))
+    done(grid.withdraw_labels(run))
 
 
 @labels.command()
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A .csv, .jsonl or .parquet file.")
-@with_study
-def export(study: Study, out: Path) -> None:
+@with_grid
+def export(grid: Grid, out: Path) -> None:
     """Write every annotator's current answer, with its origin.
 
     \b
@@ -113,9 +113,9 @@ def export(study: Study, out: Path) -> None:
     """
     from fcpair.files.tabular import write_table
 
-    rows = study.labels()
+    rows = grid.labels()
     if rows.empty:
         raise StageError("there are no labels yet; run `fcpair labels import` or `fcpair simulate`")
     write_table(rows, out)
-    warn_of_simulated(study)
+    warn_of_simulated(grid)
     show(f"{out}: {len(rows):,} answers")

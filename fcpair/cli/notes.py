@@ -8,8 +8,8 @@ from fcpair.cli.output import say
 from fcpair.records import Kept
 
 if TYPE_CHECKING:
+    from fcpair.grid import Grid
     from fcpair.records import OldSheet
-    from fcpair.study import Study
 
 
 def tell_of_old_sheets(sheets: list[OldSheet], written: dict[str, int], command: str) -> None:
@@ -29,13 +29,13 @@ def _what_to_do(sheet: OldSheet, import_: str) -> str:
     return f"{import_} says why; move it away" if sheet.kept is Kept.UNREADABLE else "Move it away"
 
 
-def warn_of_changes(study: Study) -> None:
+def warn_of_changes(grid: Grid) -> None:
     """Say on standard error which decisions and verdicts are older than the labels that they are about."""
-    for note in study.look_again:
+    for note in grid.look_again:
         say(f"Note: {note}.")
 
 
-def warn_of_simulated(study: Study) -> None:
+def warn_of_simulated(grid: Grid) -> None:
     """Say on standard error that answers were made up, when any were."""
-    if note := study.simulated:
+    if note := grid.simulated:
         say(f"Note: {note}.")

@@ -16,6 +16,7 @@ from fcpair.files.sheets import FORMS
 from fcpair.params import Bounds, plain_type
 
 if TYPE_CHECKING:
+    from fcpair.grid import Grid
     from fcpair.study import Study
 
 Command = Callable[..., Any]
@@ -31,6 +32,7 @@ study_option = click.option(
     type=click.Path(path_type=Path),
     help="The study file.",
 )
+grid_option = click.option("--grid", metavar="NAME", help="Which grid; without a name the only one, or `main`.")
 format_option = click.option(
     "--format",
     "form",
@@ -69,6 +71,17 @@ def with_study(command: Command) -> Command:
     return opened
 
 
+def with_grid(command: Command) -> Command:
+    """Give the command `--study` and `--grid`, and find that grid for it in the study, opened as by `with_study`."""
+
+    @grid_option
+    @functools.wraps(command)
+    def found(study: Study, grid: str | None, **given: Any) -> Any:
+        return command(grid=study.grid(grid), **given)
+
+    return with_study(found)
+
+
 def until_the_end(study: Study) -> Study:
     """Have the study closed when the command that is under way ends."""
     click.get_current_context().call_on_close(study.close)
@@ -76,18 +89,19 @@ def until_the_end(study: Study) -> Study:
 
 
 def own_params(cls: type, name: str = "options") -> Callable[[Command], Command]:
-    """Give the command, which must have a study, an option for each field of `cls`.
+    """Give the command, which must have a grid or a study, an option for each field of `cls`.
 
-    It is called with an instance as `name`: what is not given is the study's own, which the walk of a recipe
+    It is called with an instance as `name`: what is not given is the grid's own, which the walk of a recipe
     sets when it gets there, else the default.
     """
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def filled(study: Study, **given: Any) -> Any:
+        def filled(**given: Any) -> Any:
+            grid: Grid = given.get("grid") or given["study"].grid()
             said = {item.name: given.pop(item.name) for item in fields(cls)}
-            own: Any = study.own(cls, **{item: value for item, value in said.items() if value not in (None, ())})
-            return command(study=study, **{name: own}, **given)
+            own: Any = grid.own(cls, **{item: value for item, value in said.items() if value not in (None, ())})
+            return command(**{name: own}, **given)
 
         hints = get_type_hints(cls)
         wrapped: Command = filled

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import params, redo_option, with_study
+from fcpair.cli.options import params, redo_option, with_grid
 from fcpair.cli.output import done, working
 from fcpair.params import Pair
 
 if TYPE_CHECKING:
-    from fcpair.study import Study
+    from fcpair.grid import Grid
 
 
 @click.command()
 @params(Pair)
 @redo_option
-@with_study
-def pair(study: Study, options: Pair, redo: bool) -> None:
+@with_grid
+def pair(grid: Grid, options: Pair, redo: bool) -> None:
     """Cross the HS with the candidates.
 
     Pairs that stand in the corpus are left out: only novel pairs are put before people, unless `--keep-known` is given.
@@ -28,5 +28,5 @@ def pair(study: Study, options: Pair, redo: bool) -> None:
       fcpair pair --candidates 129 --seed 13
     """
     with working("making the grid"):
-        run = study.pair(options, redo=redo)
+        run = grid.pair(options, redo=redo)
     done(run)

@@ -10,7 +10,7 @@ import click
 
 from fcpair.cli.forms import ROWS_AT_ONCE
 from fcpair.cli.notes import warn_of_changes, warn_of_simulated
-from fcpair.cli.options import format_option, own_params, with_study
+from fcpair.cli.options import format_option, own_params, with_grid
 from fcpair.cli.output import LONGEST_TABLE, Table, done, emit, working
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import tell
@@ -20,7 +20,7 @@ from fcpair.records import TIERS, Explanation, Origin, Tier
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fcpair.study import Study
+    from fcpair.grid import Grid
 
 CAPTIONS = (
     "Table 1. The tiers: their pairs, and the rule that each follows",
@@ -30,7 +30,7 @@ CAPTIONS = (
 
 
 @click.command()
-@with_study
+@with_grid
 @own_params(Partition)
 @click.option("--tier", type=click.Choice(TIERS), help="Write this tier.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to: a .csv, .jsonl or .parquet file.")
@@ -42,7 +42,7 @@ CAPTIONS = (
     help="The names of the columns: ours, or those in which FC-CONAN was published.",
 )
 @format_option
-def partition(study: Study, options: Partition, tier: str | None, out: Path | None, columns: str, form: str) -> None:
+def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, form: str) -> None:
     """Grade the pairs, or write one tier.
 
     Without `--tier` it prints the tables about Diamond, Gold, Silver and Bronze. With `--tier` and no
@@ -57,19 +57,19 @@ def partition(study: Study, options: Partition, tier: str | None, out: Path | No
     if out is not None and tier is None:
         raise click.UsageError("--out needs --tier: which partition is to be written?")
     if tier is None:
-        _print_tables(study, options, form)
+        _print_tables(grid, options, form)
     elif out is None:
-        _print_tier(study, Tier[tier.upper()], options, published=published, form=form)
+        _print_tier(grid, Tier[tier.upper()], options, published=published, form=form)
     else:
         with working("writing"):
-            run = study.release(Tier[tier.upper()], out, options, published=published)
+            run = grid.release(Tier[tier.upper()], out, options, published=published)
         done(run)
-        warn_of_simulated(study)
-        warn_of_changes(study)
+        warn_of_simulated(grid)
+        warn_of_changes(grid)
 
 
-def _print_tables(study: Study, options: Partition, form: str) -> None:
-    tiers, simulated = study.partition(options), study.simulated
+def _print_tables(grid: Grid, options: Partition, form: str) -> None:
+    tiers, simulated = grid.partition(options), grid.simulated
     columns = [[str(name) for name in table.columns] for table in tiers.tables]
     tables = [table.astype(object).where(table.notna(), None).to_dict("records") for table in tiers.tables]
     merged: list[dict[str, Any]] = [
@@ -82,24 +82,24 @@ def _print_tables(study: Study, options: Partition, form: str) -> None:
     ]
     data = {"tiers": merged, "rules": rules, "second_look": tiers.n_second_look, "simulated": simulated}
     emit(form, data=data, tables=shown, rows=merged, simulated=simulated)
-    warn_of_changes(study)
+    warn_of_changes(grid)
 
 
-def _print_tier(study: Study, tier: Tier, options: Partition, *, published: bool, form: str) -> None:
+def _print_tier(grid: Grid, tier: Tier, options: Partition, *, published: bool, form: str) -> None:
     first = LONGEST_TABLE if form == "table" else None
-    frame, n = study.tier_start(tier, first, options, published=published)
+    frame, n = grid.tier_start(tier, first, options, published=published)
     names = [str(name) for name in frame.columns]
     rows = (dict(zip(names, row, strict=True)) for row in _plain_rows(frame))
     if form != "table":
-        emit(form, data=rows, tables=(), rows=rows, simulated=study.simulated)
-        warn_of_changes(study)
+        emit(form, data=rows, tables=(), rows=rows, simulated=grid.simulated)
+        warn_of_changes(grid)
         return
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
     brief = [[_brief(row[name]) for name in shown] for row in rows]
     all_rows = "`--format csv` prints all, `--out FILE` writes them"
     table = Table(f"{tier.label}: {n:,} pairs", [_brief(name, 14) for name in shown], brief, n=n, all_rows=all_rows)
-    emit(form, data=(), tables=[table], rows=(), simulated=study.simulated)
-    warn_of_changes(study)
+    emit(form, data=(), tables=[table], rows=(), simulated=grid.simulated)
+    warn_of_changes(grid)
 
 
 def _plain_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
@@ -116,10 +116,10 @@ def _brief(cell: Any, width: int = 32) -> Any:
 
 @click.command()
 @click.argument("pair", type=int)
-@with_study
+@with_grid
 @own_params(Partition)
 @format_option
-def explain(study: Study, pair: int, options: Partition, form: str) -> None:
+def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
     """Say why a pair is where it is.
 
     It shows the texts, every answer and decision, and what each tier asks.
@@ -130,13 +130,13 @@ def explain(study: Study, pair: int, options: Partition, form: str) -> None:
     """
     from dataclasses import asdict
 
-    told = study.explain(pair, options)
+    told = grid.explain(pair, options)
     data = asdict(told)
     rows: list[dict[str, Cell]] = [
         {"tier": check.tier.label, "in": check.passed, "why": "; ".join(check.reasons)} for check in told.checks
     ]
     if form == "table":
-        _tell(told, study.facts)
+        _tell(told, grid.facts)
     else:
         for check, row in zip(data["checks"], rows, strict=True):
             check["tier"] = row["tier"]

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import params, redo_option, with_study
+from fcpair.cli.options import params, redo_option, with_grid
 from fcpair.cli.output import done, progress
 from fcpair.params import Retrieve
 
 if TYPE_CHECKING:
-    from fcpair.study import Study
+    from fcpair.grid import Grid
 
 
 @click.command()
 @params(Retrieve)
 @redo_option
-@with_study
-def retrieve(study: Study, options: Retrieve, redo: bool) -> None:
+@with_grid
+def retrieve(grid: Grid, options: Retrieve, redo: bool) -> None:
     """Bring candidate CNs in.
 
     They are the CNs nearest to those that the corpus pairs with the selected HS, those of a list, or those at the top
@@ -31,5 +31,5 @@ def retrieve(study: Study, options: Retrieve, redo: bool) -> None:
       fcpair retrieve --run bm25.trec --run dense.trec --depth 20
     """
     with progress("encoding") as report:
-        run = study.retrieve(options, redo=redo, progress=report)
+        run = grid.retrieve(options, redo=redo, progress=report)
     done(run)

@@ -52,5 +52,6 @@ def run(study: Path, recipe: Path, loosen: bool) -> None:
             raise SystemExit(STOPPED) from None
         raise
     tell(f"next: {opened.status()['next']}")
-    warn_of_simulated(opened)
-    warn_of_changes(opened)
+    grid = opened.grid()
+    warn_of_simulated(grid)
+    warn_of_changes(grid)

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import params, redo_option, with_study
+from fcpair.cli.options import params, redo_option, with_grid
 from fcpair.cli.output import done
 from fcpair.params import Select
 
 if TYPE_CHECKING:
-    from fcpair.study import Study
+    from fcpair.grid import Grid
 
 
 @click.command()
 @params(Select)
 @redo_option
-@with_study
-def select(study: Study, options: Select, redo: bool) -> None:
+@with_grid
+def select(grid: Grid, options: Select, redo: bool) -> None:
     """Choose the HS, by seed or from a file.
 
     \b
@@ -26,4 +26,4 @@ def select(study: Study, options: Select, redo: bool) -> None:
       fcpair select --hs 45 --seed 13
       fcpair select --list hs45.csv
     """
-    done(study.select(options, redo=redo))
+    done(grid.select(options, redo=redo))

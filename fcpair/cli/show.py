@@ -93,8 +93,9 @@ def report(study: Study, out: Path) -> None:
     """
     with working("writing the report"):
         study.report(out)
-    warn_of_simulated(study)
-    warn_of_changes(study)
+    grid = study.grid()
+    warn_of_simulated(grid)
+    warn_of_changes(grid)
     show(f"{out}: written")
 
 

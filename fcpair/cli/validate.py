@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.notes import tell_of_old_sheets
-from fcpair.cli.options import params, redo_option, sheet_format_option, supersede_option, with_study
+from fcpair.cli.options import params, redo_option, sheet_format_option, supersede_option, with_grid
 from fcpair.cli.output import done, each, working
 from fcpair.cli.terminal import show
 from fcpair.params import Validate
@@ -16,7 +16,7 @@ from fcpair.records import Round
 
 if TYPE_CHECKING:
     from fcpair.files.sheets import Form
-    from fcpair.study import Study
+    from fcpair.grid import Grid
 
 
 @click.group()
@@ -33,8 +33,8 @@ def validate() -> None:
 @params(Validate)
 @redo_option
 @click.option("--more", is_flag=True, help="Add pairs without a verdict to a round that is under way.")
-@with_study
-def assign(study: Study, options: Validate, redo: bool, more: bool) -> None:
+@with_grid
+def assign(grid: Grid, options: Validate, redo: bool, more: bool) -> None:
     """Deal adjudicated pairs to validators who took no part in them.
 
     \b
@@ -42,15 +42,15 @@ def assign(study: Study, options: Validate, redo: bool, more: bool) -> None:
       fcpair validate assign --validators 4 --pairs 4000 --seed 13
     """
     with working("dealing pairs"):
-        run = study.assign_validation(options, redo=redo, more=more)
+        run = grid.assign_validation(options, redo=redo, more=more)
     done(run)
 
 
 @validate.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @sheet_format_option
-@with_study
-def sheets(study: Study, folder: Path, form: Form) -> None:
+@with_grid
+def sheets(grid: Grid, folder: Path, form: Form) -> None:
     """Write each validator's open pairs as a sheet to fill in.
 
     The column `verdict` takes `agree`, `disagree` or `skip`; in a blind round `own_label` takes a label instead.
@@ -61,17 +61,17 @@ def sheets(study: Study, folder: Path, form: Form) -> None:
       fcpair validate sheets verdicts/
       fcpair validate sheets verdicts/ --format xlsx
     """
-    written = study.write_validation_sheets(folder, form)
+    written = grid.write_validation_sheets(folder, form)
     for name, rows in written.items():
         show(f"{folder / name}.{form}: {rows:,} pairs")
-    tell_of_old_sheets(study.old_sheets(folder, Round.VALIDATE), written, "validate")
+    tell_of_old_sheets(grid.old_sheets(folder, Round.VALIDATE), written, "validate")
 
 
 @validate.command("import")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @supersede_option
-@with_study
-def import_(study: Study, paths: tuple[Path, ...], supersede: bool) -> None:
+@with_grid
+def import_(grid: Grid, paths: tuple[Path, ...], supersede: bool) -> None:
     """Record verdicts from files, each of them whole or not at all.
 
     They have the columns `pair` (or `hs` and `cn`), `validator`, `verdict` and, if known, `seconds`, `time`, `note`.
@@ -80,13 +80,13 @@ def import_(study: Study, paths: tuple[Path, ...], supersede: bool) -> None:
     Example:
       fcpair validate import verdicts.csv
     """
-    each(paths, lambda path: study.import_verdicts(path, supersede=supersede))
+    each(paths, lambda path: grid.import_verdicts(path, supersede=supersede))
 
 
 @validate.command()
 @click.argument("run", type=int)
-@with_study
-def withdraw(study: Study, run: int) -> None:
+@with_grid
+def withdraw(grid: Grid, run: int) -> None:
     """Take a file of verdicts back that was imported by mistake, as a whole.
 
     RUN is the number that the import printed; `fcpair log` has it too. Its verdicts stay on record as withdrawn, and
@@ -96,4 +96,4 @@ def withdraw(study: Study, run: int) -> None:
     Example:
       fcpair validate withdraw 12
     """
-    done(study.withdraw_verdicts(run))
+    done(grid.withdraw_verdicts(run))

@@ -13,9 +13,9 @@ from fcpair.params import Annotate
 from fcpair.records import TOPIC_SPLIT, RunRecord, Topic, Visitor
 from fcpair.steps import handover
 from fcpair.steps.allowance import loosened
-from fcpair.steps.ground import note_run
+from fcpair.steps.ground import OnStudy, note_run
 from fcpair.steps.people import find
-from fcpair.store import Store, Tx, people, progress, runs, sessions, topics
+from fcpair.store import Tx, people, progress, runs, sessions, topics
 from fcpair.store.optouts import OptOut, topic_key
 
 TOKEN_BYTES = 24
@@ -28,8 +28,8 @@ def _drop(tokens: dict[str, str]) -> None:
 class Access:
     """Lets people in by their token, and remembers their terms. Tokens are kept as SHA-256 only."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, study: OnStudy) -> None:
+        self._store = study.store
 
     @property
     def secret(self) -> str:

@@ -18,30 +18,30 @@ from fcpair.params import Adjudicate, Annotate
 from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord, Scheme
 from fcpair.steps import eligible, settle
 from fcpair.steps.allowance import check_room
-from fcpair.steps.ground import need_labels, note, note_run, own, scheme_of, texts_of
+from fcpair.steps.ground import OnGrid, need_labels, note, note_run, own, scheme_of, texts_of
 from fcpair.steps.label import SUPERSEDE, letters, locate
-from fcpair.store import Store, Tx, decisions, docket, people, runs
+from fcpair.store import Tx, decisions, docket, people, runs
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def adjudicate(store: Store, options: Adjudicate) -> RunRecord:
-    """Decide what the policy decides, and let that policy hold from now on.
+def adjudicate(grid: OnGrid, options: Adjudicate) -> RunRecord:
+    """Decide what the policy decides, and let that policy hold from now on: the decisions follow the labels.
 
     What a person or a file has decided stands, and a decision that still holds is not written again. A decision by
     rule that this policy would not make is replaced or reopened, whichever policy had made it.
     """
-    with store.write() as tx:
+    with grid.store.write() as tx:
         need_labels(tx, "adjudicate")
         found = settle.foresee(tx, options)
         settle.enter(tx, found)
         return note(tx, options, found.counts)
 
 
-def dry_run(store: Store, options: Adjudicate) -> DryRun:
-    """What `adjudicate` would do, and how that compares with what stands; nothing is changed."""
-    with store.read() as tx:
+def dry_run(grid: OnGrid, options: Adjudicate) -> DryRun:
+    """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
+    with grid.store.read() as tx:
         need_labels(tx, "adjudicate")
         found = settle.foresee(tx, options)
     return DryRun(
@@ -54,15 +54,9 @@ def dry_run(store: Store, options: Adjudicate) -> DryRun:
     )
 
 
-def policy(store: Store) -> Adjudicate | None:
-    """The policy that holds; None before one has been set."""
-    with store.read() as tx:
-        return settle.policy_that_holds(tx)
-
-
-def waiting_pairs(store: Store) -> list[int]:
-    """The pairs with labels that no rule has settled and nobody has decided, by number."""
-    with store.read() as tx:
+def waiting_pairs(grid: OnGrid) -> list[int]:
+    """The pairs that wait for an adjudicator, by number: no rule has settled their labels, and nobody decided them."""
+    with grid.store.read() as tx:
         return waiting(tx)
 
 
@@ -71,21 +65,27 @@ def waiting(tx: Tx) -> list[int]:
     return sorted(one.pair_id for one in settle.in_dispute(tx) if one.by is None and not one.again)
 
 
-def second_looks(store: Store) -> list[int]:
+def second_looks(grid: OnGrid) -> list[int]:
     """The pairs that somebody decided before their labels changed, by number: they wait for a second look."""
-    with store.read() as tx:
+    with grid.store.read() as tx:
         return settle.overtaken(tx)
 
 
-def agenda(store: Store, by: str) -> Agenda:
-    """What there is to decide for the person of this name, or for somebody new."""
-    with store.read() as tx:
+def agenda(grid: OnGrid, by: str) -> Agenda:
+    """What one person, or somebody new, can decide now, and what waits for others or for labels."""
+    with grid.store.read() as tx:
         return eligible.agenda(tx, eligible.who_decides(tx, by))
 
 
-def conflict(store: Store, pair_id: int, by: str | None) -> Conflict:
-    """What an adjudicator sees of a pair: its texts, the labels and notes without names, in a shuffled order."""
-    with store.read() as tx:
+def conflict(grid: OnGrid, pair_id: int, *, by: str | None = None) -> Conflict:
+    """What an adjudicator sees of a pair that waits, or that `by` has decided.
+
+    It has the texts, and the labels and notes without names, in a shuffled order.
+
+    Raises UnknownIdError when there is none of that number, RefusedError when `by` labelled or validates it or has
+    reached a limit (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
+    """
+    with grid.store.read() as tx:
         person = eligible.who_decides(tx, by) if by else None
         opened = eligible.open_case(tx, person, pair_id)
         if person is not None:
@@ -119,15 +119,22 @@ def shown_answers(tx: Tx, pair_ids: Sequence[int]) -> dict[int, tuple[tuple[str,
     return shown
 
 
-def decide_by_person(store: Store, pair_id: int, code: int | None, by: str, note_: str, seen: Conflict | None) -> None:
-    """Record a person's decision on one pair; None discards it as irreconcilable."""
-    with store.write() as tx:
+def decide(
+    grid: OnGrid, pair_id: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
+) -> None:
+    """Record a person's decision on a pair; None discards it as irreconcilable.
+
+    With the conflict that was `seen`, ConflictError is raised if its labels or its decision have changed since.
+    Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
+    while it is still being labelled.
+    """
+    with grid.store.write() as tx:
         person = _adjudicator(tx, by)
         check_room(tx, person.id, own(tx, Annotate, {}), pair_id)
         if seen is not None:
             opened = eligible.open_case(tx, person, pair_id)
             eligible.check_seen(opened, pair_id, seen.decision_id, seen.answer_id)
-        enter_decision(tx, pair_id, code, person, note_)
+        enter_decision(tx, pair_id, code, person, note)
 
 
 def enter_decision(tx: Tx, pair_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False) -> int:
@@ -148,13 +155,14 @@ def _adjudicator(tx: Tx, name: str, *, or_left: bool = False) -> Person:
     return eligible.who_decides(tx, name, or_left=or_left) or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
 
 
-def take_back(store: Store, pair_id: int, by: str) -> bool:
+def take_back(grid: OnGrid, pair_id: int, *, by: str) -> bool:
     """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
 
     Where it had taken the place of somebody else's decision by hand, that one stands again; returns whether it does.
-    Otherwise the pair waits again, unless the policy that holds decides it.
+    Otherwise the pair waits again, unless the policy that holds decides it. Raises ConflictError when there is no such
+    decision.
     """
-    with store.write() as tx:
+    with grid.store.write() as tx:
         person = eligible.who_decides(tx, by)
         eligible.check_taking_back(tx, person, pair_id)
         return enter_reopening(tx, pair_id, person or _adjudicator(tx, by))[1]
@@ -169,13 +177,13 @@ def enter_reopening(tx: Tx, pair_id: int, person: Person) -> tuple[int, bool]:
     return decision_id, restored
 
 
-def import_outcomes(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:
+def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) -> RunRecord:
     """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`.
 
     Decisions that stand already are not written again, but for those that wait for a second look and are given again
     to `supersede`; another decision by hand is replaced only then.
     """
-    with store.write() as tx:
+    with grid.store.write() as tx:
         need_labels(tx, "adjudicate")
         words = outcome_words(scheme_of(tx))
         incoming = read_answers(path, words, person="adjudicator", answer="label", named=False, shown="labels")

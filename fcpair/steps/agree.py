@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 from fcpair.params import Agree
 from fcpair.records import RunRecord
 from fcpair.stages.agree import Agreement, agreement
-from fcpair.steps.ground import need_labels, note, scheme_of
-from fcpair.store import Store, decisions
+from fcpair.steps.ground import OnGrid, need_labels, note, own, scheme_of
+from fcpair.store import decisions
 
 if TYPE_CHECKING:
     pass
 
 
-def measure_agreement(store: Store, options: Agree) -> Agreement:
-    """Measure agreement on the current labels, before adjudication."""
-    with store.read() as tx:
+def measure_agreement(grid: OnGrid, options: Agree | None = None) -> Agreement:
+    """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given."""
+    with grid.store.read() as tx:
         need_labels(tx, "agreement")
         labels = decisions.current_labels(tx, "pair_id", "hs_id", "cn_id", "annotator", "code")
-        return agreement(labels, scheme_of(tx), options)
+        return agreement(labels, scheme_of(tx), options or own(tx, Agree, {}))
 
 
-def note_agreement(store: Store, options: Agree) -> RunRecord:
+def note_agreement(grid: OnGrid, options: Agree) -> RunRecord:
     """Measure agreement, and make these options the study's own."""
-    measured = measure_agreement(store, options)
+    measured = measure_agreement(grid, options)
     counts = {"labels": measured.n_labels, "pairs": measured.n_pairs, "overlapped": measured.n_overlapped}
-    with store.write() as tx:
+    with grid.store.write() as tx:
         return note(tx, options, counts | {figure.name: figure.value for figure in measured.pooled})

@@ -10,21 +10,24 @@ from fcpair.errors import InputError
 from fcpair.params import Annotate, Assign, apart, as_params
 from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.steps import access, handover
-from fcpair.steps.ground import begin_building, check_building, check_unmoved, keep, note, note_run
+from fcpair.steps.ground import OnGrid, begin_building, check_building, check_unmoved, keep, note, note_run
 from fcpair.steps.people import active, expected
-from fcpair.store import Store, grids, watch, work
+from fcpair.steps.topup import deal_more
+from fcpair.store import grids, watch, work
 
 
-def assign(store: Store, options: Assign, *, redo: bool = False) -> RunRecord:
-    """Deal the grid to annotators in overlapping shards.
+def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = False) -> RunRecord:
+    """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`topup.deal_more`).
 
     Raises ConflictError where the study changed while the shards were worked out.
     """
+    if more:
+        return deal_more(grid, options)
     import pandas as pd
 
     from fcpair.stages.assign import deal, overlap_counts, shard_order
 
-    with store.read() as tx:
+    with grid.store.read() as tx:
         check_building(tx, "assign", redo=redo)
         names, pairs, marks = expected(tx, Role.ANNOTATOR, options.annotators), grids.pairs(tx), watch.marks(tx)
     hs, cn = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
@@ -40,7 +43,7 @@ def assign(store: Store, options: Assign, *, redo: bool = False) -> RunRecord:
             str(n): n_pairs for n, n_pairs in overlap_counts(len(pairs), options.overlap).items() if n_pairs
         },
     }
-    with store.write() as tx:
+    with grid.store.write() as tx:
         check_unmoved(tx, marks)
         begin_building(tx, "assign", redo=redo)
         ids = np.array([one.id for one in active(tx, Role.ANNOTATOR, options.annotators)])
@@ -57,9 +60,9 @@ def assign(store: Store, options: Assign, *, redo: bool = False) -> RunRecord:
         return run
 
 
-def note_annotate(store: Store, options: Annotate) -> RunRecord:
+def note_annotate(grid: OnGrid, options: Annotate) -> RunRecord:
     """Make this what the people who answer in the browser are told and asked."""
-    with store.write() as tx:
+    with grid.store.write() as tx:
         return note(tx, options, {"questions": len(options.demographics)})
 
 

@@ -13,9 +13,9 @@ from fcpair.params import Adjudicate, Annotate, Setup, Simulate, as_params
 from fcpair.recipe import Recipe
 from fcpair.records import Scheme
 from fcpair.steps.allowance import LIMITS, loosened
-from fcpair.steps.ground import is_file, scheme_of
+from fcpair.steps.ground import OnStudy, is_file, scheme_of
 from fcpair.steps.simulate import by_people
-from fcpair.store import Store, Tx, decisions, guidelines, progress, runs, settings
+from fcpair.store import Tx, decisions, guidelines, progress, runs, settings
 
 HEAD = ("stage", "key", "recipe", "study")
 PEOPLE = ("annotators", "validators")  # where the recipe names no number, whoever is there takes part
@@ -32,13 +32,13 @@ class Difference:
     study: str
 
 
-def check(store: Store, recipe: Recipe, *, loosen: bool = False) -> None:
+def check(study: OnStudy, recipe: Recipe, *, loosen: bool = False) -> None:
     """Raise RecipeError with a table of everything in which the study is not what the recipe says.
 
     What a section says of a stage that has not been done is no difference, nor is a section that is not there. The
     options of agreement, partition and evaluation may change, and limits may become tighter; looser only to `loosen`.
     """
-    with store.read() as tx:
+    with study.store.read() as tx:
         found = [
             *_setup(tx, recipe.setup),
             *_building(tx, recipe),
@@ -49,7 +49,7 @@ def check(store: Store, recipe: Recipe, *, loosen: bool = False) -> None:
         ]
         judged = decisions.n_judgements(tx) > 0
     if found:
-        lines = [f"{store.place} is not what the recipe says; nothing was done", *_table(found)]
+        lines = [f"{study.store.place} is not what the recipe says; nothing was done", *_table(found)]
         raise RecipeError("\n".join([*lines, *_remedies(recipe, found, judged=judged)]))
 
 

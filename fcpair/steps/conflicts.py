@@ -11,15 +11,15 @@ from fcpair.files.sheets import FORMS, write_sheet
 from fcpair.label import decision_words
 from fcpair.steps import eligible
 from fcpair.steps.adjudicate import as_lines, shown_answers
-from fcpair.steps.ground import scheme_of, texts_of
+from fcpair.steps.ground import OnGrid, scheme_of, texts_of
 from fcpair.steps.sheets import to_fill_in
-from fcpair.store import Store, Tx
+from fcpair.store import Tx
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def write_conflicts(store: Store, path: str | Path, by: str) -> int:
+def write_conflicts(grid: OnGrid, path: str | Path, *, by: str) -> int:
     """Write the pairs that wait and that `by` may decide as a sheet to be filled in; returns how many they are.
 
     It has `adjudicator`, `pair`, `hs`, `cn`, `labels` (all of the pair's with their notes, without names), and `label`
@@ -31,7 +31,7 @@ def write_conflicts(store: Store, path: str | Path, by: str) -> int:
     """
     path = Path(path)
     _check_place(path)
-    with store.read() as tx:
+    with grid.store.read() as tx:
         waiting = eligible.agenda(tx, eligible.who_decides(tx, by)).pairs
         if not waiting:
             raise StageError(f"no pair waits that {by} may decide; `fcpair status` shows what is open")

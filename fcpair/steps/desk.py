@@ -26,10 +26,10 @@ from fcpair.records import (
 from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.allowance import allowance, limit_reached, limited
-from fcpair.steps.ground import opaque, scheme_of
+from fcpair.steps.ground import OnStudy, opaque, scheme_of
 from fcpair.steps.opaque import Opaque
 from fcpair.steps.receipt import once
-from fcpair.store import Store, Tx, desk, slots, work
+from fcpair.store import Tx, desk, slots, work
 
 _ASKED = {True: "label", False: "verdict"}  # whether a pair is shown without its label, and so what is asked
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
@@ -41,8 +41,8 @@ class Desk:
     All methods raise RefusedError for somebody who is neither annotator nor validator, or has not consented yet.
     """
 
-    def __init__(self, store: Store, annotate: Annotate) -> None:
-        self._store = store
+    def __init__(self, study: OnStudy, annotate: Annotate) -> None:
+        self._store = study.store
         self._annotate = annotate
         self._opaque: Opaque | None = None
 

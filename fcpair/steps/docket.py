@@ -13,10 +13,10 @@ from fcpair.params import Annotate
 from fcpair.records import Person, Role, Rule, ShownText
 from fcpair.steps import adjudicate, eligible
 from fcpair.steps.allowance import Allowance, allowance, check_room, limit_reached
-from fcpair.steps.ground import opaque, scheme_of, texts_of
+from fcpair.steps.ground import OnGrid, opaque, scheme_of, texts_of
 from fcpair.steps.kept import Conflicts
 from fcpair.steps.receipt import once
-from fcpair.store import Store, Tx, docket, people
+from fcpair.store import Tx, docket, people
 
 DECISION, ANSWER = "decision", "answer"
 
@@ -101,14 +101,14 @@ class Docket:
     All methods with a `person_id` raise RefusedError unless that is an adjudicator who was invited and has consented.
     """
 
-    def __init__(self, store: Store, annotate: Annotate | None = None, conflicts: Conflicts | None = None) -> None:
-        self._store = store
+    def __init__(self, grid: OnGrid, annotate: Annotate | None = None, conflicts: Conflicts | None = None) -> None:
+        self._grid = grid
         self._annotate = annotate or Annotate()
         self._conflicts = conflicts or Conflicts()
 
     def on(self, annotate: Annotate) -> Docket:
         """The same docket on these terms: their limits hold for those who decide, too."""
-        return Docket(self._store, annotate, self._conflicts)
+        return Docket(self._grid, annotate, self._conflicts)
 
     def allowance(self, person_id: int) -> Allowance:
         """What this person has read, and may read."""
@@ -166,7 +166,7 @@ class Docket:
             RefusedError: as for `case`.
             ConflictError: as for `case`, or the pair was decided, taken back or labelled anew since it was shown.
         """
-        with self._store.write() as tx:
+        with self._grid.store.write() as tx:
             person = _adjudicator(tx, person_id)
             content = {
                 "decide": ruling.pair_id,
@@ -189,7 +189,7 @@ class Docket:
             UnknownIdError: the grid has no such pair.
             ConflictError: no decision of this person stands on it.
         """
-        with self._store.write() as tx:
+        with self._grid.store.write() as tx:
             person = _adjudicator(tx, person_id)
             kept = once(tx, person_id, request_id, {"undo": pair_id}, lambda: _undo(tx, person, pair_id))
             return _hidden(tx, kept)
@@ -200,7 +200,7 @@ class Docket:
         `before` is a `decision_id` to go on from. What a rule or a file has decided is left out while somebody has
         still to label the pair.
         """
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             words, numbers = adjudicate.outcome_names(scheme_of(tx)), opaque(tx)
             last = None if before is None else numbers.reveal(DECISION, before)
             rows = docket.decided(tx, person_id, limit, last)
@@ -208,7 +208,7 @@ class Docket:
 
     @contextmanager
     def _read(self, person_id: int) -> Iterator[tuple[Tx, Person]]:
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             yield tx, _adjudicator(tx, person_id)
 
 

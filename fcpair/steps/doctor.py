@@ -44,13 +44,13 @@ class Check(NamedTuple):
     advice: str
 
 
-def examine(path: Path, progress: Progress | None = None) -> Health:
-    """Make every check on the study at `path`, and change nothing in it; it may be served meanwhile.
+def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
+    """Say what was changed, lost or added in a study behind fcpair's back, and whether its promises hold.
 
-    Raises:
-        StudyError: there is no study at `path`, or one of another schema than this fcpair's.
+    It changes nothing in the study, which may be served meanwhile and need not be one that can be opened. Raises
+    StudyError when there is none, or one of another schema.
     """
-    store = Store.to_examine(path)
+    store = Store.to_examine(Path(path))
     if said := soundness.unreadable(store):
         first = CHECKS[0]
         found = (f"SQLite cannot open it: {said}",)

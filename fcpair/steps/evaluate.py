@@ -26,12 +26,12 @@ from fcpair.label import grades_of
 from fcpair.models.encode import Progress
 from fcpair.params import Evaluate, Partition, as_params
 from fcpair.records import RunRecord, Scheme, Tier
-from fcpair.steps.ground import keep, need_labels, note_run, own
+from fcpair.steps.ground import OnGrid, keep, need_labels, note_run
 from fcpair.steps.overview import simulated_note
 from fcpair.steps.partition import Tiers, tiers_of
 from fcpair.steps.pool import pool_ids
 from fcpair.steps.runs import ids_of
-from fcpair.store import Store, decisions, grids
+from fcpair.store import decisions, grids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,40 +48,41 @@ class _Ground:
 
 
 def run_evaluation(
-    store: Store,
+    grid: OnGrid,
     options: Evaluate,
-    rules: Partition,
+    partition: Partition | None = None,
     *,
     runs: Path | None = None,
     figures: Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Evaluate, write runs and figures where asked, and note what was found.
+    """Evaluate retrieval systems on the tiers, write runs and figures where asked, and note what was found.
+
+    `runs` and `figures` are folders for TREC runs and for pictures.
 
     Raises:
         InputError: no system, an empty tier, a pool that cannot be used, a run that cannot be read.
         ModelError, ServiceError: a system's model or service cannot be had.
     """
-    outcome, _ = _evaluated(store, options, rules, {"diamond": rules.diamond}, progress, runs, figures)
+    rules = partition or grid.own(Partition)
+    outcome, _ = _evaluated(grid, options, rules, {"diamond": rules.diamond}, progress, runs, figures)
     return outcome
 
 
-def note_evaluation(store: Store, options: Evaluate, *, progress: Progress | None = None) -> RunRecord:
+def note_evaluation(grid: OnGrid, options: Evaluate, *, progress: Progress | None = None) -> RunRecord:
     """Evaluate by the study's own tier rules, and make these options the study's own."""
-    with store.read() as tx:
-        rules = own(tx, Partition, {})
-    _, run = _evaluated(store, options, rules, {}, progress)
+    _, run = _evaluated(grid, options, grid.own(Partition), {}, progress)
     return run
 
 
-def costs(store: Store, options: Evaluate, rules: Partition) -> list[tuple[str, Cost]]:
-    """What each system would ask of a service; asks nothing of it."""
-    ground = _ground(store, options, rules)
+def costs(grid: OnGrid, options: Evaluate, partition: Partition | None = None) -> list[tuple[str, Cost]]:
+    """What each system of an evaluation would ask of a service, without asking."""
+    ground = _ground(grid, options, partition or grid.own(Partition))
     return [(str(system), system.cost(ground.search)) for system in _systems(options)]
 
 
 def _evaluated(
-    store: Store,
+    grid: OnGrid,
     options: Evaluate,
     rules: Partition,
     noted: dict[str, str],
@@ -89,8 +90,8 @@ def _evaluated(
     runs: Path | None = None,
     figures: Path | None = None,
 ) -> tuple[Outcome, RunRecord]:
-    systems, ground = _systems(options), _ground(store, options, rules)
-    store.check_writable()
+    systems, ground = _systems(options), _ground(grid, options, rules)
+    grid.store.check_writable()
     for folder in (runs, figures):
         if folder is not None:
             ready_folder(folder)  # now, and not after hours of ranking
@@ -105,7 +106,7 @@ def _evaluated(
     if figures is not None:
         files |= {figures / name: content for name, content in pictures(outcome).items()}
     counts = {"systems": len(systems), "hs": len(ground.search.hs), "pool": len(ground.search.cn)}
-    with store.write() as tx:
+    with grid.store.write() as tx:
         run = note_run(tx, options.stage, {**as_params(options), **noted}, counts, outcome=outcome.as_data())
         if not noted:
             keep(tx, options, run)
@@ -120,8 +121,8 @@ def _systems(options: Evaluate) -> list[System]:
     return [parse_system(system) for system in options.systems]
 
 
-def _ground(store: Store, options: Evaluate, rules: Partition) -> _Ground:
-    with store.read() as tx:
+def _ground(grid: OnGrid, options: Evaluate, rules: Partition) -> _Ground:
+    with grid.store.read() as tx:
         need_labels(tx, "evaluate")
         tiers = tiers_of(tx, rules)
         pool = pool_ids(tx, tiers, options.pool)

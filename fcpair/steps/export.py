@@ -20,11 +20,11 @@ from fcpair.files.training import Kind, training_sets
 from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.stages.partition import as_tier, tier_rules
-from fcpair.steps.ground import need_labels, note_run, own, scheme_of
+from fcpair.steps.ground import OnGrid, need_labels, note_run, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import Tiers, empty, tier_rows, tiers_of
 from fcpair.steps.pool import pool_ids
-from fcpair.store import Store, Tx, decisions, runs, texts
+from fcpair.store import Tx, decisions, runs, texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,19 +49,19 @@ class Exports:
     `params.Export.kinds` names.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, grid: OnGrid) -> None:
+        self._grid = grid
 
     def qrels(
         self, path: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `export.qrels.grades`."""
         tier = as_tier(tier)
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             rules = _own(tx, rules)
             graded, _ = _graded(tx, tier, options, rules)
         params = _params("qrels", path, rules, tier=tier.label, **options.read_by("qrels"))
-        return _write_file(self._store, path, qrels_text(graded), params, _graded_counts(graded))
+        return _write_file(self._grid, path, qrels_text(graded), params, _graded_counts(graded))
 
     def beir(
         self, folder: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
@@ -69,25 +69,25 @@ class Exports:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `export.beir.beir_files`."""
         tier = as_tier(tier)
         check_new_folder(folder)
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             rules = _own(tx, rules)
             graded, cns = _graded(tx, tier, options, rules)
             files = beir_files(graded, _bodies(tx), cns)
         params = _params("beir", folder, rules, tier=tier.label, **options.read_by("beir"))
-        return _write_folder(self._store, folder, files, params, {"corpus": len(cns), **_graded_counts(graded)})
+        return _write_folder(self._grid, folder, files, params, {"corpus": len(cns), **_graded_counts(graded)})
 
     def hf(self, folder: str | Path, rules: Partition | None = None) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `export.hf.hf_files`."""
         check_new_folder(folder)
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             rules = _own(tx, rules)
             facts = _facts(tx, rules)
-        bronze = tier_rows(self._store, Tier.BRONZE, rules)
+        bronze = tier_rows(self._grid, Tier.BRONZE, rules)
         if bronze.empty:
             raise InputError(empty(Tier.BRONZE))
         files = hf_files(bronze, facts)
         counts = {Path(name).stem: len(rows) for name, rows in files.items() if not isinstance(rows, str)}
-        return _write_folder(self._store, folder, files, _params("hf", folder, rules), counts)
+        return _write_folder(self._grid, folder, files, _params("hf", folder, rules), counts)
 
     def training(
         self, kind: Kind, folder: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
@@ -95,7 +95,7 @@ class Exports:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `export.training`."""
         tier = as_tier(tier)
         check_new_folder(folder)
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             rules = _own(tx, rules)
             tiers = _tiers(tx, rules)
             pairs = _pairs_of(tiers, tier)
@@ -104,7 +104,7 @@ class Exports:
         sets = training_sets(kind, pairs, bodies, options)
         params = _params(kind, folder, rules, tier=tier.label, **options.read_by(kind))
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
-        return _write_folder(self._store, folder, files, params, sets.counts)
+        return _write_folder(self._grid, folder, files, params, sets.counts)
 
     def corpus(
         self,
@@ -121,7 +121,7 @@ class Exports:
         if without is None:
             return self._whole_corpus(path, options)
         without = as_tier(without)
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             rules = _own(tx, rules)
             tiers = _tiers(tx, rules)
             rows = _corpus_rows(tx)
@@ -134,15 +134,15 @@ class Exports:
             )
         counts = {"rows": len(left), "of": len(rows), "without_hs": len(hs_ids), "without_cn": len(cn_ids)}
         params = _params("corpus", path, rules, without=without.label, **options.read_by("corpus"))
-        return _write_file(self._store, path, left, params, counts)
+        return _write_file(self._grid, path, left, params, counts)
 
     def _whole_corpus(self, path: str | Path, options: Export) -> RunRecord:
         if options.pool != Export.pool:
             raise InputError("a pool says which CNs are left out beside the HS of a tier; name the tier (--without)")
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             rows = _corpus_rows(tx)
         params = {"kind": "corpus", "out": str(path)}
-        return _write_file(self._store, path, remaining(rows, (), ()), params, {"rows": len(rows)})
+        return _write_file(self._grid, path, remaining(rows, (), ()), params, {"rows": len(rows)})
 
 
 def _corpus_rows(tx: Tx) -> pd.DataFrame:
@@ -204,9 +204,9 @@ def _params(kind: str, path: str | Path, rules: Partition, **more: Any) -> dict[
 
 
 def _write_file(
-    store: Store, path: str | Path, content: pd.DataFrame | str, params: dict[str, Any], counts: dict[str, Any]
+    grid: OnGrid, path: str | Path, content: pd.DataFrame | str, params: dict[str, Any], counts: dict[str, Any]
 ) -> RunRecord:
-    with store.write() as tx, replacing(path) as temporary:  # it takes its place when all of this is noted
+    with grid.store.write() as tx, replacing(path) as temporary:  # it takes its place when all of this is noted
         if isinstance(content, str):
             temporary.write_text(content, "utf-8", newline="\n")
         else:
@@ -216,13 +216,13 @@ def _write_file(
 
 
 def _write_folder(
-    store: Store,
+    grid: OnGrid,
     path: str | Path,
     files: Mapping[str, pd.DataFrame | str],
     params: dict[str, Any],
     counts: dict[str, Any],
 ) -> RunRecord:
-    with store.write() as tx, new_folder(path) as folder:
+    with grid.store.write() as tx, new_folder(path) as folder:
         for name, content in files.items():
             place = folder / name
             place.parent.mkdir(exist_ok=True)

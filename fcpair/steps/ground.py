@@ -1,4 +1,4 @@
-"""What every step stands on: the label scheme, the note of its run, and the order of the stages."""
+"""What every step stands on: its study or grid, the label scheme, the note of its run, and the order of the stages."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from typing import Any, TypeVar
 from fcpair.errors import ConflictError, StageError, UnknownIdError
 from fcpair.label import parse_scheme
 from fcpair.params import as_params
-from fcpair.records import RunRecord, Scheme
+from fcpair.records import GridKey, RunRecord, Scheme
 from fcpair.steps.opaque import Opaque
-from fcpair.store import Tx, decisions, grids, progress, runs, settings, watch
+from fcpair.store import Store, Tx, decisions, grids, progress, runs, settings, watch
 
 Options = TypeVar("Options")
+MAIN = "main"  # the grid that is meant where there are several and none is named
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
 MORE = ", `fcpair assign --more` deals further labels in this one"
 MADE = {
@@ -27,6 +28,56 @@ MADE = {
     "pair": "pairs",
     "assign": "assignments",
 }
+
+
+class OnStudy:
+    """A study, as the use cases take it that are about all of it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
+        with self.store.read() as tx:
+            return runs.study_facts(tx)
+
+
+class OnGrid(OnStudy):
+    """One grid of a study, as the use cases take it that are about one."""
+
+    def __init__(self, store: Store, grid: GridKey) -> None:
+        super().__init__(store)
+        self.grid = grid
+
+    @property
+    def scheme(self) -> Scheme:
+        """The label scheme."""
+        with self.store.read() as tx:
+            return scheme_of(tx)
+
+    def own(self, cls: type[Options], **given: Any) -> Options:
+        """The grid's own Partition, Annotate, ..., as its settings have them, with what is given in their place."""
+        with self.store.read() as tx:
+            return own(tx, cls, given)
+
+    def has_own(self, cls: type[Options]) -> bool:
+        """Whether options of this kind were ever set; `own` gives the defaults where they were not."""
+        with self.store.read() as tx:
+            return has_own(tx, cls)
+
+
+def find_grid(tx: Tx, name: str | None = None) -> GridKey:
+    """The grid of this name; without a name, the only one, or `main`.
+
+    Raises UnknownIdError, with the names there are, when there is none.
+    """
+    there = {one.name: one for one in grids.keys(tx)}
+    by_default = MAIN if len(there) > 1 else next(iter(there))
+    wanted = by_default if name is None else name
+    if wanted not in there:
+        raise UnknownIdError(f"there is no grid `{wanted}`; the grids of this study: {', '.join(there)}")
+    return there[wanted]
 
 
 def scheme_of(tx: Tx) -> Scheme:

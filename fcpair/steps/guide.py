@@ -7,32 +7,27 @@ from typing import Any
 from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.params import MOST_GUIDELINES
 from fcpair.records import RunRecord
-from fcpair.steps.ground import note_run
+from fcpair.steps.ground import OnStudy, note_run
 from fcpair.steps.people import find
-from fcpair.store import Store, guidelines
+from fcpair.store import guidelines
 
 OVERTAKEN = "somebody else has edited the guidelines since you opened them, and version {} holds now"
 
 
-def current(store: Store) -> tuple[int, str]:
-    """The number and the Markdown of the version that holds."""
-    with store.read() as tx:
-        return guidelines.current(tx)
+def versions(study: OnStudy) -> list[dict[str, Any]]:
+    """Every version of the guidelines, oldest first.
 
-
-def versions(store: Store) -> list[dict[str, Any]]:
-    """Every version, oldest first: `version`, `body`, `at`, `by` (None: as the study was made), `judgements`.
-
-    `judgements` counts those that were given online while it held; for imported ones nobody knows.
+    Keys: `version`, `body`, `at`, `by` (None: as the study was made), and `judgements`, which counts those that were
+    given online while it held; for imported ones nobody knows.
     """
-    with store.read() as tx:
+    with study.store.read() as tx:
         return guidelines.versions(tx)
 
 
-def edit(store: Store, body: str, by: str, seen: int | None = None) -> RunRecord:
-    """Let a new version hold from now on; the earlier ones and what rests on them stay.
+def edit(study: OnStudy, body: str, *, by: str, seen: int | None = None) -> RunRecord:
+    """Let a new version of the guidelines hold from now on; the earlier ones and what rests on them stay.
 
-    `seen` is the version that the text was made from; None: not told.
+    `by` is a person of the study, `seen` the version that was edited; None: not told.
 
     Raises:
         ConflictError: another version than `seen` holds by now.
@@ -40,7 +35,7 @@ def edit(store: Store, body: str, by: str, seen: int | None = None) -> RunRecord
         InputError: an empty text, or one that is too long.
         StageError: the text is the one that holds already.
     """
-    with store.write() as tx:
+    with study.store.write() as tx:
         if not body.strip() or "\0" in body:
             raise InputError("the guidelines are empty or hold a NUL; write what annotators are to do")
         check_length(body)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from fcpair.files import corpus as corpora
 from fcpair.params import Import
 from fcpair.records import RunRecord
-from fcpair.steps.ground import begin_building, note
-from fcpair.store import Store, Tx, texts
+from fcpair.steps.ground import OnStudy, begin_building, note
+from fcpair.store import Tx, texts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def import_corpus(store: Store, options: Import, *, redo: bool = False) -> RunRecord:
-    """Read a corpus into the study."""
+def import_corpus(study: OnStudy, options: Import, *, redo: bool = False) -> RunRecord:
+    """Read the corpus: the source pairs that the study starts from."""
     read = corpora.read_corpus(
         options.path,
         options.format,
@@ -27,7 +27,7 @@ def import_corpus(store: Store, options: Import, *, redo: bool = False) -> RunRe
         cn_id_column=options.cn_id_column,
         unpaired=options.unpaired,
     )
-    with store.write() as tx:
+    with study.store.write() as tx:
         begin_building(tx, "import", redo=redo)
         pairs = read.pairs
         has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))

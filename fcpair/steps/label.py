@@ -17,8 +17,8 @@ from fcpair.label import NO_CODE, SKIP, label_words
 from fcpair.params import Assign
 from fcpair.records import ROLE_IN, Origin, Round, RunRecord, Status
 from fcpair.steps import eligible, handover, settle, validate
-from fcpair.steps.ground import begin_run, has_own, scheme_of
-from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, slots, texts, work
+from fcpair.steps.ground import OnGrid, begin_run, has_own, scheme_of
+from fcpair.store import Tx, decisions, grids, people, progress, runs, slots, texts, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,16 +28,22 @@ OWN, VERDICT = "own_label", "verdict"
 NOBODY = -1  # stands for a person or an assignment that there is not
 
 
-def import_labels(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:
-    """Record the labels of a file: filled-in sheets, or a long table made elsewhere."""
-    with store.write() as tx:
+def import_labels(grid: OnGrid, path: str | Path, *, supersede: bool = False) -> RunRecord:
+    """Record the labels of a file: filled-in sheets, or a long table made elsewhere.
+
+    `supersede` lets a different label replace an earlier one as the current one.
+    """
+    with grid.store.write() as tx:
         given = read_answers(path, label_words(scheme_of(tx)), person="annotator", answer="label")
         return _record(tx, given, Round.LABEL, supersede=supersede)
 
 
-def import_verdicts(store: Store, path: str | Path, *, supersede: bool) -> RunRecord:
-    """Record the verdicts of a file: filled-in sheets, or a long table made elsewhere."""
-    with store.write() as tx:
+def import_verdicts(grid: OnGrid, path: str | Path, *, supersede: bool = False) -> RunRecord:
+    """Record the verdicts of a file: filled-in sheets, or a long table made elsewhere.
+
+    `supersede` lets a different verdict replace an earlier one as the current one.
+    """
+    with grid.store.write() as tx:
         blind = _is_blind(tx, path)
         words = label_words(scheme_of(tx)) if blind else validate.VERDICT_WORDS
         answer, shown = (OWN, "") if blind else (VERDICT, "label")
@@ -270,12 +276,12 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> 
         slots.reclaim(tx, one)
 
 
-def export_labels(store: Store) -> pd.DataFrame:
+def export_labels(grid: OnGrid) -> pd.DataFrame:
     """Every annotator's current answer of each pair, skips included.
 
     Columns: `pair`, `hs_id`, `cn_id`, `annotator`, `label`, `seconds`, `time`, `note`, `origin`.
     """
-    with store.read() as tx:
+    with grid.store.read() as tx:
         names = {choice.code: choice.name for choice in scheme_of(tx)}
         answers = decisions.all_answers(tx, Round.LABEL)
         sides = grids.pairs_by_number(tx, answers["pair_id"]).set_index("pair_id")

@@ -10,11 +10,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.files.corpus import CN
-from fcpair.params import Agree, Partition
 from fcpair.records import Person, Round, Rule
 from fcpair.steps import overview, pulse, settle, tally
-from fcpair.steps.ground import own, scheme_of
-from fcpair.store import Store, Tx, docket, people, slots, texts, watch, work
+from fcpair.steps.ground import OnGrid, scheme_of
+from fcpair.store import Tx, docket, people, slots, texts, watch, work
 
 if TYPE_CHECKING:
     from fcpair.report.data import ReportData
@@ -81,8 +80,8 @@ class _Kept(Generic[Made]):
 class Monitor:
     """The lead's view of a study. One object serves all requests, because it keeps what it made until things change."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, grid: OnGrid) -> None:
+        self._grid = grid
         self._acts: _Kept[_Acts] = _Kept()
         self._figures: _Kept[ReportData] = _Kept()
         self._maps: _Kept[GridMaps | None] = _Kept()
@@ -93,7 +92,7 @@ class Monitor:
 
     def marks(self) -> watch.Marks:
         """Numbers that change when anything happens in the study."""
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             return watch.marks(tx)
 
     def figures(self) -> ReportData:
@@ -103,9 +102,7 @@ class Monitor:
     def _gather(self) -> ReportData:
         from fcpair.steps.report import gather
 
-        with self._store.read() as tx:
-            rules, options = own(tx, Partition, {}), own(tx, Agree, {})
-        return gather(self._store, rules, options)
+        return gather(self._grid)
 
     def maps(self) -> GridMaps | None:
         """The two maps of the grid, light and dark, with their legends; None before there is a grid."""
@@ -119,7 +116,7 @@ class Monitor:
 
     def status(self) -> dict[str, Any]:
         """The study at a glance, as `steps.overview.status` has it."""
-        return self._status.get(self.marks(), lambda: overview.status(self._store))
+        return self._status.get(self.marks(), lambda: overview.status(self._grid))
 
     def stages(self, now: datetime | None = None) -> tuple[pulse.StagePulse, ...]:
         """How labelling, adjudicating and validating go, stage by stage and person by person."""
@@ -135,7 +132,7 @@ class Monitor:
 
     def _find_stages(self, clock: pulse.Clock) -> tuple[pulse.StagePulse, ...]:
         acts = self._all_acts()
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             given = _given(tx)
             vacant = {round_: len(slots.vacant(tx, round_)) for round_ in Round}
             pairs, decided = tally.pair_counts(tx), tally.decided_by(tx)
@@ -161,7 +158,7 @@ class Monitor:
 
     def _find_speed(self) -> SpeedFigures:
         acts = self._all_acts()
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             cns = texts.texts_of(tx, CN)
         bodies = dict(zip(cns["id"].tolist(), cns["body"].tolist(), strict=True))
         found, newest = pulse.speeds(acts.everybody, acts.answers, bodies)
@@ -169,7 +166,7 @@ class Monitor:
 
     def flags(self) -> list[Flag]:
         """The decisions on which the guidelines should say more, newest first."""
-        with self._store.read() as tx:
+        with self._grid.store.read() as tx:
             rows, scheme = watch.flags(tx), scheme_of(tx)
         names = {choice.code: choice.name for choice in scheme}
         return [
@@ -179,7 +176,7 @@ class Monitor:
 
     def _all_acts(self) -> _Acts:
         def read() -> _Acts:
-            with self._store.read() as tx:
+            with self._grid.store.read() as tx:
                 return _read_acts(tx)
 
         return self._acts.get(self.marks(), read)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from fcpair.records import Origin, Role, Round, RunRecord, Status
 from fcpair.steps import adjudicate, settle, tally, validate
 from fcpair.steps.allowance import soon
-from fcpair.store import Store, Tx, decisions, docket, people, progress, runs, slots, work
+from fcpair.steps.ground import OnStudy
+from fcpair.store import Tx, decisions, docket, people, progress, runs, slots, work
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def status(store: Store) -> dict[str, Any]:
+def status(study: OnStudy) -> dict[str, Any]:
     """The study at a glance, as plain values.
 
     Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by number of labels asked), `people`
@@ -25,7 +26,7 @@ def status(store: Store) -> dict[str, Any]:
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
     nothing to do), `next` (what to do now).
     """
-    with store.read() as tx:
+    with study.store.read() as tx:
         facts = runs.study_facts(tx)
         built = progress.built(tx)
         counts = work.counts(tx)
@@ -42,7 +43,7 @@ def status(store: Store) -> dict[str, Any]:
         lost, dealable = validate.lost(tx)
         not_due = docket.verdicts_not_due(tx)
         return {
-            "study": {"file": store.place, "title": facts["title"], "created_at": facts["created_at"]},
+            "study": {"file": study.store.place, "title": facts["title"], "created_at": facts["created_at"]},
             "stages": built,
             "overlap": {str(n): pairs for n, pairs in work.labels_per_pair(tx).items()},
             "people": _people(tx),
@@ -63,12 +64,6 @@ def status(store: Store) -> dict[str, Any]:
         }
 
 
-def simulated(store: Store) -> str | None:
-    """A sentence that says how many judgements are simulated people's; None where none is."""
-    with store.read() as tx:
-        return simulated_note(decisions.origins(tx))
-
-
 def simulated_note(origins: dict[str, int]) -> str | None:
     """What a reader must know when answers were made up; None when none were."""
     made_up = origins.get(Origin.SIMULATED.value, 0)
@@ -79,14 +74,8 @@ def simulated_note(origins: dict[str, int]) -> str | None:
     return f"{made_up:,} of {n:,} judgements are SIMULATED; {what}"
 
 
-def look_again(store: Store) -> list[str]:
-    """What a reader must know when labels changed after people had decided or validated."""
-    with store.read() as tx:
-        return look_again_notes(tx)
-
-
 def look_again_notes(tx: Tx) -> list[str]:
-    """The same, as it is in a transaction that is under way."""
+    """What a reader must know when labels changed after people had decided or validated."""
     return _look_again(len(settle.overtaken(tx)), len(validate.lost(tx)[0]))
 
 
@@ -194,7 +183,7 @@ def _next(
     return next((step for due, step in steps if due), done)
 
 
-def log(store: Store) -> list[RunRecord]:
+def log(study: OnStudy) -> list[RunRecord]:
     """Every run of every stage, oldest first."""
-    with store.read() as tx:
+    with study.store.read() as tx:
         return runs.runs(tx)

@@ -8,16 +8,16 @@ from fcpair.params import Pair
 from fcpair.records import RunRecord
 from fcpair.stages import retrieve
 from fcpair.stages.pair import even_shares
-from fcpair.steps.ground import begin_building, note
-from fcpair.store import Store, grids
+from fcpair.steps.ground import OnGrid, begin_building, note
+from fcpair.store import grids
 
 if TYPE_CHECKING:
     pass
 
 
-def make_grid(store: Store, options: Pair, *, redo: bool = False) -> RunRecord:
-    """Cross the selected HS with all candidates, or with as many as are drawn, less the corpus unless it is kept."""
-    with store.write(bulk=True) as tx:
+def make_grid(grid: OnGrid, options: Pair, *, redo: bool = False) -> RunRecord:
+    """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept."""
+    with grid.store.write(bulk=True) as tx:
         begin_building(tx, "pair", redo=redo)
         there = grids.candidates(tx)
         n = len(there) if options.candidates is None else options.candidates

@@ -18,11 +18,11 @@ from fcpair.label import NO_CODE, SKIP, VERDICTS, WITHDRAWN
 from fcpair.params import Partition
 from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Scheme, Tier, TierCheck
 from fcpair.stages.adjudicate import tally
-from fcpair.stages.partition import Evidence, TierRule, grade, passes, reasons, tables, tier_rules
+from fcpair.stages.partition import Evidence, TierRule, as_tier, grade, passes, reasons, tables, tier_rules
 from fcpair.stages.validate import combine
 from fcpair.steps import settle
-from fcpair.steps.ground import need_labels, note, note_run, scheme_of, texts_of
-from fcpair.store import Store, Tx, decisions, grids, runs
+from fcpair.steps.ground import OnGrid, need_labels, note, note_run, own, scheme_of, texts_of
+from fcpair.store import Tx, decisions, grids, runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,18 +45,21 @@ class Tiers:
     n_second_look: int = 0
 
 
-def partition(store: Store, options: Partition) -> Tiers:
-    """Derive the tiers from judgements, adjudications and verdicts."""
-    with store.read() as tx:
+def partition(grid: OnGrid, options: Partition | None = None) -> Tiers:
+    """Derive Diamond, Gold, Silver and Bronze from judgements, adjudications and verdicts.
+
+    Here and below, the grid's own rules hold when no options are given.
+    """
+    with grid.store.read() as tx:
         need_labels(tx, "partition")
-        return tiers_of(tx, options)
+        return tiers_of(tx, options or own(tx, Partition, {}))
 
 
-def note_partition(store: Store, options: Partition) -> RunRecord:
+def note_partition(grid: OnGrid, options: Partition) -> RunRecord:
     """Derive the tiers, and make these rules the study's own."""
-    pairs = partition(store, options).pairs
+    pairs = partition(grid, options).pairs
     counts = {tier.label: int((pairs["tier"] >= tier).sum()) for tier in reversed(Tier)}
-    with store.write() as tx:
+    with grid.store.write() as tx:
         return note(tx, options, counts)
 
 
@@ -101,24 +104,28 @@ def _align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np
     return np.where(keys[at] == pairs, values[at], NO_CODE)
 
 
-def tier_rows(store: Store, tier: Tier, options: Partition, *, published: bool = False) -> pd.DataFrame:
-    """The pairs of a tier with texts, label, verdict, each annotator's label and metadata, by number.
+def tier_rows(
+    grid: OnGrid, tier: Tier | str, options: Partition | None = None, *, published: bool = False
+) -> pd.DataFrame:
+    """The pairs of a tier (`Tier.GOLD`, or its name, `"gold"`), as `release` writes them, by number.
 
-    `published` gives FC-CONAN's column names instead, and raises InputError where the labels are not its three; a last
-    column `simulated` is added there only when something does rest on simulated people.
+    They have texts, label, verdict, each annotator's label and metadata. `published` gives FC-CONAN's column names
+    instead, and raises InputError where the labels are not its three; a last column `simulated` is added there only
+    when something does rest on simulated people.
     """
-    return tier_start(store, tier, options, None, published=published)[0]
+    return tier_start(grid, tier, None, options, published=published)[0]
 
 
 def tier_start(
-    store: Store, tier: Tier, options: Partition, first: int | None, *, published: bool = False
+    grid: OnGrid, tier: Tier | str, first: int | None, options: Partition | None = None, *, published: bool = False
 ) -> tuple[pd.DataFrame, int]:
-    """The first pairs of a tier, all where None is given, as `tier_rows` has them, and how many there are in all."""
-    with store.read() as tx:
+    """The first pairs of a tier, all for None, as `tier` has them, and how many there are in all."""
+    tier = as_tier(tier)
+    with grid.store.read() as tx:
         need_labels(tx, "partition")
         if published:
             need_published_scheme(scheme_of(tx))
-        tiers = tiers_of(tx, options)
+        tiers = tiers_of(tx, options or own(tx, Partition, {}))
         inside = tiers.pairs[tiers.pairs["tier"] >= tier].reset_index(drop=True)
         pairs = inside if first is None else inside.head(first)
         asked_for = pairs["pair_id"].tolist()
@@ -152,10 +159,13 @@ def _in_published_columns(
     return table.assign(simulated=simulated) if simulated.any() else table
 
 
-def release(store: Store, tier: Tier, path: str | Path, options: Partition, *, published: bool = False) -> RunRecord:
-    """Write a tier to a file and note what was released: its rule, counts and content hash."""
+def release(
+    grid: OnGrid, tier: Tier | str, path: str | Path, options: Partition | None = None, *, published: bool = False
+) -> RunRecord:
+    """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
+    tier, options = as_tier(tier), options or grid.own(Partition)
     check_suffix(path)
-    rows = tier_rows(store, tier, options, published=published)
+    rows = tier_rows(grid, tier, options, published=published)
     if rows.empty:
         raise InputError(empty(tier))
     rule = next(rule for rule in tier_rules(options.diamond) if rule.tier is tier)
@@ -164,7 +174,7 @@ def release(store: Store, tier: Tier, path: str | Path, options: Partition, *, p
     with replacing(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
-        with store.write() as tx:  # short: whoever answers meanwhile waits for its end
+        with grid.store.write() as tx:  # short: whoever answers meanwhile waits for its end
             runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
             return note_run(tx, "partition", params, {**counts, "sha256": sha256})
 
@@ -174,18 +184,18 @@ def empty(tier: Tier) -> str:
     return f"{tier.label} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
 
 
-def explain(store: Store, pair_id: int, options: Partition) -> Explanation:
-    """Say why a pair is in the tier in which it is."""
+def explain(grid: OnGrid, pair_id: int, options: Partition | None = None) -> Explanation:
+    """Say why a pair is where it is; raises UnknownIdError when there is none of that number."""
     import pandas as pd
 
-    with store.read() as tx:
+    with grid.store.read() as tx:
         hs, cn = texts_of(tx, pair_id)
-        scheme = scheme_of(tx)
+        scheme, rules = scheme_of(tx), tier_rules((options or own(tx, Partition, {})).diamond)
         labels = decisions.current_labels(tx, "pair_id", "code", pair_ids=[pair_id])
         history = decisions.decision_history(tx, pair_id)
         newest = history.iloc[-1] if len(history) else None
         discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
-        checks = _checks(_evidence(tx, labels, scheme), tier_rules(options.diamond), len(labels), discarded=discarded)
+        checks = _checks(_evidence(tx, labels, scheme), rules, len(labels), discarded=discarded)
         best = max((check.tier for check in checks if check.passed), default=None)
         return Explanation(
             pair_id,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import apart
 from fcpair.records import Person, Role, Round, RunRecord, Status
-from fcpair.steps.ground import note_run
+from fcpair.steps.ground import OnStudy, note_run
 from fcpair.steps.handover import refill
-from fcpair.store import Store, Tx, decisions, people, work
+from fcpair.store import Tx, decisions, people, work
 
 SEE_LABELS = (Role.ADJUDICATOR, Role.LEAD)
 LONGEST_NAME = 60  # a sheet is named for its person, and a file name holds 255 bytes
 _PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v"}
 
 
-def add(store: Store, names: list[str], role: Role) -> list[Person]:
-    """Add people in one role; they get the work that nobody could take so far."""
-    with store.write() as tx:
+def add(study: OnStudy, names: list[str], role: Role) -> list[Person]:
+    """Add people in one role under pseudonyms; they get the work that nobody could take so far."""
+    with study.store.write() as tx:
         known = [one.name for one in people.people(tx)]
         twice = [name for name in names if name in known or names.count(name) > 1]
         for name in names:
@@ -37,12 +37,6 @@ def check_pseudonym(name: str) -> None:
             f"`{name}` cannot be a pseudonym; use a word of at most {LONGEST_NAME} characters without commas, dots, "
             "slashes and outer spaces"
         )
-
-
-def everybody(store: Store) -> list[Person]:
-    """Everybody who takes or took part."""
-    with store.read() as tx:
-        return people.people(tx)
 
 
 def find(tx: Tx, name: str) -> Person:
@@ -95,9 +89,12 @@ def _how_to_add(role: Role) -> str:
     return f"fcpair people add NAME --role {role}"
 
 
-def change_role(store: Store, name: str, role: Role) -> RunRecord:
-    """Give a person without open work another role; who has seen labels cannot come to give any."""
-    with store.write() as tx:
+def change_role(study: OnStudy, name: str, role: Role) -> RunRecord:
+    """Give a person without open work another role; who has seen labels cannot come to give any.
+
+    Raises UnknownIdError when there is nobody of that name.
+    """
+    with study.store.write() as tx:
         person = find(tx, name)
         if person.role in SEE_LABELS and role is Role.ANNOTATOR and decisions.n_judgements(tx, Round.LABEL):
             raise StageError(
@@ -112,9 +109,9 @@ def change_role(store: Store, name: str, role: Role) -> RunRecord:
         return note_run(tx, "people", params, refill(tx, seed=0))
 
 
-def retire(store: Store, name: str, *, seed: int) -> RunRecord:
-    """Let a person go: what they did stays, what is open goes to others."""
-    with store.write() as tx:
+def retire(study: OnStudy, name: str, *, seed: int = 0) -> RunRecord:
+    """Let a person go; open work goes to others, what they did stays."""
+    with study.store.write() as tx:
         person = find(tx, name)
         if person.retired:
             raise StageError(f"`{name}` has been retired already")
@@ -124,9 +121,9 @@ def retire(store: Store, name: str, *, seed: int) -> RunRecord:
         return note_run(tx, "people", {"retire": name, "seed": seed}, counts)
 
 
-def hand_over(store: Store, name: str, to: str | None, *, seed: int) -> RunRecord:
-    """Give a person's open work to one other person, as far as they may take it, and the rest to all others."""
-    with store.write() as tx:
+def hand_over(study: OnStudy, name: str, to: str | None = None, *, seed: int = 0) -> RunRecord:
+    """Give a person's open work to `to`, as far as they may take it, and the rest to all others in their role."""
+    with study.store.write() as tx:
         person = find(tx, name)
         heir = None if to is None else _heir(tx, person, to)
         withdrawn = work.withdraw(tx, person.id)

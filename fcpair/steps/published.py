@@ -21,12 +21,12 @@ from fcpair.files.published import (
 from fcpair.label import APPROPRIATENESS, NO_CODE
 from fcpair.params import Import
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
-from fcpair.steps.ground import begin_run, file_setting, scheme_of
+from fcpair.steps.ground import OnGrid, begin_run, file_setting, scheme_of
 from fcpair.steps.import_ import add_side
 from fcpair.steps.label import locate, save_answers
 from fcpair.steps.settle import settle
 from fcpair.steps.validate import with_decisions
-from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, settings, work
+from fcpair.store import Tx, decisions, grids, people, progress, runs, settings, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,15 +35,15 @@ FORMAT = "fc-conan"
 TAKEN_OVER = "published"  # the settings that say from where
 
 
-def import_published(store: Store, path: str | Path) -> RunRecord:
-    """Record what a published partition says; an empty study gets its texts and grid from the file too.
+def import_published(grid: OnGrid, path: str | Path) -> RunRecord:
+    """Record a published FC-CONAN partition: labels, final labels, verdicts; an empty study gets its grid too.
 
     Raises:
         StageError: the study has people or judgements of its own, or another label scheme.
         InputError: the file is broken, or has a pair that is not in the study's grid.
     """
     published = read_published(path)
-    with store.write() as tx:
+    with grid.store.write() as tx:
         if people.people(tx) or decisions.n_judgements(tx):
             raise StageError(
                 "the study has people of its own; `fcpair init --study OTHER` makes one for published labels"

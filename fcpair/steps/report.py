@@ -22,10 +22,10 @@ from fcpair.report.page import render
 from fcpair.report.words import counted
 from fcpair.stages.agree import Agreement, agreement
 from fcpair.steps import adjudicate, tally
-from fcpair.steps.ground import scheme_of
+from fcpair.steps.ground import OnStudy, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import tiers_of
-from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, watch, work
+from fcpair.store import Tx, decisions, grids, people, progress, runs, watch, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,21 +49,22 @@ CHANGING = (
 )
 
 
-def write(store: Store, path: str | Path, partition: Partition, options: Agree) -> Path:
-    """Write the report to `path`, whole or not at all; the same study gives the same bytes.
+def write(study: OnStudy, path: str | Path, partition: Partition | None = None, agreement: Agree | None = None) -> Path:
+    """Write everything about the study into one HTML file, at whatever stage it is; changes nothing in it.
 
-    Raises:
-        InputError: there is no such folder.
+    It is written whole or not at all, and the same study gives the same bytes. The study's own options hold where
+    none are given. Raises InputError where there is no such folder.
     """
-    page = render(gather(store, partition, options))
+    page = render(gather(study, partition, agreement))
     with replacing(path) as temporary:
         temporary.write_text(page, "utf-8", newline="\n")
     return Path(path)
 
 
-def gather(store: Store, partition: Partition, options: Agree) -> ReportData:
+def gather(study: OnStudy, partition: Partition | None = None, agreement: Agree | None = None) -> ReportData:
     """Everything that the report says, at whatever stage the study is."""
-    with store.read() as tx:
+    with study.store.read() as tx:
+        rules, options = partition or own(tx, Partition, {}), agreement or own(tx, Agree, {})
         scheme = scheme_of(tx)
         labels = decisions.current_labels(tx, "pair_id", "hs_id", "cn_id", "annotator", "code")
         origins = decisions.origins(tx)
@@ -83,7 +84,7 @@ def gather(store: Store, partition: Partition, options: Agree) -> ReportData:
             agreement=_agreement(labels, scheme, options),
             rules_used=dict(zip(rules_used.index.tolist(), rules_used.tolist(), strict=True)),
             n_need_person=tally.pair_counts(tx).wait_for_person,
-            tiers=_tier_figures(tx, partition) if len(labels) else None,
+            tiers=_tier_figures(tx, rules) if len(labels) else None,
             releases=tuple(runs.releases(tx)),
             evaluation=_evaluation(tx, log),
             annotators=_people(tx, Role.ANNOTATOR, Round.LABEL, scheme, given),

@@ -15,25 +15,28 @@ from fcpair.models.encode import Progress
 from fcpair.params import Retrieve
 from fcpair.records import RunRecord
 from fcpair.stages import retrieve
-from fcpair.steps.ground import begin_building, check_building, check_unmoved, note
+from fcpair.steps.ground import OnGrid, begin_building, check_building, check_unmoved, note
 from fcpair.steps.listed import listed
 from fcpair.steps.runs import ids_of, pooled
-from fcpair.store import Store, Tx, grids, texts, watch
+from fcpair.store import Tx, grids, texts, watch
 
 SHOWN = 10  # HS that a note names
 _log = logging.getLogger(__name__)
 
 
-def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: Progress | None) -> RunRecord:
-    """Bring candidates in: neighbours of the source CNs, less all source CNs; or those of a list; or those of runs."""
+def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
+    """Bring candidates in: neighbours of the source CNs, less all source CNs; or those of a list; or those of runs.
+
+    Raises ModelError when the model cannot be had.
+    """
     if options.list is not None and options.runs:
         raise InputError("say either which candidates to take (--list FILE) or from which runs (--run FILE)")
     if options.list is not None:
-        return _take_listed(store, options, options.list, redo=redo)
+        return _take_listed(grid, options, options.list, redo=redo)
     if options.runs:
-        return _take_pooled(store, options, redo=redo)
+        return _take_pooled(grid, options, redo=redo)
     retrieve.check_k(options.k)
-    with store.read() as tx:
+    with grid.store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
         there, source_ids, marks = texts.source_copies(tx), grids.source_cns(tx), watch.marks(tx)
         if not source_ids:
@@ -48,7 +51,7 @@ def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: P
     candidates = ids[retrieve.candidates(found, sources)].tolist()
     if not candidates:
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
-    with store.write() as tx:
+    with grid.store.write() as tx:
         check_unmoved(tx, marks)
         begin_building(tx, "retrieve", redo=redo)
         grids.set_neighbours(tx, found.assign(source_id=ids[found.pop("source")], cn_id=ids[found.pop("cn")], run=""))
@@ -58,18 +61,18 @@ def bring_in(store: Store, options: Retrieve, *, redo: bool = False, progress: P
         return _noting(tx, run, grids.selected_without_cn(tx), "no CN in the corpus to look from")
 
 
-def _take_listed(store: Store, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:
+def _take_listed(grid: OnGrid, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:
     """Take the candidates of a file; each is a CN of the corpus, source CNs among them."""
-    with store.write() as tx:
+    with grid.store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)
         candidates = listed(tx, corpora.CN, path)
         grids.set_candidates(tx, candidates)
         return note(tx, options, {"candidates": len(candidates)})
 
 
-def _take_pooled(store: Store, options: Retrieve, *, redo: bool) -> RunRecord:
+def _take_pooled(grid: OnGrid, options: Retrieve, *, redo: bool) -> RunRecord:
     """Take what stands at the top of runs for the selected HS, source CNs among them, in the order of the corpus."""
-    with store.write() as tx:
+    with grid.store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)
         found = pooled(tx, options.runs, options.depth)
         if found.empty:

@@ -12,19 +12,19 @@ from fcpair.files import corpus as corpora
 from fcpair.params import Select
 from fcpair.records import RunRecord
 from fcpair.stages import retrieve
-from fcpair.steps.ground import begin_building, note
+from fcpair.steps.ground import OnGrid, begin_building, note
 from fcpair.steps.listed import listed
-from fcpair.store import Store, Tx, grids, texts
+from fcpair.store import Tx, grids, texts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def select(store: Store, options: Select, *, redo: bool = False) -> RunRecord:
-    """Choose the HS of the study: drawn by seed, or as a file lists them."""
+def select(grid: OnGrid, options: Select, *, redo: bool = False) -> RunRecord:
+    """Choose the HS: drawn by seed, or as a file lists them."""
     if (options.hs is None) == (options.list is None):
         raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
-    with store.write() as tx:
+    with grid.store.write() as tx:
         begin_building(tx, "select", redo=redo)
         chosen = listed(tx, corpora.HS, options.list) if options.list else _drawn(tx, options)
         grids.set_selected(tx, chosen)

@@ -10,8 +10,8 @@ from fcpair.files.sheets import Blank, Form, write_sheet
 from fcpair.label import VERDICTS, answer_words
 from fcpair.records import ROLE_IN, Round, Status
 from fcpair.steps import access, eligible
-from fcpair.steps.ground import scheme_of
-from fcpair.store import Store, work
+from fcpair.steps.ground import OnGrid, scheme_of
+from fcpair.store import work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,10 +54,10 @@ def _is_filled_in(columns: pd.DataFrame) -> bool:
     return bool(columns.apply(lambda column: column.str.strip() != "").to_numpy().any())
 
 
-def old_sheets(store: Store, folder: str | Path, round_: Round) -> list[OldSheet]:
+def old_sheets(grid: OnGrid, folder: str | Path, round_: Round = Round.LABEL) -> list[OldSheet]:
     """The sheets in a folder that are kept as they are, or are of somebody who left, by name."""
     folder = Path(folder)
-    with store.read() as tx:
+    with grid.store.read() as tx:
         everybody = {one.name: one for one in people.people(tx)}
         counts = work.counts(tx)
     given = counts[counts["round"] == round_.value]
@@ -79,13 +79,13 @@ def old_sheets(store: Store, folder: str | Path, round_: Round) -> list[OldSheet
 SHEET_COLUMNS = ("annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note")
 
 
-def write_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[str, int]:
-    """Write each annotator's open shard as a sheet to be filled in; returns the rows of each file.
+def write_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[str, int]:
+    """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator.
 
     A file that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
     """
-    access.Access(store).spare()
-    with store.read() as tx:
+    access.Access(grid).spare()
+    with grid.store.read() as tx:
         blank = to_fill_in(tx, "label", answer_words(scheme_of(tx)))
         rows = work.open_work(tx, Round.LABEL).rename(columns={"pair_id": "pair"})
         assigned = not work.counts(tx).empty
@@ -94,8 +94,8 @@ def write_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[s
     return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], Round.LABEL, folder, form, blank)
 
 
-def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv") -> dict[str, int]:
-    """Write each validator's open pairs as a sheet to be filled in; returns the rows of each file.
+def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[str, int]:
+    """Write each validator's open pairs as a sheet to fill in; returns the rows by validator.
 
     The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. Where
     open pairs are of both kinds, those of the present one come first, and the others when these are done. A file that
@@ -103,8 +103,8 @@ def write_validation_sheets(store: Store, folder: str | Path, form: Form = "csv"
     """
     from fcpair.steps.validate import is_blind, label_names
 
-    access.Access(store).spare()
-    with store.read() as tx:
+    access.Access(grid).spare()
+    with grid.store.read() as tx:
         rows = work.open_work(tx, Round.VALIDATE).rename(columns={"pair_id": "pair", "annotator": "validator"})
         if rows.empty:
             dealt = not work.assignments(tx, Round.VALIDATE).empty

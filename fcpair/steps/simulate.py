@@ -13,9 +13,9 @@ from fcpair.params import Simulate, as_params
 from fcpair.records import Origin, Round, RunRecord, Scheme, Status
 from fcpair.stages import simulate as simulation
 from fcpair.steps import handover, settle, validate
-from fcpair.steps.ground import begin_run, scheme_of
+from fcpair.steps.ground import OnGrid, begin_run, scheme_of
 from fcpair.steps.label import save_answers
-from fcpair.store import Store, Tx, decisions, grids, people, runs, settings, work
+from fcpair.store import Tx, decisions, grids, people, runs, settings, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by its first run, and then kept
 
 
-def simulate(store: Store, options: Simulate) -> RunRecord:
+def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
     """Let simulated people answer everything that is open: labels first, else verdicts.
 
     Raises:
         StageError: nothing is open, or a person has answered in this study.
     """
-    with store.write() as tx:
+    with grid.store.write() as tx:
         if n := by_people(tx):
             raise StageError(
                 f"people have answered in this study ({n:,} so far), and simulated answers are not put among theirs; "

@@ -12,9 +12,9 @@ from fcpair.errors import InputError, StageError
 from fcpair.params import Assign
 from fcpair.records import BY_HAND, Role, Round, RunRecord, Status
 from fcpair.steps import handover
-from fcpair.steps.ground import check_unmoved, keep, note_run
+from fcpair.steps.ground import OnGrid, check_unmoved, keep, note_run
 from fcpair.steps.people import expected
-from fcpair.store import Store, Tx, decisions, grids, slots, watch, work
+from fcpair.store import Tx, decisions, grids, slots, watch, work
 from fcpair.store.slots import Heir
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class _Dealt:
     open_: pd.DataFrame
 
 
-def deal_more(store: Store, options: Assign) -> RunRecord:
+def deal_more(grid: OnGrid, options: Assign) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 
     Answers and open work stay where they are; only those who joined after pairs were dealt take over open pairs of
@@ -55,7 +55,7 @@ def deal_more(store: Store, options: Assign) -> RunRecord:
     """
     if options.groups:
         raise InputError("groups are for the first deal; `--more` deals to everybody who may take a pair")
-    with store.read() as tx:
+    with grid.store.read() as tx:
         if work.dealt(tx, Round.LABEL).empty:
             raise StageError("nothing has been dealt yet; `fcpair assign` deals the pairs")
         annotators = _annotators(tx, options.annotators)
@@ -66,7 +66,7 @@ def deal_more(store: Store, options: Assign) -> RunRecord:
     if new.empty and moved.empty and not refilled.rows:
         raise StageError(_nothing(n_unmet + refilled.vacant, int(dealt.settled.sum())))
     given = _in_order(dealt.people, new, moved, options)
-    with store.write() as tx:
+    with grid.store.write() as tx:
         check_unmoved(tx, marks)
         slots.fill(tx, refilled.rows)
         _give(tx, given)

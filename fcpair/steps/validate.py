@@ -14,9 +14,9 @@ from fcpair.params import Validate, as_params
 from fcpair.records import Person, Role, Round, RunRecord, Status
 from fcpair.stages.validate import blind_verdict, draw_pairs
 from fcpair.steps import eligible, handover
-from fcpair.steps.ground import keep, note_run, own, scheme_of
+from fcpair.steps.ground import OnGrid, keep, note_run, own, scheme_of
 from fcpair.steps.people import active
-from fcpair.store import Store, Tx, decisions, people, slots, topics, work
+from fcpair.store import Tx, decisions, people, slots, topics, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +27,8 @@ _WAIT = "{:,} pairs wait until all their labels are in"
 VERDICT_WORDS = label_words(VERDICTS) | {"valid": 1, "not valid": 0}
 
 
-def assign_validation(store: Store, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:
-    """Deal adjudicated pairs to validators, as evenly as the pairs in which they took part allow.
+def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:
+    """Deal adjudicated pairs to validators who took no part in them, as evenly as that allows.
 
     `more` adds pairs to a round that is under way: those without a verdict on the label that they have now; of a part
     of them, first those that had a verdict on another label.
@@ -37,7 +37,7 @@ def assign_validation(store: Store, options: Validate, *, redo: bool = False, mo
 
     from fcpair.stages.assign import shard_order, share_out
 
-    with store.write() as tx:
+    with grid.store.write() as tx:
         was_blind = is_blind(tx)
         if not more:
             _make_way(tx, redo=redo)

@@ -27,35 +27,38 @@ from fcpair.steps import (
     simulate,
     validate,
 )
-from fcpair.steps.ground import has_own, is_own
-from fcpair.store import Store
+from fcpair.steps.ground import OnGrid, OnStudy, find_grid, has_own, is_own
 
-Step = tuple[str, Callable[[Store, Any], RunRecord], Any]
+Step = tuple[str, Callable[[OnGrid, Any], RunRecord], Any]
 
 
-def walk(store: Store, recipe: Recipe, progress: Progress | None, *, loosen: bool = False) -> Iterator[RunRecord]:
+def walk(
+    study: OnStudy, recipe: Recipe, *, progress: Progress | None = None, loosen: bool = False
+) -> Iterator[RunRecord]:
     """Run the stages of `recipe` from the first that is not done, and yield what each did.
 
     Ends where people have to answer, unless the recipe has simulated people do it, where pairs wait for an adjudicator,
-    and at the end of the road. Only to `loosen` does a recipe take back a limit or an opt-out.
+    and at the end of the road. Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
 
     Raises:
         RecipeError: the study is not what the recipe says; nothing was done.
         RecipeEndError: the recipe has no section for the stage that comes next; what was done stands.
     """
-    compare.check(store, recipe, loosen=loosen)
-    while step := _due(store, recipe, progress):
+    compare.check(study, recipe, loosen=loosen)
+    with study.store.read() as tx:
+        grid = OnGrid(study.store, find_grid(tx))
+    while step := _due(grid, recipe, progress):
         section, run, options = step
         if options is None:
             raise RecipeEndError(
                 f"the recipe has no section [{section}], which comes next; add it, or run the stage by hand"
             )
-        yield run(store, options)
+        yield run(grid, options)
 
 
-def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None:
+def _due(grid: OnGrid, recipe: Recipe, progress: Progress | None) -> Step | None:
     """The next stage: its section, how it is run, its options; None when people come next or nothing does."""
-    state = overview.status(store)
+    state = overview.status(grid)
     built, labels, verdicts = state["stages"], state["rounds"]["label"], state["rounds"]["validate"]
     steps: tuple[tuple[Any, Step | None], ...] = (
         (not built["pair"] and not built["import"], ("import", import_.import_corpus, recipe.import_)),
@@ -67,42 +70,42 @@ def _due(store: Store, recipe: Recipe, progress: Progress | None) -> Step | None
         (not built["pair"], ("pair", pair.make_grid, recipe.pair)),
         (not built["assign"], ("assign", assign.assign, recipe.assign)),
         (
-            recipe.annotate and not _is_own(store, recipe.annotate),
+            recipe.annotate and not _is_own(grid, recipe.annotate),
             ("annotate", assign.note_annotate, recipe.annotate),
         ),
         (labels["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
         (labels["open"], None),
-        (not _has_adjudicated(store), ("adjudicate", adjudicate.adjudicate, recipe.adjudicate)),
+        (not _has_adjudicated(grid), ("adjudicate", adjudicate.adjudicate, recipe.adjudicate)),
         (state["adjudications"]["waiting"] or state["adjudications"]["second_look"], None),
         (not sum(verdicts.values()), ("validate", validate.assign_validation, recipe.validate)),
         (verdicts["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
         (verdicts["open"], None),
         (
-            not _is_own(store, recipe.agreement or Agree),
+            not _is_own(grid, recipe.agreement or Agree),
             ("agreement", agree.note_agreement, recipe.agreement or Agree()),
         ),
         (
-            not _is_own(store, recipe.partition or Partition),
+            not _is_own(grid, recipe.partition or Partition),
             ("partition", partition.note_partition, recipe.partition or Partition()),
         ),
         (
-            recipe.evaluate and not _is_own(store, recipe.evaluate),
+            recipe.evaluate and not _is_own(grid, recipe.evaluate),
             ("evaluate", partial(evaluate.note_evaluation, progress=progress), recipe.evaluate),
         ),
     )
     return next((step for due, step in steps if due), None)
 
 
-def _has_adjudicated(store: Store) -> bool:
+def _has_adjudicated(grid: OnGrid) -> bool:
     """Whether a policy has decided, or a published partition came with its decisions.
 
     What people decide one by one sets no policy.
     """
-    with store.read() as tx:
+    with grid.store.read() as tx:
         return has_own(tx, Adjudicate) or published.is_taken_over(tx)
 
 
-def _is_own(store: Store, options: Any) -> bool:
+def _is_own(grid: OnGrid, options: Any) -> bool:
     """Whether these options are the study's own; of a class, whether the study has any of that kind."""
-    with store.read() as tx:
+    with grid.store.read() as tx:
         return has_own(tx, options) if isinstance(options, type) else is_own(tx, options)

@@ -8,9 +8,9 @@ from fcpair.errors import StageError, UnknownIdError
 from fcpair.params import Simulate
 from fcpair.records import ROLE_IN, Round, RunRecord, Status
 from fcpair.steps import access, handover, settle
-from fcpair.steps.ground import LARGEST_ID, begin_run
+from fcpair.steps.ground import LARGEST_ID, OnGrid, begin_run
 from fcpair.steps.published import FORMAT
-from fcpair.store import Store, Tx, decisions, people, runs, slots, work
+from fcpair.store import Tx, decisions, people, runs, slots, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,18 +19,27 @@ COMMAND = {Round.LABEL: "labels", Round.VALIDATE: "validate"}
 ANSWERS = {Round.LABEL: "labels", Round.VALIDATE: "verdicts"}
 
 
-def withdraw(store: Store, run_id: int, round_: Round) -> RunRecord:
-    """Take back every answer that a run brought in a round and that is still the current one.
+def withdraw_labels(grid: OnGrid, run: int) -> RunRecord:
+    """Take the labels back that a run brought, as a whole; `import_labels` and `simulate` return its `id`.
 
-    To each, a judgement is added that withdraws it. Whoever gave it has the pair open again; where they cannot answer
-    any more, or somebody else has in their place, the slot is given to others or stays as it is. An answer that was
-    superseded since leaves the newer one standing.
+    To each that is still the current one, a judgement is added that withdraws it. Whoever gave it has the pair open
+    again; where they cannot answer any more, or somebody else has in their place, the slot is given to others or stays
+    as it is. An answer that was superseded since leaves the newer one standing.
 
     Raises:
         UnknownIdError: there is no such run.
         StageError: the run brought no such answers, an older fcpair did not note them, or they were withdrawn already.
     """
-    with store.write() as tx:
+    return _withdraw(grid, run, Round.LABEL)
+
+
+def withdraw_verdicts(grid: OnGrid, run: int) -> RunRecord:
+    """Take the verdicts back that a run brought, as `withdraw_labels` does with labels."""
+    return _withdraw(grid, run, Round.VALIDATE)
+
+
+def _withdraw(grid: OnGrid, run_id: int, round_: Round) -> RunRecord:
+    with grid.store.write() as tx:
         brought = _brought(tx, run_id, round_)
         current = brought[brought["current"]]
         withdrawal = begin_run(tx, f"{round_.value} withdraw", {"run": run_id})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 
+from fcpair.records import GridKey
 from fcpair.store import checksums, dialect
 from fcpair.store.rows import CHUNK, frame, insert_rows, records
 from fcpair.store.store import Tx
@@ -22,6 +23,11 @@ def add_grid(tx: Tx, scheme: list[dict[str, Any]]) -> None:
     """Note the study's grid: HS x CN, answered by a closed choice."""
     row = {"name": "main", "row_kind": "hs", "column_kind": "cn", "scheme": scheme}
     tx.execute(insert(grid), list(checksums.summed(tx, grid, [row])))
+
+
+def keys(tx: Tx) -> list[GridKey]:
+    """The study's grids, oldest first."""
+    return [GridKey(*row) for row in tx.execute(select(grid.c.id, grid.c.name).order_by(grid.c.id))]
 
 
 def grid_scheme(tx: Tx) -> list[dict[str, Any]]:

@@ -1,1 +1,1 @@
-"""The pages and the JSON API: they parse, call Study, and show."""
+"""The pages and the JSON API: they parse, call Study or Grid, and show."""

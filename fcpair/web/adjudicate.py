@@ -10,8 +10,8 @@ from fastapi import APIRouter, Form, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.errors import ConflictError
+from fcpair.grid import Case, Decided, Ruling
 from fcpair.records import Role, Rule, Visitor
-from fcpair.study import Case, Decided, Ruling
 from fcpair.web.context import Context
 from fcpair.web.direction import direction
 from fcpair.web.door import open_to

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from fcpair.grid import Case, Ruling
 from fcpair.records import Role, ShownText
-from fcpair.study import Case, Ruling
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
 from fcpair.web.schemas import (

@@ -12,9 +12,10 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from fcpair.grid import Docket, Grid
 from fcpair.params import Annotate
 from fcpair.records import Visitor
-from fcpair.study import Docket, Study
+from fcpair.study import Study
 from fcpair.web.door import Door
 from fcpair.web.places import on_pages
 
@@ -40,6 +41,11 @@ class Context:
         facts = self.study.facts
         return {name: facts[name] for name in ("title", "hs_name", "cn_name", "created_at")}
 
+    @cached_property
+    def grid(self) -> Grid:
+        """The grid that is served; one object, as its monitor and its docket keep what is slow to make."""
+        return self.study.grid()
+
     def place_of(self, visitor: Visitor) -> str:
         """What is one person's in a browser is kept under this: of one study, whatever else this address served."""
         return f"{self.facts['created_at']}/{visitor.id}"
@@ -47,7 +53,7 @@ class Context:
     @property
     def docket(self) -> Docket:
         """The adjudicators' work, on the terms on which the study is served."""
-        return self.study.docket.on(self.annotate)
+        return self.grid.docket.on(self.annotate)
 
     def page(self, request: Request, visitor: Visitor | None, name: str, **values: Any) -> HTMLResponse:
         """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `annotate` and `path`."""

@@ -38,7 +38,7 @@ def router(context: Context) -> APIRouter:
 
 
 def _overview(routes: APIRouter, context: Context) -> None:
-    door, study, monitor = context.door, context.study, context.study.monitor
+    door, grid, monitor = context.door, context.grid, context.grid.monitor
 
     def shown(request: Request, visitor: Visitor, name: str) -> dict[str, Any]:
         values = SHOWN_BY | panel(name).values(monitor)
@@ -77,7 +77,7 @@ def _overview(routes: APIRouter, context: Context) -> None:
     def pair(request: Request, pair_id: int) -> Response:
         """Why a pair is where it is."""
         visitor = door.enter(request)
-        told = study.explain(pair_id)
+        told = grid.explain(pair_id)
         # A decision that stands again has the time at which it was made.
         decided = accumulate((str(row["at"]) for row in told.decisions), max)
         timed = [*((str(row["at"]), row) for row in told.answers), *zip(decided, told.decisions, strict=True)]
@@ -86,7 +86,7 @@ def _overview(routes: APIRouter, context: Context) -> None:
 
 
 def _steps(routes: APIRouter, context: Context) -> None:
-    door, study = context.door, context.study
+    door, study, grid = context.door, context.study, context.grid
     lead_policy.add(routes, context)
 
     @routes.get("/lead/steps")
@@ -97,11 +97,11 @@ def _steps(routes: APIRouter, context: Context) -> None:
         log = study.log()
         done = run_numbered(log, run)
         values = {
-            **lead_policy.values(study, lead_policy.chosen(policy, ties) if policy else None),
+            **lead_policy.values(grid, lead_policy.chosen(policy, ties) if policy else None),
             "done": done,
-            "back": lead_policy.way_back(study, log, done),
+            "back": lead_policy.way_back(grid, log, done),
             "state": study.status(),
-            "dealing": study.own(Validate),
+            "dealing": grid.own(Validate),
             "log": log[: -NEWEST_RUNS - 1 : -1],
         }
         return context.page(request, visitor, "lead_steps.html.j2", **SHOWN_BY, **values)
@@ -111,8 +111,8 @@ def _steps(routes: APIRouter, context: Context) -> None:
     def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ticked = False) -> Response:
         """Deal adjudicated pairs to those who validate."""
         door.enter(request)
-        options = replace(study.own(Validate), validators=None, pairs=_number(pairs), blind=blind)
-        return back_to("/lead/steps", study.assign_validation(options, more=more))
+        options = replace(grid.own(Validate), validators=None, pairs=_number(pairs), blind=blind)
+        return back_to("/lead/steps", grid.assign_validation(options, more=more))
 
 
 def _number(given: str) -> int | None:

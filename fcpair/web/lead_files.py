@@ -23,7 +23,6 @@ from fcpair.web.lead_panels import SHOWN_BY
 
 if TYPE_CHECKING:
     from fcpair.files.training import Kind
-    from fcpair.study import Study
 
 TABLES = ("csv", "jsonl", "parquet")
 COLUMNS = ("fcpair", "fc-conan")
@@ -48,7 +47,7 @@ class Asked:
                 raise InputError(f"{name} is `{chosen[name]}`; expected one of {', '.join(allowed)}")
 
 
-Write = Callable[["Study", Path, Asked], object]
+Write = Callable[["Context", Path, Asked], object]
 
 
 @dataclass(frozen=True)
@@ -62,10 +61,10 @@ class Download:
     write: Write
 
 
-def _labels(study: Study, path: Path, _asked: Asked) -> None:
+def _labels(context: Context, path: Path, _asked: Asked) -> None:
     from fcpair.files.tabular import write_table
 
-    rows = study.labels()
+    rows = context.grid.labels()
     if rows.empty:
         raise StageError("there are no labels yet, so there is nothing to download")
     write_table(rows, path)
@@ -76,8 +75,8 @@ def _write_json(path: Path, content: Any) -> None:
 
 
 def _training(kind: Kind, title: str, text: str) -> Download:
-    def write(study: Study, path: Path, asked: Asked) -> None:
-        study.export.training(kind, path, asked.tier, asked.options)
+    def write(context: Context, path: Path, asked: Asked) -> None:
+        context.grid.export.training(kind, path, asked.tier, asked.options)
 
     return Download(title, text, ("tier", *Export.kinds[kind]), f"{{tier}}-{kind}", write)
 
@@ -91,49 +90,49 @@ DOWNLOADS = {
         "The pairs of a tier; kept in the study as a release.",
         ("tier", "form", "columns"),
         "{tier}.{form}",
-        lambda study, path, asked: study.release(asked.tier, path, published=asked.columns == "fc-conan"),
+        lambda context, path, asked: context.grid.release(asked.tier, path, published=asked.columns == "fc-conan"),
     ),
     "report": Download(
         "Report",
         "Everything about the study in one HTML file.",
         (),
         "report.html",
-        lambda study, path, _: study.report(path),
+        lambda context, path, _: context.study.report(path),
     ),
     "agreement": Download(
         "Agreement",
         "Every figure as JSON.",
         (),
         "agreement.json",
-        lambda study, path, _: _write_json(path, study.agreement().as_dict()),
+        lambda context, path, _: _write_json(path, context.grid.agreement().as_dict()),
     ),
     "log": Download(
         "Log",
         "Every run of every stage as JSON.",
         (),
         "log.json",
-        lambda study, path, _: _write_json(path, [asdict(run) for run in study.log()]),
+        lambda context, path, _: _write_json(path, [asdict(run) for run in context.study.log()]),
     ),
     "qrels": Download(
         "TREC qrels",
         "The grades of a tier.",
         ("tier", *Export.kinds["qrels"]),
         "{tier}.qrels",
-        lambda study, path, asked: study.export.qrels(path, asked.tier, asked.options),
+        lambda context, path, asked: context.grid.export.qrels(path, asked.tier, asked.options),
     ),
     "beir": Download(
         "BEIR folder",
         "Pool, queries and grades of a tier.",
         ("tier", *Export.kinds["beir"]),
         "{tier}-beir",
-        lambda study, path, asked: study.export.beir(path, asked.tier, asked.options),
+        lambda context, path, asked: context.grid.export.beir(path, asked.tier, asked.options),
     ),
     "hf": Download(
         "Hugging Face folder",
         "All tiers, with a card; add a licence and a citation.",
         (),
         "dataset",
-        lambda study, path, _: study.export.hf(path),
+        lambda context, path, _: context.grid.export.hf(path),
     ),
     "triplets": _training("triplets", "Triplets", "Anchor, positive and judged negative."),
     "pairs": _training("pairs", "Judged pairs", "Two texts and a label, 1 or 0."),
@@ -143,21 +142,21 @@ DOWNLOADS = {
         "What may be trained on when the tier is the test.",
         ("tier", *Export.kinds["corpus"], "form"),
         "corpus-without-{tier}.{form}",
-        lambda study, path, asked: study.export.corpus(path, asked.tier, asked.options),
+        lambda context, path, asked: context.grid.export.corpus(path, asked.tier, asked.options),
     ),
     "sheets": Download(
         "Sheets",
         "Each annotator's open pairs as a CSV to fill in.",
         (),
         "sheets",
-        lambda study, path, _: study.write_sheets(path),
+        lambda context, path, _: context.grid.write_sheets(path),
     ),
     "validation-sheets": Download(
         "Validation sheets",
         "Each validator's open pairs as a CSV to fill in.",
         (),
         "validation-sheets",
-        lambda study, path, _: study.write_validation_sheets(path),
+        lambda context, path, _: context.grid.write_validation_sheets(path),
     ),
 }
 
@@ -201,7 +200,7 @@ def add(routes: APIRouter, context: Context) -> None:
         chosen = DOWNLOADS[name]
         with TemporaryDirectory() as folder:
             path = Path(folder) / chosen.name.format(tier=asked.tier, form=asked.form)
-            chosen.write(study, path, asked)
+            chosen.write(context, path, asked)
             return _attachment(path)
 
 

@@ -17,10 +17,10 @@ from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_D
 from fcpair.web.direction import direction
 
 if TYPE_CHECKING:
+    from fcpair.grid import Monitor
     from fcpair.records import Scheme
     from fcpair.report.data import PersonFigures
     from fcpair.report.figures import Image
-    from fcpair.study import Monitor
 
 FAST_SHOWN = 20
 HEATS = 10

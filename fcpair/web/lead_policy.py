@@ -8,9 +8,9 @@ from typing import Annotated, Any, cast, get_args
 from fastapi import APIRouter, Form, Request, Response
 
 from fcpair.errors import InputError, StageError
+from fcpair.grid import Grid
 from fcpair.params import Adjudicate, Policy, Ties
 from fcpair.records import DryRun, Role, RunRecord
-from fcpair.study import Study
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
 from fcpair.web.lead_panels import SHOWN_BY
@@ -33,7 +33,7 @@ class WayBack:
 
 def add(routes: APIRouter, context: Context) -> None:
     """Add the act of applying a policy."""
-    door, study = context.door, context.study
+    door, grid = context.door, context.grid
 
     @routes.post("/lead/steps/adjudicate")
     @open_to(Role.LEAD)
@@ -45,14 +45,14 @@ def add(routes: APIRouter, context: Context) -> None:
         So is what would take the place of another policy than the one that the page showed (`seen`).
         """
         visitor = door.enter(request)
-        options, held = chosen(policy, ties), study.policy
-        would = study.adjudicate_dry_run(options)
+        options, held = chosen(policy, ties), grid.policy
+        would = grid.adjudicate_dry_run(options)
         is_overtaken = held not in (None, options) and seen != named(held)
         if is_overtaken or needed(would) not in ("", confirmed):
             values = {"policy": options, "would": would, "confirmed": needed(would), "seen": named(held)}
             values["overtaking"] = held if is_overtaken else None
             return context.page(request, visitor, "lead_confirm_policy.html.j2", **SHOWN_BY, **values)
-        return back_to("/lead/steps", study.adjudicate(options))
+        return back_to("/lead/steps", grid.adjudicate(options))
 
 
 def chosen(policy: str, ties: str) -> Adjudicate:
@@ -73,29 +73,29 @@ def needed(would: DryRun) -> str:
     return f"{would.discards} {n_reopened}" if would.discards or n_reopened else ""
 
 
-def values(study: Study, asked: Adjudicate | None) -> dict[str, Any]:
+def values(grid: Grid, asked: Adjudicate | None) -> dict[str, Any]:
     """What the page shows about a policy: the one that is `asked` about, else the one that holds."""
-    held = study.policy
-    policy = asked or held or study.own(Adjudicate)
+    held = grid.policy
+    policy = asked or held or grid.own(Adjudicate)
     return {
         "policy": policy,
         "held": held,
         "seen": named(held),
         "policies": get_args(Policy),
         "all_ties": get_args(Ties),
-        "would": _would(study, policy),
+        "would": _would(grid, policy),
     }
 
 
-def _would(study: Study, policy: Adjudicate) -> DryRun | None:
+def _would(grid: Grid, policy: Adjudicate) -> DryRun | None:
     """What the policy would do; None while there are no labels."""
     try:
-        return study.adjudicate_dry_run(policy)
+        return grid.adjudicate_dry_run(policy)
     except StageError:
         return None
 
 
-def way_back(study: Study, log: list[RunRecord], done: RunRecord | None) -> WayBack | None:
+def way_back(grid: Grid, log: list[RunRecord], done: RunRecord | None) -> WayBack | None:
     """How to take back what was just done; None where that set no other policy, or where another holds by now."""
     applied = [one for one in log if one.stage == Adjudicate.stage and "policy" in one.params]
     if done is None or not applied or applied[-1].id != done.id:
@@ -103,4 +103,4 @@ def way_back(study: Study, log: list[RunRecord], done: RunRecord | None) -> WayB
     before = Adjudicate(**applied[-2].params) if len(applied) > 1 else Adjudicate()
     if before == Adjudicate(**done.params):
         return None
-    return WayBack(before, needed(study.adjudicate_dry_run(before)), none=len(applied) == 1)
+    return WayBack(before, needed(grid.adjudicate_dry_run(before)), none=len(applied) == 1)

@@ -34,7 +34,7 @@ class State:
 
 def blindly(study: Study) -> None:
     """Validators do not see the label."""
-    study.assign_validation(Validate(blind=True, seed=1), redo=True)
+    study.grid().assign_validation(Validate(blind=True, seed=1), redo=True)
 
 
 def hidden_for(name: str) -> Callable[[Study], None]:
@@ -48,10 +48,11 @@ def hidden_for(name: str) -> Callable[[Study], None]:
 
 def flag(study: Study) -> None:
     """Somebody noted that the guidelines should say more."""
+    grid = study.grid()
     judy = admit(study, "judy")
-    case = study.docket.next(judy.id)
+    case = grid.docket.next(judy.id)
     assert case is not None
-    study.docket.decide(judy.id, Ruling("request-flag", case.pair_id, "appropriate", "What of irony?", True))
+    grid.docket.decide(judy.id, Ruling("request-flag", case.pair_id, "appropriate", "What of irony?", True))
 
 
 def click(name: str) -> Act:

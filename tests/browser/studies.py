@@ -43,14 +43,15 @@ def build(
         folder / "study.db",
         Setup(title="Mild prejudices", guidelines=EXAMPLES / "guidelines.md", hs_name="statement", cn_name="reply"),
     )
+    grid = study.grid()
     study.import_corpus(Import(write_csv(folder / "corpus.csv", rows)))
-    study.select(Select(list=write_csv(folder / "hs.csv", [{"hs": one} for one in hs])))
+    grid.select(Select(list=write_csv(folder / "hs.csv", [{"hs": one} for one in hs])))
     own = {row["cn"] for row in rows if row["hs"] in hs}
     added = dict.fromkeys(cn for _, cn in extra if cn not in own)
     others = dict.fromkeys(row["cn"] for row in rows if row["cn"] not in own and row["language"] == "en")
     set_candidates(study, [*added, *[cn for cn in others if cn not in added][:n_cn]])
-    study.pair(Pair())
+    grid.pair(Pair())
     study.add_people(list(annotators), Role.ANNOTATOR)
-    study.assign(Assign(overlap=overlap or {}, seed=1))
+    grid.assign(Assign(overlap=overlap or {}, seed=1))
     study.close()
     return folder / "study.db"

@@ -37,11 +37,11 @@ def test_pairs_that_are_dealt_anew_blind_or_not_are_asked_about_as_they_are_deal
     host: Callable[..., Host], stages: dict[str, Path], windows: Windows, blind: bool
 ) -> None:
     served = host(stages["checking"])
-    served.study.assign_validation(Validate(blind=not blind, seed=1), redo=True)
+    served.study.grid().assign_validation(Validate(blind=not blind, seed=1), redo=True)
     page = sit(served, windows, "vera", "/validate")
     before, now = (VERDICTS, LABELS) if blind else (LABELS, VERDICTS)
     assert offered(page) == before
-    served.study.assign_validation(Validate(blind=blind, seed=1), redo=True)
+    served.study.grid().assign_validation(Validate(blind=blind, seed=1), redo=True)
     page.wait_for_timeout(HASTE_MS)
     by_key(page, f'[data-answer="{"agree" if blind else "appropriate"}"]')
     expect(page.locator("#banner-text")).to_have_text(NOT_NEEDED)
@@ -51,7 +51,7 @@ def test_pairs_that_are_dealt_anew_blind_or_not_are_asked_about_as_they_are_deal
     assert page.locator("dl [data-asks-for]:visible dd").all_inner_texts() == now
     answer(page, "appropriate" if blind else "agree")
     await_sent(page)
-    with served.study._store.read() as tx:
+    with served.study.store.read() as tx:
         assert len(decisions.current_verdicts(tx)) == 1
 
 

@@ -57,7 +57,7 @@ def test_what_was_typed_stays_while_the_server_cannot_be_reached(served: Host, p
     page.context.set_offline(False)
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(first)
-    (one,) = served.study.docket.decided()
+    (one,) = served.study.grid().docket.decided()
     assert (one.outcome, one.note) == ("appropriate", NOTE)
 
 
@@ -86,7 +86,7 @@ def test_on_a_phone_it_is_seen_that_a_decision_failed_wherever_the_page_is(page:
 def test_what_was_typed_stays_while_another_program_writes(
     served: Host, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(served.study._store, "_patience_s", 0.5)
+    monkeypatch.setattr(served.study.store, "_patience_s", 0.5)
     first = page.locator("#case-name").inner_text()
     page.locator("#note").fill(NOTE)
     with closing(sqlite3.connect(served.study.place, isolation_level=None)) as other:
@@ -98,7 +98,7 @@ def test_what_was_typed_stays_while_another_program_writes(
         other.execute("ROLLBACK")
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(first)
-    (one,) = served.study.docket.decided()
+    (one,) = served.study.grid().docket.decided()
     assert (one.outcome, one.note) == ("appropriate", NOTE)
 
 
@@ -118,7 +118,7 @@ def test_a_decision_is_kept_once_where_the_next_conflict_could_not_be_shown(serv
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(first)
     assert told == ["303"]
-    assert len(served.study.docket.decided()) == 1
+    assert len(served.study.grid().docket.decided()) == 1
 
 
 def test_a_decision_whose_reply_is_lost_is_kept_once(served: Host, page: Page) -> None:
@@ -134,7 +134,7 @@ def test_a_decision_whose_reply_is_lost_is_kept_once(served: Host, page: Page) -
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(first)
     assert len(decided(served)) == 1
-    assert len(served.study.docket.decided()) == 1
+    assert len(served.study.grid().docket.decided()) == 1
 
 
 def test_a_double_click_is_one_decision(served: Host, page: Page) -> None:
@@ -154,7 +154,7 @@ def test_a_double_click_is_one_decision(served: Host, page: Page) -> None:
 
 def test_a_decision_that_was_overtaken_is_told(served: Host, page: Page) -> None:
     pair = int(page.locator("#case-name").inner_text().removeprefix("Pair "))
-    served.study.decide(pair, 0, by="lea")
+    served.study.grid().decide(pair, 0, by="lea")
     page.locator(YES).click()
     expect(page.locator(".notice[role=alert]")).to_contain_text("decided")
     assert standing(served.study)[pair] == (Rule.PERSON, 0)

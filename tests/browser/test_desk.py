@@ -135,7 +135,7 @@ def test_undo_leads_back_and_the_new_answer_is_a_new_judgement(desk: Host, windo
     await_sent(page)
     (assignment, code), (again, changed) = codes(desk)
     assert (assignment, code, changed) == (again, 2, 1)
-    assert desk.study.labels()["label"].tolist() == ["not_sure"]
+    assert desk.study.grid().labels()["label"].tolist() == ["not_sure"]
     expect(page.locator("#count")).to_have_text("1 answered, 14 open")
 
 

@@ -19,4 +19,4 @@ def test_the_link_leads_to_the_terms_and_from_there_to_the_first_pair(desk: Host
     await_pair(page)
     answer(page, "appropriate")
     await_sent(page)
-    assert len(desk.study.labels()) == 1
+    assert len(desk.study.grid().labels()) == 1

@@ -111,7 +111,7 @@ def test_a_skip_needs_no_look(served: Callable[[str], Host], windows: Windows) -
     page = sit(site, windows, "ana")
     with page.expect_response("**/api/judgements"):
         page.keyboard.press("s")
-    assert site.study.labels()["label"].tolist() == ["skip"]
+    assert site.study.grid().labels()["label"].tolist() == ["skip"]
 
 
 def test_without_a_script_too_the_first_press_shows_the_text(served: Callable[[str], Host], windows: Windows) -> None:

@@ -57,7 +57,7 @@ def test_an_annotator_gets_from_the_link_to_the_thanks(desk: Host, windows: Wind
         press(page, "3")
     answer(page, "skip")
     expect(page).to_have_url(THANKS)
-    given = desk.study.labels()["label"].tolist()
+    given = desk.study.grid().labels()["label"].tolist()
     assert sorted(given) == ["appropriate"] * (total - 2) + ["not_appropriate"] + ["skip"]
 
 
@@ -74,12 +74,12 @@ def test_an_adjudicator_decides_and_takes_it_back(
     page.keyboard.press("f")
     decide(page, "[data-key='2']")
     expect(page.locator("#case-name")).to_be_focused()
-    (decided,) = served.study.docket.decided(mine(served))
+    (decided,) = served.study.grid().docket.decided(mine(served))
     assert (decided.outcome, decided.note, decided.flagged) == ("appropriate", "Speaks of something else.", True)
     assert first == f"Pair {decided.pair_id}"
     decide(page, "[data-key=u]")
     expect(page.locator("#case-name")).to_have_text(first)
-    assert served.study.docket.decided(mine(served)) == []
+    assert served.study.grid().docket.decided(mine(served)) == []
 
 
 def mine(served: Host) -> int:

@@ -89,7 +89,7 @@ def open_work_of(served: Host, name: str) -> list[int]:
 def test_before_the_adjudicator_and_the_lead(served: Host, windows: Windows) -> None:
     for name, answered in (("ana", "appropriate"), (NAME, "not_appropriate")):
         label(windows.open(served.url, served.token(name)), served, name, answered)
-    served.study.adjudicate(Adjudicate())
+    served.study.grid().adjudicate(Adjudicate())
     page = windows.open(served.url, served.token("judy"))
     page.goto("/adjudicate")
     check(page, HS, NOTE)
@@ -102,7 +102,7 @@ def test_before_the_adjudicator_and_the_lead(served: Host, windows: Windows) -> 
     lead = windows.open(served.url, served.token("lea"))
     lead.goto("/lead")
     check(lead, HS, NOTE, NAME)
-    lead.goto(f"/lead/pair/{served.study.waiting()[0]}")
+    lead.goto(f"/lead/pair/{served.study.grid().waiting()[0]}")
     check(lead, HS, NOTE, NAME)
 
 

@@ -59,7 +59,7 @@ def change_label(served: Host, pair_id: int, folder: Path) -> str:
 
 def verdicts(served: Host) -> dict[int, int]:
     """The verdicts that count, by pair."""
-    with served.study._store.read() as tx:
+    with served.study.store.read() as tx:
         rows = decisions.current_verdicts(tx, "pair_id", "code")
     return dict(zip(rows["pair_id"].tolist(), rows["code"].tolist(), strict=True))
 
@@ -116,7 +116,7 @@ def test_in_a_blind_round_too_an_answer_that_does_not_count_is_asked_for_again(
     host: Callable[..., Host], stages: dict[str, Path], windows: Windows, tmp_path: Path
 ) -> None:
     served = host(stages["checking"])
-    served.study.assign_validation(Validate(blind=True, seed=1), redo=True)
+    served.study.grid().assign_validation(Validate(blind=True, seed=1), redo=True)
     page = sit(served, windows)
     first = open_pairs(served)[0]
     answer(page, "appropriate")
@@ -139,7 +139,7 @@ def test_a_blind_answer_is_gone_back_to_blind_when_pairs_are_dealt_with_their_la
     host: Callable[..., Host], stages: dict[str, Path], windows: Windows
 ) -> None:
     served = host(stages["checking"])
-    served.study.assign_validation(Validate(pairs=2, blind=True, seed=1), redo=True)
+    served.study.grid().assign_validation(Validate(pairs=2, blind=True, seed=1), redo=True)
     page = sit(served, windows)
     n_blind = len(open_pairs(served))
     assert n_blind
@@ -147,7 +147,7 @@ def test_a_blind_answer_is_gone_back_to_blind_when_pairs_are_dealt_with_their_la
         answer(page, "appropriate")
     page.wait_for_url("**/thanks")
     blind_to_others(served)
-    served.study.assign_validation(Validate(pairs=10, seed=1), more=True)
+    served.study.grid().assign_validation(Validate(pairs=10, seed=1), more=True)
     page.goto(f"{served.url}/validate")
     await_pair(page)
     expect(page.locator("#label-line")).to_be_visible()
@@ -164,7 +164,7 @@ def test_a_blind_answer_is_gone_back_to_blind_when_pairs_are_dealt_with_their_la
     answer(page, "not_appropriate")
     await_sent(page)
     expect(page.locator("#label-line")).to_be_visible()
-    with served.study._store.read() as tx:
+    with served.study.store.read() as tx:
         own = decisions.current_codes(tx, Round.VALIDATE)["own_code"].dropna()
     assert sorted(own) == sorted([0, *[2] * (len(own) - 1)])
 

@@ -40,7 +40,7 @@ def test_the_first_visit_and_some_answers(desk: Host, windows: Windows) -> None:
         answer(page, name, by_touch)
         assert not page.evaluate(IS_WIDER)
     await_sent(page)
-    assert sorted(desk.study.labels()["label"].tolist()) == ["appropriate", "not_appropriate", "skip"]
+    assert sorted(desk.study.grid().labels()["label"].tolist()) == ["appropriate", "not_appropriate", "skip"]
 
 
 def test_every_answer_can_be_touched_without_scrolling(desk: Host, windows: Windows) -> None:

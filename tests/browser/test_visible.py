@@ -194,10 +194,11 @@ MEETS = """([one, other]) => {
 
 def look_again(study: Study, folder: Path) -> None:
     """judy decides a pair, and then its labels change, so that it waits for a second look."""
+    grid = study.grid()
     judy = next(one.id for one in study.people if one.name == "judy")
-    case = study.docket.next(judy)
+    case = grid.docket.next(judy)
     assert case is not None
-    study.docket.decide(judy, Ruling("request-first", case.pair_id, "not_appropriate"))
+    grid.docket.decide(judy, Ruling("request-first", case.pair_id, "not_appropriate"))
     labels = [(who, pair, "not_sure") for pair, who in labels_of(study, case.pair_id)]
     record(study, folder, [(*labels[0][:2], "appropriate"), *labels[1:]], supersede=True)
 

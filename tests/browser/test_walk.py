@@ -95,7 +95,7 @@ class Walk:
         self.ids = {self._texts(one): one for one in people}
 
     def _texts(self, one: int) -> tuple[str, str]:
-        told = self.served.study.explain(one)
+        told = self.served.study.grid().explain(one)
         return told.hs, told.cn
 
     def shown(self, page: Page) -> int:
@@ -204,5 +204,5 @@ def test_nine_annotators_an_adjudicator_two_validators_and_a_lead(
     expected = walk.plan.tiers
     assert list(expected.values()) == sorted(set(expected.values()))
     assert shown_tiers(lead) == expected
-    sizes = served.study.partition().tables[0]
+    sizes = served.study.grid().partition().tables[0]
     assert dict(zip(sizes["tier"], sizes["pairs"], strict=True)) == expected

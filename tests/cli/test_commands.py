@@ -19,6 +19,11 @@ ROAD = [
     *("doctor", "upgrade"),
 ]
 
+ON_A_GRID = {
+    *("select", "retrieve", "pair", "assign", "labels", "simulate", "agreement", "adjudicate", "validate"),
+    *("partition", "explain", "evaluate", "export"),
+}
+
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The path of every command, groups included."""
@@ -99,6 +104,12 @@ def test_every_option_and_argument_is_explained(path: tuple[str, ...]) -> None:
     for parameter in found(path).params:
         if isinstance(parameter, click.Option):
             assert parameter.help, f"--{parameter.name}"
+
+
+def test_every_command_about_a_grid_takes_its_name_and_no_other_does() -> None:
+    leaves = [path for path in ALL if not isinstance(found(path), click.Group)]
+    named = [path for path in leaves if "grid" in {parameter.name for parameter in found(path).params}]
+    assert [path for path in leaves if path[0] in ON_A_GRID] == named
 
 
 @pytest.mark.parametrize("path", ALL, ids=IDS)

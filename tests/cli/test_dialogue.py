@@ -39,15 +39,17 @@ def by_hand(study: Study) -> dict[int, tuple[str, int | None]]:
 
 
 def test_each_key_decides_one_conflict_after_the_other(waiting: Study, fcpair: Fcpair) -> None:
-    first, second, third, *rest = waiting.waiting()
+    grid = waiting.grid()
+    first, second, third, *rest = grid.waiting()
     result = fcpair("adjudicate", "--by", "ada", keys="20xq")
     assert by_hand(waiting) == {first: ("person", 2), second: ("person", 0), third: ("person", None)}
-    assert waiting.waiting() == rest
+    assert grid.waiting() == rest
     assert "3 decided now, 2 wait" in result.stdout
 
 
 def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Study, fcpair: Fcpair) -> None:
-    shown = waiting.conflict(waiting.waiting()[0])
+    grid = waiting.grid()
+    shown = grid.conflict(grid.waiting()[0])
     printed = fcpair("adjudicate", "--by", "ada", keys="q").stdout
     assert shown.hs in printed
     assert shown.cn in printed
@@ -56,62 +58,69 @@ def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Stu
 
 
 def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(waiting: Study, fcpair: Fcpair) -> None:
-    assign.note_annotate(waiting._store, Annotate(daily_limit=2))
-    first, second, third, *_ = waiting.waiting()
+    grid = waiting.grid()
+    assign.note_annotate(waiting.grid(), Annotate(daily_limit=2))
+    first, second, third, *_ = grid.waiting()
     result = fcpair("adjudicate", "--by", "ada", keys="2u002")
     assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}
     assert "You have read 2 pairs today, as many as one person may read in a day." in result.stdout
     assert "2 decided now, 3 wait" in result.stdout
     with pytest.raises(LimitError, match="2 pairs today"):
-        waiting.decide(third, 2, by="ada")
-    waiting.decide(first, 2, by="ada")  # read already
+        grid.decide(third, 2, by="ada")
+    grid.decide(first, 2, by="ada")  # read already
 
 
 def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair) -> None:
-    first, second = waiting.waiting()[:2]
+    grid = waiting.grid()
+    first, second = grid.waiting()[:2]
     fcpair("adjudicate", "--by", "ada", keys="nirony, نه\n22q")
-    assert waiting.explain(first).decisions[-1]["note"] == "irony, نه"
-    assert waiting.explain(second).decisions[-1]["note"] == ""
+    assert grid.explain(first).decisions[-1]["note"] == "irony, نه"
+    assert grid.explain(second).decisions[-1]["note"] == ""
 
 
 @pytest.mark.parametrize("keys", ["nhello\nl0q", "2nhello\nu0q"], ids=["later", "undo"])
 def test_going_on_to_another_pair_drops_a_note(waiting: Study, fcpair: Fcpair, keys: str) -> None:
-    first, second = waiting.waiting()[:2]
+    grid = waiting.grid()
+    first, second = grid.waiting()[:2]
     printed = fcpair("adjudicate", "--by", "ada", keys=keys).stdout
     decided = second if "l0" in keys else first
     assert by_hand(waiting)[decided] == ("person", 0)
-    assert waiting.explain(decided).decisions[-1]["note"] == ""
+    assert grid.explain(decided).decisions[-1]["note"] == ""
     assert "(hello)" not in printed
 
 
 def test_a_note_stays_while_the_pair_is_shown_again(waiting: Study, fcpair: Fcpair) -> None:
-    first = waiting.waiting()[0]
+    grid = waiting.grid()
+    first = grid.waiting()[0]
     printed = fcpair("adjudicate", "--by", "ada", keys="nhello\nu0q").stdout
     assert printed.count(f"pair {first} ·") == 2  # there was nothing to undo
     assert "\nnote: hello\n" in printed
-    assert waiting.explain(first).decisions[-1]["note"] == "hello"
+    assert grid.explain(first).decisions[-1]["note"] == "hello"
 
 
 def test_later_leaves_a_conflict_for_another_time(waiting: Study, fcpair: Fcpair) -> None:
-    first, second = waiting.waiting()[:2]
+    grid = waiting.grid()
+    first, second = grid.waiting()[:2]
     fcpair("adjudicate", "--by", "ada", keys="l2q")
     assert by_hand(waiting) == {second: ("person", 2)}
-    assert first in waiting.waiting()
+    assert first in grid.waiting()
 
 
 def test_undo_takes_the_last_decision_back_and_asks_again(waiting: Study, fcpair: Fcpair) -> None:
-    first = waiting.waiting()[0]
+    grid = waiting.grid()
+    first = grid.waiting()[0]
     result = fcpair("adjudicate", "--by", "ada", keys="2u0q")
     assert f"pair {first} waits again" in result.stdout
     assert by_hand(waiting) == {first: ("person", 0)}
-    assert [row["rule"] for row in waiting.explain(first).decisions] == ["person", "reopened", "person"]
+    assert [row["rule"] for row in grid.explain(first).decisions] == ["person", "reopened", "person"]
 
 
 def test_undo_goes_back_over_pairs_that_were_left_for_later(waiting: Study, fcpair: Fcpair) -> None:
-    first, second, third = waiting.waiting()[:3]
+    grid = waiting.grid()
+    first, second, third = grid.waiting()[:3]
     fcpair("adjudicate", "--by", "ada", keys="2l2uu0q")
     assert by_hand(waiting) == {first: ("person", 0), third: ("reopened", None)}
-    assert {second, third} <= set(waiting.waiting())
+    assert {second, third} <= set(grid.waiting())
 
 
 def test_there_may_be_nothing_to_undo(waiting: Study, fcpair: Fcpair) -> None:
@@ -120,10 +129,11 @@ def test_there_may_be_nothing_to_undo(waiting: Study, fcpair: Fcpair) -> None:
 
 
 def test_irreconcilable_discards_the_pair(waiting: Study, fcpair: Fcpair) -> None:
-    first = waiting.waiting()[0]
+    grid = waiting.grid()
+    first = grid.waiting()[0]
     fcpair("adjudicate", "--by", "ada", keys="xq")
     assert standing(waiting)[first] == ("person", None)
-    assert first not in waiting.waiting()
+    assert first not in grid.waiting()
 
 
 @pytest.mark.parametrize("key", ["1", "9", " ", "é", "\n"])
@@ -192,7 +202,7 @@ def test_the_first_dialogue_decides_what_is_unanimous_and_later_ones_change_no_p
     assert "majority" in {rule for rule, _ in before.values()}
     fcpair("adjudicate", "--by", "ada", keys="q")
     assert standing(study) == before
-    assert study.policy == Adjudicate("majority")
+    assert study.grid().policy == Adjudicate("majority")
 
 
 def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
@@ -204,7 +214,7 @@ def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
     answers = [(who, pair, labels[who]) for who, pair in open_work(study) if (who, pair) != ("cleo", three[0])]
     record(study, tmp_path, answers)
     study.change_role("ana", Role.ADJUDICATOR)
-    disputed = study.waiting()
+    disputed = study.grid().waiting()
     own = {pair for pair in disputed if "ana" in who_had(study)[pair]} - {three[0]}
     printed = fcpair("adjudicate", "--by", "ana", keys="l" * len(disputed)).stdout
     assert "still being labelled: 1" in printed
@@ -215,17 +225,17 @@ def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
 
 
 def decide_in_a_file(study: Study, pair: int, folder: Path, by: str = "") -> None:
-    study.import_outcomes(write_csv(folder / "d.csv", [{"pair": pair, "label": "0", "adjudicator": by}]))
+    study.grid().import_outcomes(write_csv(folder / "d.csv", [{"pair": pair, "label": "0", "adjudicator": by}]))
 
 
 @pytest.mark.parametrize(
     ("decide", "who"),
     [
-        (lambda study, pair, folder: study.decide(pair, 0, by="bo"), "bo"),
+        (lambda study, pair, folder: study.grid().decide(pair, 0, by="bo"), "bo"),
         (lambda study, pair, folder: decide_in_a_file(study, pair, folder, "bo"), "bo (in a file)"),
         (lambda study, pair, folder: decide_in_a_file(study, pair, folder, "ada"), "ada (in a file)"),
         (decide_in_a_file, "a file"),
-        (lambda study, pair, folder: study.adjudicate(Adjudicate("majority", "discard")), "a rule"),
+        (lambda study, pair, folder: study.grid().adjudicate(Adjudicate("majority", "discard")), "a rule"),
     ],
     ids=["person", "named", "oneself", "file", "rule"],
 )
@@ -237,7 +247,8 @@ def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_tol
     decide: Callable[[Study, int, Path], object],
     who: str,
 ) -> None:
-    first, second, *rest = waiting.waiting()
+    grid = waiting.grid()
+    first, second, *rest = grid.waiting()
     keys = iter("n22q")
 
     def read() -> str:
@@ -251,25 +262,26 @@ def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_tol
     assert f"→ nothing was changed: pair {first} has been decided by {who} meanwhile\n" in printed
     assert printed.count(f"pair {first} has been decided") == 1
     if who == "a rule":  # it has discarded all that waited
-        assert waiting.waiting() == []
+        assert grid.waiting() == []
         return
     assert standing(waiting)[first][1] == 0
     assert standing(waiting)[second] == ("person", 2)
-    assert waiting.explain(second).decisions[-1]["note"] == ""
-    assert waiting.waiting() == rest
+    assert grid.explain(second).decisions[-1]["note"] == ""
+    assert grid.waiting() == rest
 
 
 def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_decided(
     at: At, fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     study = Study.open(at("labelled"))
-    pair = study.waiting()[0]
+    grid = study.grid()
+    pair = grid.waiting()[0]
     trio = sorted(ANNOTATORS)
     while len(names := sorted(labels_of(study, pair))) < 3:
-        pair = next(other for other in study.waiting() if other > pair)
+        pair = next(other for other in grid.waiting() if other > pair)
     assert [who for _, who in names] == trio
     record(study, tmp_path, [(who, pair, label) for who, label in zip(trio, "220", strict=True)], supersede=True)
-    keys = iter("l" * study.waiting().index(pair) + "20q")
+    keys = iter("l" * grid.waiting().index(pair) + "20q")
 
     def read() -> str:
         key = next(keys)
@@ -286,15 +298,16 @@ def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_de
 def test_what_was_decided_before_its_labels_changed_is_asked_again(
     waiting: Study, fcpair: Fcpair, tmp_path: Path
 ) -> None:
-    first = waiting.waiting()[0]
+    grid = waiting.grid()
+    first = grid.waiting()[0]
     fcpair("adjudicate", "--by", "ada", keys="2q")
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
-    assert waiting.second_looks() == [first]
+    assert grid.second_looks() == [first]
     printed = fcpair("adjudicate", "--by", "bo", keys="2q").stdout
     asked = "Its labels have changed since it was decided: appropriate. The same answer confirms it."
     assert asked in " ".join(printed.split())
-    assert waiting.second_looks() == []
+    assert grid.second_looks() == []
     for command in (("status",), ("partition",), ("explain", str(first))):
         assert "second look" not in fcpair(*command).stdout + fcpair(*command).stderr
 
@@ -302,19 +315,21 @@ def test_what_was_decided_before_its_labels_changed_is_asked_again(
 def test_undo_of_a_second_look_leaves_what_somebody_else_had_decided(
     waiting: Study, fcpair: Fcpair, tmp_path: Path
 ) -> None:
-    first = waiting.waiting()[0]
-    waiting.decide(first, 2, by="ada")
+    grid = waiting.grid()
+    first = grid.waiting()[0]
+    grid.decide(first, 2, by="ada")
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
     printed = fcpair("adjudicate", "--by", "bo", keys="0uq").stdout
     assert f"→ what was decided before on pair {first} stands again" in printed
     assert by_hand(waiting) == {first: ("person", 2)}
-    assert waiting.second_looks() == [first]
+    assert grid.second_looks() == [first]
 
 
 def test_the_commands_say_what_waits_for_a_second_look(waiting: Study, fcpair: Fcpair, tmp_path: Path) -> None:
-    first = waiting.waiting()[0]
-    waiting.decide(first, 2, by="ada")
+    grid = waiting.grid()
+    first = grid.waiting()[0]
+    grid.decide(first, 2, by="ada")
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
     said = "1 pair was decided before its labels changed and waits for a second look"
@@ -324,12 +339,13 @@ def test_the_commands_say_what_waits_for_a_second_look(waiting: Study, fcpair: F
 
 
 def test_discarding_says_how_many_and_how_to_take_it_back(waiting: Study, fcpair: Fcpair) -> None:
-    before = waiting.waiting()
+    grid = waiting.grid()
+    before = grid.waiting()
     result = fcpair("adjudicate", "--policy", "majority", "--ties", "discard")
     assert "5 pairs were discarded; `fcpair adjudicate --policy majority` takes that back" in result.stderr
-    assert waiting.waiting() == []
+    assert grid.waiting() == []
     fcpair("adjudicate", "--policy", "majority")
-    assert waiting.waiting() == before
+    assert grid.waiting() == before
 
 
 class Terminal:
@@ -368,7 +384,7 @@ class Terminal:
 
 
 def test_a_real_terminal_is_read_key_by_key(waiting: Study) -> None:
-    first = waiting.waiting()[0]
+    first = waiting.grid().waiting()[0]
     command = (sys.executable, "-m", "fcpair", "adjudicate", "--by", "ada", "--study", waiting.place)
     with Terminal(*command) as terminal:
         assert f"pair {first} · 1 of 5" in terminal.read("[q] quit")

@@ -45,14 +45,14 @@ def test_several_sheets_are_read_in_one_call(at: Callable[[str], Path], fcpair: 
 
 
 def test_a_pair_that_was_discarded_is_explained_as_such(at: Callable[[str], Path], fcpair: Fcpair) -> None:
-    study = Study.open(at("labelled"))
-    pair = study.waiting()[0]
-    study.decide(pair, None, by="petra")
+    grid = Study.open(at("labelled")).grid()
+    pair = grid.waiting()[0]
+    grid.decide(pair, None, by="petra")
     said = fcpair("explain", str(pair)).stdout
     assert said.startswith(f"pair {pair}: discarded")
     assert "adjudicated (person by petra): discarded" in said
     assert "bronze   no, because it was discarded" in said
-    study.take_back(pair, by="petra")
+    grid.take_back(pair, by="petra")
     assert fcpair("explain", str(pair)).stdout.startswith(f"pair {pair}: in no tier")
     assert "adjudicated (reopened by petra): taken back" in fcpair("explain", str(pair)).stdout
 
@@ -61,9 +61,10 @@ def test_whatever_rests_on_decisions_says_which_are_older_than_their_labels(
     at: Callable[[str], Path], fcpair: Fcpair, tmp_path: Path
 ) -> None:
     study = Study.open(at("checked"))
-    pair = study.waiting()[0]
-    study.decide(pair, 2, by="petra")
-    rows = study.labels()
+    grid = study.grid()
+    pair = grid.waiting()[0]
+    grid.decide(pair, 2, by="petra")
+    rows = grid.labels()
     one = rows[rows["pair"] == pair].iloc[0]
     other = "not_appropriate" if one["label"] == "appropriate" else "appropriate"
     record(study, tmp_path, [(str(one["annotator"]), pair, other)], supersede=True)

@@ -87,9 +87,9 @@ def test_a_stream_is_printed_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_first_pairs_of_a_tier_are_those_of_the_whole(at: At) -> None:
-    study = Study.open(at("checked"))
-    whole = study.tier("bronze")
-    first, n = study.tier_start("bronze", 3)
+    grid = Study.open(at("checked")).grid()
+    whole = grid.tier("bronze")
+    first, n = grid.tier_start("bronze", 3)
     assert n == len(whole)
     assert first["pair"].tolist() == whole["pair"].tolist()[:3]
     assert first["label.ana"].tolist() == whole["label.ana"].tolist()[:3]

@@ -83,13 +83,13 @@ def test_a_first_run_that_is_stopped_leaves_no_study_behind(
 def test_the_rule_of_a_recipe_is_the_study_s_own_when_the_walk_gets_there_as_the_help_says(
     fcpair: Fcpair, at: At, tmp_path: Path
 ) -> None:
-    study = Study.open(at("checked"))
+    grid = Study.open(at("checked")).grid()
     recipe = written(tmp_path, '[partition]\ndiamond = "majority"\n')
     assert "pairs that wait for a decision: 5" in fcpair("run", recipe).stdout
     assert "[default: the study's own, else unanimous]" in " ".join(fcpair("partition", "--help").stdout.split())
     assert json.loads(fcpair("partition", "--format", "json").stdout)["rules"]["diamond"] == UNANIMOUS
-    for pair in study.waiting():
-        study.decide(pair, 2, by="ada")
+    for pair in grid.waiting():
+        grid.decide(pair, 2, by="ada")
     assert "partition: diamond" in fcpair("run", recipe).stdout
     said = json.loads(fcpair("partition", "--format", "json").stdout)["rules"]["diamond"]
     assert "at least two and more than half" in said

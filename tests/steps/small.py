@@ -51,7 +51,7 @@ def write_corpus(path: Path) -> Path:
 
 def set_candidates(study: Study, bodies: Iterable[str]) -> None:
     """Do what `retrieve` does, without the encoder."""
-    with study._store.write() as tx:
+    with study.store.write() as tx:
         ids = {row.body: row.id for row in _texts(study, "cn")}
         grids.set_candidates(tx, [ids[body] for body in bodies])
 
@@ -59,7 +59,7 @@ def set_candidates(study: Study, bodies: Iterable[str]) -> None:
 def _texts(study: Study, kind: str) -> list[Any]:
     from fcpair.store import texts
 
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         return list(texts.texts_of(tx, kind).itertuples(index=False))
 
 
@@ -80,7 +80,7 @@ def verdict_of(pair: int) -> str:
 
 def open_work(study: Study, round_: Round = Round.LABEL) -> list[tuple[str, int]]:
     """Who has still to answer which pair."""
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         rows = work.open_work(tx, round_)
     return list(zip(rows["annotator"].tolist(), rows["pair_id"].tolist(), strict=True))
 
@@ -88,13 +88,13 @@ def open_work(study: Study, round_: Round = Round.LABEL) -> list[tuple[str, int]
 def record(study: Study, folder: Path, answers: Iterable[tuple[str, int, str]], *, supersede: bool = False) -> Any:
     """Import labels given as (annotator, pair, label)."""
     rows = [{"pair": pair, "annotator": who, "label": label} for who, pair, label in answers]
-    return study.import_labels(write_csv(folder / "some-labels.csv", rows), supersede=supersede)
+    return study.grid().import_labels(write_csv(folder / "some-labels.csv", rows), supersede=supersede)
 
 
 def check(study: Study, folder: Path, answers: Iterable[tuple[str, int, str]], *, supersede: bool = False) -> Any:
     """Import verdicts given as (validator, pair, verdict)."""
     rows = [{"pair": pair, "validator": who, "verdict": verdict} for who, pair, verdict in answers]
-    return study.import_verdicts(write_csv(folder / "some-verdicts.csv", rows), supersede=supersede)
+    return study.grid().import_verdicts(write_csv(folder / "some-verdicts.csv", rows), supersede=supersede)
 
 
 def assert_refused(study: Study, call: Callable[[], object], error: type[Exception], match: str) -> None:
@@ -109,24 +109,25 @@ def build_all(folder: Path) -> dict[str, Path]:
     """The study after each of STAGES, as one file each."""
     path, files = folder / "study.db", {}
     study = Study.create(path, Setup(title="Small"))
+    grid = study.grid()
 
     def assigned() -> None:
         study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-        study.assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=1))
+        grid.assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=1))
 
     def validating() -> None:
         study.add_people(list(VALIDATORS), Role.VALIDATOR)
-        study.assign_validation(Validate(seed=1))
+        grid.assign_validation(Validate(seed=1))
 
     steps: tuple[Callable[[], object], ...] = (
         lambda: None,
         lambda: study.import_corpus(Import(write_corpus(folder / "corpus.csv"), language="en")),
-        lambda: study.select(Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED]))),
+        lambda: grid.select(Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED]))),
         lambda: set_candidates(study, CNS[12:]),
-        lambda: study.pair(Pair()),
+        lambda: grid.pair(Pair()),
         assigned,
         lambda: record(study, folder, [(who, pair, label_of(pair, who)) for who, pair in open_work(study)]),
-        lambda: study.adjudicate(Adjudicate("majority")),
+        lambda: grid.adjudicate(Adjudicate("majority")),
         validating,
         lambda: check(study, folder, [(who, pair, verdict_of(pair)) for who, pair in open_work(study, Round.VALIDATE)]),
     )
@@ -144,14 +145,14 @@ def dump(study: Study | Path) -> str:
 
 def labels_of(study: Study, pair: int | None = None) -> dict[tuple[int, str], str]:
     """The current answer of each pair and annotator."""
-    rows = study.labels()
+    rows = study.grid().labels()
     there = dict(zip(zip(rows["pair"].tolist(), rows["annotator"].tolist(), strict=True), rows["label"], strict=True))
     return {key: str(label) for key, label in there.items() if pair in (None, key[0])}
 
 
 def who_had(study: Study) -> dict[int, set[str]]:
     """The people who were ever given each pair, in any round, or decided it."""
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         names = {one.id: one.name for one in study.people}
         part = decisions.took_part(tx, grids.pairs(tx)["pair_id"].tolist(), list(names))
     found: dict[int, set[str]] = {}
@@ -162,7 +163,7 @@ def who_had(study: Study) -> dict[int, set[str]]:
 
 def standing(study: Study) -> dict[int, tuple[str, int | None]]:
     """The rule and code of each pair's standing decision."""
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         rows = decisions.current_adjudications(tx)
     codes = [None if code < 0 else code for code in rows["code"].astype(float).fillna(-1).astype(int).tolist()]
     return dict(zip(rows["pair_id"].tolist(), zip(rows["rule"].tolist(), codes, strict=True), strict=True))

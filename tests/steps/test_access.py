@@ -109,14 +109,14 @@ def _topic_of_one_hs(study: Study) -> str:
 
     from fcpair.store.tables import text
 
-    with study._store.write() as tx:
+    with study.store.write() as tx:
         for row in tx.execute(text.select().where(text.c.kind == "hs")).all():
             tx.execute(update(text).where(text.c.id == row.id).values(meta={"topic": row.body}))
     return SELECTED[0]
 
 
 def _pairs_about(study: Study, topic: str) -> set[int]:
-    return {pair for _, pair in open_work(study) if study.explain(pair).hs == topic}
+    return {pair for _, pair in open_work(study) if study.grid().explain(pair).hs == topic}
 
 
 def test_open_pairs_of_a_topic_go_to_others(at: At) -> None:
@@ -144,7 +144,7 @@ def test_who_opted_out_before_the_deal_is_spared(at: At) -> None:
     topic = _topic_of_one_hs(study)
     about = _pairs_about(study, topic)
     study.access.opt_out(admit(study, "ana").id, "topic", [topic])
-    study.assign(Assign(overlap={2: 0.25}, seed=3), redo=True)
+    study.grid().assign(Assign(overlap={2: 0.25}, seed=3), redo=True)
     assert not {pair for who, pair in open_work(study) if who == "ana"} & about
     assert {pair for _, pair in open_work(study)} >= about
 

@@ -24,7 +24,7 @@ def docket_of(
 ) -> tuple[Docket, int]:
     """A docket on terms with these limits, and an adjudicator."""
     study.add_people([name], Role.ADJUDICATOR)
-    return study.docket.on(Annotate(daily_limit=daily_limit, total_limit=total_limit)), admit(study, name).id
+    return study.grid().docket.on(Annotate(daily_limit=daily_limit, total_limit=total_limit)), admit(study, name).id
 
 
 def first(docket: Docket, person: int) -> Case:
@@ -71,7 +71,7 @@ def test_a_daily_limit_holds_for_those_who_decide(at: At, next_day: Callable[[],
     for _ in range(2):
         decide(docket, judy, first(docket, judy))
     assert docket.next(judy) is None
-    waiting = study.waiting()[0]
+    waiting = study.grid().waiting()[0]
     for call in (
         lambda: docket.case(judy, waiting),
         lambda: docket.decide(judy, Ruling("r-1234567", waiting, NAMES[0])),
@@ -126,7 +126,7 @@ def test_who_labels_and_then_decides_has_one_allowance(at: At) -> None:
     give(desk, ana, NAMES[0])
     study.hand_over("ana")
     study.change_role("ana", Role.ADJUDICATOR)
-    docket = study.docket.on(Annotate(daily_limit=2))
+    docket = study.grid().docket.on(Annotate(daily_limit=2))
     assert docket.allowance(ana.id) == Allowance(2, 2, 2, None)
     assert docket.next(ana.id) is None
 

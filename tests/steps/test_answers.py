@@ -22,7 +22,7 @@ def assert_rejected(study: Study, path: Path, *said: str, supersede: bool = Fals
     """The file is refused with all these findings, and the study is exactly as it was."""
     before = dump(study)
     with pytest.raises(InputError) as caught:
-        study.import_labels(path, supersede=supersede)
+        study.grid().import_labels(path, supersede=supersede)
     for words in said:
         assert words in str(caught.value)
     assert dump(study) == before
@@ -49,11 +49,12 @@ def test_labels_are_taken_by_pair_number(at: At, tmp_path: Path) -> None:
 
 def test_labels_are_taken_by_the_two_texts_in_any_form_of_the_same_text(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    study.write_sheets(tmp_path / "sheets")
+    grid = study.grid()
+    grid.write_sheets(tmp_path / "sheets")
     row = read_table(tmp_path / "sheets" / "ana.csv").iloc[0]
     decomposed = row["cn"].replace("é", "e\u0301") + "  "
     given = [{"hs": row["hs"], "cn": decomposed, "annotator": "ana", "label": "not_sure"}]
-    study.import_labels(write_csv(tmp_path / "l.csv", given))
+    grid.import_labels(write_csv(tmp_path / "l.csv", given))
     assert labels_of(study) == {(int(row["pair"]), "ana"): "not_sure"}
 
 
@@ -86,19 +87,21 @@ def test_rows_without_a_label_are_not_seen_rather_than_skipped(at: At, tmp_path:
 
 def test_an_untouched_sheet_changes_nothing_but_the_log(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    study.write_sheets(tmp_path)
-    run = study.import_labels(tmp_path / "ana.csv")
+    grid = study.grid()
+    grid.write_sheets(tmp_path)
+    run = grid.import_labels(tmp_path / "ana.csv")
     assert run.counts == {"answers": 0, "skips": 0, "already_there": 0}
     assert labels_of(study) == {}
 
 
 def test_a_filled_in_sheet_is_read_back(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    study.write_sheets(tmp_path)
+    grid = study.grid()
+    grid.write_sheets(tmp_path)
     sheet = read_table(tmp_path / "ben.csv").drop(columns="line").assign(label="2", note="=fine, نه")
     write_table(sheet, tmp_path / "ben.csv")
-    assert study.import_labels(tmp_path / "ben.csv").counts["answers"] == 14
-    assert set(study.labels()["note"]) == {"=fine, نه"}
+    assert grid.import_labels(tmp_path / "ben.csv").counts["answers"] == 14
+    assert set(grid.labels()["note"]) == {"=fine, نه"}
     assert work_of(study, "ben") == []
 
 
@@ -108,28 +111,30 @@ def test_labels_are_taken_from_other_kinds_of_file(at: At, tmp_path: Path, suffi
     pair = work_of(study, "ana")[0]
     table = read_table(write_csv(tmp_path / "l.csv", [{"pair": pair, "annotator": "ana", "label": "2"}]))
     write_table(table.drop(columns="line"), tmp_path / f"l.{suffix}")
-    study.import_labels(tmp_path / f"l.{suffix}")
+    study.grid().import_labels(tmp_path / f"l.{suffix}")
     assert labels_of(study) == {(pair, "ana"): "appropriate"}
 
 
 def test_seconds_time_and_note_are_kept(at: At, tmp_path: Path) -> None:
     study = at("dealt")
+    grid = study.grid()
     pair = work_of(study, "ana")[0]
     row = {"pair": pair, "annotator": "ana", "label": "2", "seconds": "4.5", "time": "2026-01-02T03:04:05+00:00"}
-    study.import_labels(write_csv(tmp_path / "l.csv", [{**row, "note": "hm"}]))
-    kept = study.labels().iloc[0]
+    grid.import_labels(write_csv(tmp_path / "l.csv", [{**row, "note": "hm"}]))
+    kept = grid.labels().iloc[0]
     assert (kept["seconds"], kept["time"], kept["note"]) == (4.5, "2026-01-02T03:04:05+00:00", "hm")
     assert kept["origin"] == "imported"
 
 
 def test_the_same_file_twice_adds_nothing(at: At, tmp_path: Path) -> None:
     study = at("dealt")
+    grid = study.grid()
     answers = [("ana", pair, "2") for pair in work_of(study, "ana")] + [("ben", work_of(study, "ben")[0], "skip")]
     record(study, tmp_path, answers)
-    before = study.labels()
+    before = grid.labels()
     run = record(study, tmp_path, answers)
     assert run.counts == {"answers": 0, "skips": 0, "already_there": 15}
-    assert study.labels().equals(before)
+    assert grid.labels().equals(before)
 
 
 def test_a_shard_may_come_in_piece_by_piece(at: At, tmp_path: Path) -> None:
@@ -147,7 +152,7 @@ def test_supersede_appends_the_newer_answer_and_keeps_the_older(at: At, tmp_path
     run = record(study, tmp_path, [("ana", first, "0"), ("ana", second, "2")], supersede=True)
     assert labels_of(study)[first, "ana"] == "not_appropriate"
     assert run.counts == {"answers": 1, "skips": 0, "already_there": 1}
-    assert [row["answer"] for row in study.explain(first).answers] == ["appropriate", "not_appropriate"]
+    assert [row["answer"] for row in study.grid().explain(first).answers] == ["appropriate", "not_appropriate"]
 
 
 def test_a_label_may_supersede_a_skip_and_a_skip_a_label(at: At, tmp_path: Path) -> None:
@@ -253,7 +258,8 @@ def test_everything_that_is_wrong_with_a_file_is_told_at_once(at: At, tmp_path: 
 
 def test_a_sheet_with_other_texts_is_refused(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    study.write_sheets(tmp_path)
+    grid = study.grid()
+    grid.write_sheets(tmp_path)
     sheet = tmp_path / "ana.csv"
     with sheet.open(encoding="utf-8", newline="") as file:
         rows = [{**row, "label": "2"} for row in csv.DictReader(file)]
@@ -261,7 +267,7 @@ def test_a_sheet_with_other_texts_is_refused(at: At, tmp_path: Path) -> None:
     write_csv(sheet, rows)
     before = dump(study)
     with pytest.raises(InputError, match=f":2: pair {rows[0]['pair']} has other texts in this study") as refusal:
-        study.import_labels(sheet)
+        grid.import_labels(sheet)
     assert len(refusal.value.findings) == 1
     assert dump(study) == before
 
@@ -329,8 +335,9 @@ def test_a_refused_file_leaves_no_assignments_in_an_undealt_study(undealt: Study
 
 def test_a_grid_that_was_made_anew_after_dealing_is_to_be_dealt_again(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    study.pair(Pair(), redo=True)
+    grid = study.grid()
+    grid.pair(Pair(), redo=True)
     path = write_csv(tmp_path / "l.csv", [{"pair": 1, "annotator": "ana", "label": "2"}])
     assert_rejected(study, path, "pair 1 was not dealt to ana")
-    study.assign(Assign())
+    grid.assign(Assign())
     assert study.status()["rounds"]["label"]["open"] == 24

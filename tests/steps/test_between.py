@@ -26,10 +26,10 @@ At = Callable[[str], Study]
 Act = Callable[[Study], object]
 
 LONG: dict[str, tuple[str, Any, str, Act]] = {
-    "retrieve": ("selected", retrieve, "neighbours", lambda study: study.retrieve(Retrieve(k=4))),
-    "assign": ("paired", assign, "deal", lambda study: study.assign(Assign(annotators=3))),
-    "assign --redo": ("dealt", assign, "deal", lambda study: study.assign(Assign(), redo=True)),
-    "assign --more": ("dealt", topup, "top_up", lambda study: study.assign(Assign(overlap={3: 0.5}), more=True)),
+    "retrieve": ("selected", retrieve, "neighbours", lambda study: study.grid().retrieve(Retrieve(k=4))),
+    "assign": ("paired", assign, "deal", lambda study: study.grid().assign(Assign(annotators=3))),
+    "assign --redo": ("dealt", assign, "deal", lambda study: study.grid().assign(Assign(), redo=True)),
+    "assign --more": ("dealt", topup, "top_up", lambda study: study.grid().assign(Assign(overlap={3: 0.5}), more=True)),
 }
 
 
@@ -86,13 +86,14 @@ def test_where_nothing_has_changed_since_it_is_done(at: At, monkeypatch: pytest.
 
 def test_an_answer_that_came_meanwhile_is_kept_and_more_is_not_dealt(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     study = at("dealt")
+    grid = study.grid()
     study.share()
     desk, ana = at_desk(study, "ana")
     n_open = len(open_work(study))
     meanwhile(monkeypatch, topup, "top_up", lambda: give(desk, ana, "appropriate"))
     with pytest.raises(ConflictError):
-        study.assign(Assign(overlap={3: 0.5}), more=True)
-    assert len(study.labels()) == 1
+        grid.assign(Assign(overlap={3: 0.5}), more=True)
+    assert len(grid.labels()) == 1
     assert len(open_work(study)) == n_open - 1
     study.close()
 
@@ -113,14 +114,14 @@ def test_another_process_writes_while_pairs_are_dealt_and_the_command_ends_with_
 def test_a_slot_that_is_foreseen_to_be_taken_over_can_be_moved_to_a_late_joiner(at: At) -> None:
     """What ben leaves finds new hands and is levelled with those who came late, in the same deal."""
     study = at("dealt")
-    with study._store.write() as tx:
+    with study.store.write() as tx:
         from fcpair.store import people, work
 
         ben = next(one for one in study.people if one.name == "ben")
         people.retire(tx, ben.id)
         withdrawn = work.withdraw(tx, ben.id)
         people.add_people(tx, ["dora", "eli", "fay"], Role.ANNOTATOR)
-    run = study.assign(Assign(), more=True)
+    run = study.grid().assign(Assign(), more=True)
     assert run.counts["reassigned"] == withdrawn
     shares = [sum(who == name for who, _ in open_work(study)) for name in ("ana", "cleo", "dora", "eli", "fay")]
     assert max(shares) - min(shares) <= 1

@@ -24,15 +24,16 @@ At = Callable[[str], Study]
 def after_a_blind_round(at: At) -> tuple[Study, dict[int, str]]:
     """vera has answered five pairs blind; five more are dealt with their label since. Her answers by pair."""
     study = at("decided")
+    grid = study.grid()
     study.add_people(["vera"], Role.VALIDATOR)
-    study.assign_validation(Validate(pairs=5, blind=True))
+    grid.assign_validation(Validate(pairs=5, blind=True))
     desk, vera = at_desk(study, "vera")
     given = {}
     for at_ in range(5):
         task = desk.tasks(vera)[0]
         given[task.pair_id] = NAMES[at_ % 3]
         give(desk, vera, given[task.pair_id])
-    study.assign_validation(Validate(pairs=5), more=True)
+    grid.assign_validation(Validate(pairs=5), more=True)
     return study, given
 
 
@@ -82,7 +83,7 @@ def test_dealing_in_another_way_is_said(at: At) -> None:
     study = at("checked")
     record(study, Path(study.place).parent, [(who, 1, "0") for who in sorted(labellers(study, 1))], supersede=True)
     study.add_people(["wim"], Role.VALIDATOR)
-    run = study.assign_validation(Validate(blind=True), more=True)
+    run = study.grid().assign_validation(Validate(blind=True), more=True)
     assert run.notes == (
         "so far the round was not blind, and the pairs dealt now are blind; what was dealt before stays as it was",
     )
@@ -95,13 +96,14 @@ def labellers(study: Study, pair: int) -> set[str]:
 def test_who_has_seen_a_label_of_a_pair_is_not_asked_blind_about_it(at: At, tmp_path: Path) -> None:
     """All verdicts were given with the label in sight; one is lost, and both validators took part in too much."""
     study = at("checked")
+    grid = study.grid()
     pair = 1
     record(study, tmp_path, [(who, pair, "0") for who in sorted(labellers(study, pair))], supersede=True)
     (had,) = who_had(study)[pair] & {"vera", "walt"}
     study.retire(next(who for who in ("vera", "walt") if who != had))
     said = "1 of 1 pairs cannot be validated: every validator took part in them"
-    assert_refused(study, lambda: study.assign_validation(Validate(blind=True), more=True), StageError, said)
-    study.assign_validation(Validate(), more=True)
+    assert_refused(study, lambda: grid.assign_validation(Validate(blind=True), more=True), StageError, said)
+    grid.assign_validation(Validate(), more=True)
     assert open_work(study, Round.VALIDATE) == [(had, pair)]
 
 
@@ -113,7 +115,7 @@ def test_who_answered_blind_may_be_asked_with_the_new_label_in_sight(at: At, tmp
     pair = desk.answers(vera, n=50)[-1].pair_id
     other = "0" if standing(study)[pair][1] == 2 else "2"
     record(study, tmp_path, [(who, pair, other) for who in sorted(labellers(study, pair))], supersede=True)
-    study.assign_validation(Validate(pairs=1), more=True)
+    study.grid().assign_validation(Validate(pairs=1), more=True)
     (task,) = desk.tasks(vera)
     assert (task.pair_id, task.label) == (pair, NAMES[int(other)])
     give(desk, vera, "disagree")
@@ -122,13 +124,14 @@ def test_who_answered_blind_may_be_asked_with_the_new_label_in_sight(at: At, tmp
 
 def test_a_slot_that_was_dealt_blind_stays_blind_in_other_hands(at: At) -> None:
     study = at("decided")
+    grid = study.grid()
     study.add_people(["vera"], Role.VALIDATOR)
-    study.assign_validation(Validate(pairs=2, blind=True))
+    grid.assign_validation(Validate(pairs=2, blind=True))
     desk, vera = at_desk(study, "vera")
     first, second = desk.tasks(vera, 2)
     give(desk, vera, "skip", first.assignment_id, decision_id=first.decision_id)
     give(desk, vera, "appropriate", second.assignment_id, decision_id=second.decision_id)
-    study.assign_validation(Validate(pairs=3), more=True)
+    grid.assign_validation(Validate(pairs=3), more=True)
     study.add_people(["walt"], Role.VALIDATOR)
     desk, walt = at_desk(study, "walt")
     (task,) = desk.tasks(walt, 9)
@@ -153,9 +156,9 @@ def test_a_file_goes_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: P
     assert_refused(study, lambda: check(study, tmp_path, [("vera", old, "agree")], supersede=True), InputError, said)
     own = write_csv(tmp_path / "own.csv", [{"pair": open_[1], "validator": "vera", "own_label": "2"}])
     said = f"pair {open_[1]} was dealt with its label in sight; give `verdict` in a file of its own"
-    assert_refused(study, lambda: study.import_verdicts(own), InputError, said)
+    assert_refused(study, lambda: study.grid().import_verdicts(own), InputError, said)
     own = write_csv(tmp_path / "own.csv", [{"pair": old, "validator": "vera", "own_label": "2"}])
-    study.import_verdicts(own, supersede=True)
+    study.grid().import_verdicts(own, supersede=True)
     assert columns_of(study, old) == (int(standing(study)[old][1] == 2), 2)
 
 
@@ -164,11 +167,11 @@ def test_a_sheet_holds_pairs_of_one_kind_those_of_the_present_one_first(at: At, 
     with closing(sqlite3.connect(study.place)) as connection:
         connection.execute("UPDATE assignment SET status = 'open' WHERE blind AND round = 'validate'")
         connection.commit()
-    study.write_validation_sheets(tmp_path / "one")
+    study.grid().write_validation_sheets(tmp_path / "one")
     rows = read_table(tmp_path / "one" / "vera.csv")
     assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, True, False)
     check(study, tmp_path, [("vera", int(pair), "agree") for pair in rows["pair"]])
-    study.write_validation_sheets(tmp_path / "two")
+    study.grid().write_validation_sheets(tmp_path / "two")
     rows = read_table(tmp_path / "two" / "vera.csv")
     assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, False, True)
 

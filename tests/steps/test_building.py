@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fcpair.errors import FcpairError, InputError, StageError, StudyError
+from fcpair.grid import Grid
 from fcpair.models import encode, find
 from fcpair.models.find import Model
 from fcpair.params import (
@@ -42,7 +43,7 @@ from steps.small import (
 )
 
 At = Callable[[str], Study]
-Call = Callable[[Study, Path], object]
+Call = Callable[[Grid, Path], object]
 
 
 def csv_file(folder: Path, **columns: str) -> Path:
@@ -51,10 +52,10 @@ def csv_file(folder: Path, **columns: str) -> Path:
 
 BUILDING: dict[str, Callable[[Study, Path, bool], object]] = {
     "import": lambda study, folder, redo: study.import_corpus(Import(write_corpus(folder / "c.csv")), redo=redo),
-    "select": lambda study, folder, redo: study.select(Select(hs=3, seed=1), redo=redo),
-    "retrieve": lambda study, folder, redo: study.retrieve(Retrieve(k=2), redo=redo),
-    "pair": lambda study, folder, redo: study.pair(Pair(candidates=4), redo=redo),
-    "assign": lambda study, folder, redo: study.assign(Assign(annotators=3), redo=redo),
+    "select": lambda study, folder, redo: study.grid().select(Select(hs=3, seed=1), redo=redo),
+    "retrieve": lambda study, folder, redo: study.grid().retrieve(Retrieve(k=2), redo=redo),
+    "pair": lambda study, folder, redo: study.grid().pair(Pair(candidates=4), redo=redo),
+    "assign": lambda study, folder, redo: study.grid().assign(Assign(annotators=3), redo=redo),
 }
 DONE = dict(zip(BUILDING, ("imported", "selected", "retrieved", "paired", "dealt"), strict=True))
 MADE = {"import": 21, "select": 4, "retrieve": 6, "pair": 24, "assign": 42}
@@ -80,7 +81,7 @@ def fake_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def built(study: Study) -> dict[str, int]:
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         return progress.built(tx)
 
 
@@ -90,50 +91,50 @@ def built(study: Study) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("stage", "call", "command"),
     [
-        ("empty", lambda study, folder: study.select(Select(hs=1)), "fcpair import"),
-        ("empty", lambda study, folder: study.retrieve(Retrieve()), "fcpair import"),
-        ("imported", lambda study, folder: study.retrieve(Retrieve()), "fcpair select"),
-        ("empty", lambda study, folder: study.pair(Pair()), "fcpair import"),
-        ("selected", lambda study, folder: study.pair(Pair()), "fcpair retrieve"),
-        ("empty", lambda study, folder: study.assign(Assign(annotators=2)), "fcpair import"),
-        ("retrieved", lambda study, folder: study.assign(Assign(annotators=2)), "fcpair pair"),
-        ("paired", lambda study, folder: study.write_sheets(folder), "fcpair assign"),
-        ("paired", lambda study, folder: study.simulate(Simulate()), "fcpair assign"),
+        ("empty", lambda grid, folder: grid.select(Select(hs=1)), "fcpair import"),
+        ("empty", lambda grid, folder: grid.retrieve(Retrieve()), "fcpair import"),
+        ("imported", lambda grid, folder: grid.retrieve(Retrieve()), "fcpair select"),
+        ("empty", lambda grid, folder: grid.pair(Pair()), "fcpair import"),
+        ("selected", lambda grid, folder: grid.pair(Pair()), "fcpair retrieve"),
+        ("empty", lambda grid, folder: grid.assign(Assign(annotators=2)), "fcpair import"),
+        ("retrieved", lambda grid, folder: grid.assign(Assign(annotators=2)), "fcpair pair"),
+        ("paired", lambda grid, folder: grid.write_sheets(folder), "fcpair assign"),
+        ("paired", lambda grid, folder: grid.simulate(Simulate()), "fcpair assign"),
         (
             "empty",
-            lambda study, folder: study.import_labels(csv_file(folder, pair="1", annotator="a", label="0")),
+            lambda grid, folder: grid.import_labels(csv_file(folder, pair="1", annotator="a", label="0")),
             "fcpair pair",
         ),
-        ("dealt", lambda study, folder: study.agreement(Agree()), "fcpair labels import"),
-        ("dealt", lambda study, folder: study.adjudicate(Adjudicate()), "fcpair labels import"),
-        ("dealt", lambda study, folder: study.adjudicate_dry_run(Adjudicate()), "fcpair labels import"),
+        ("dealt", lambda grid, folder: grid.agreement(Agree()), "fcpair labels import"),
+        ("dealt", lambda grid, folder: grid.adjudicate(Adjudicate()), "fcpair labels import"),
+        ("dealt", lambda grid, folder: grid.adjudicate_dry_run(Adjudicate()), "fcpair labels import"),
         (
             "dealt",
-            lambda study, folder: study.import_outcomes(csv_file(folder, pair="1", label="0")),
+            lambda grid, folder: grid.import_outcomes(csv_file(folder, pair="1", label="0")),
             "fcpair labels import",
         ),
-        ("dealt", lambda study, folder: study.partition(Partition()), "fcpair labels import"),
-        ("dealt", lambda study, folder: study.release(Tier.GOLD, folder / "g.csv"), "fcpair labels import"),
-        ("labelled", lambda study, folder: study.assign_validation(Validate(validators=2)), "fcpair adjudicate"),
-        ("decided", lambda study, folder: study.write_validation_sheets(folder), "fcpair validate assign"),
+        ("dealt", lambda grid, folder: grid.partition(Partition()), "fcpair labels import"),
+        ("dealt", lambda grid, folder: grid.release(Tier.GOLD, folder / "g.csv"), "fcpair labels import"),
+        ("labelled", lambda grid, folder: grid.assign_validation(Validate(validators=2)), "fcpair adjudicate"),
+        ("decided", lambda grid, folder: grid.write_validation_sheets(folder), "fcpair validate assign"),
         (
             "decided",
-            lambda study, folder: study.import_verdicts(csv_file(folder, pair="1", validator="v", verdict="agree")),
+            lambda grid, folder: grid.import_verdicts(csv_file(folder, pair="1", validator="v", verdict="agree")),
             "no validator is called `v`|not dealt|fcpair validate assign",
         ),
-        ("paired", lambda study, folder: study.assign(Assign()), "fcpair people add NAME --role annotator"),
-        ("decided", lambda study, folder: study.assign_validation(Validate()), "people add NAME --role validator"),
+        ("paired", lambda grid, folder: grid.assign(Assign()), "fcpair people add NAME --role annotator"),
+        ("decided", lambda grid, folder: grid.assign_validation(Validate()), "people add NAME --role validator"),
     ],
 )
 def test_a_stage_called_too_early_names_the_command_to_run(
     at: At, tmp_path: Path, stage: str, call: Call, command: str
 ) -> None:
     study = at(stage)
-    assert_refused(study, lambda: call(study, tmp_path), FcpairError, command)
+    assert_refused(study, lambda: call(study.grid(), tmp_path), FcpairError, command)
 
 
 def test_waiting_pairs_of_an_unlabelled_study_are_none(at: At) -> None:
-    assert at("dealt").waiting() == []
+    assert at("dealt").grid().waiting() == []
 
 
 @pytest.mark.usefixtures("fake_encoder")
@@ -180,20 +181,20 @@ def test_nothing_that_judgements_rest_on_is_ever_redone(at: At, tmp_path: Path, 
 
 def test_redo_of_a_stage_that_was_not_done_just_does_it(at: At) -> None:
     study = at("imported")
-    study.select(Select(hs=2), redo=True)
+    study.grid().select(Select(hs=2), redo=True)
     assert built(study)["select"] == 2
 
 
 def test_a_redo_that_fails_keeps_what_was_there(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     assert_refused(
-        study, lambda: study.select(Select(hs=99), redo=True), InputError, "99 HS cannot be drawn; there are 6"
+        study, lambda: study.grid().select(Select(hs=99), redo=True), InputError, "99 HS cannot be drawn; there are 6"
     )
 
 
 def test_people_stay_when_pairs_are_dealt_anew(at: At) -> None:
     study = at("dealt")
-    study.assign(Assign(annotators=3, seed=9), redo=True)
+    study.grid().assign(Assign(annotators=3, seed=9), redo=True)
     assert [one.name for one in study.people] == list(ANNOTATORS)
 
 
@@ -233,14 +234,14 @@ def test_a_broken_corpus_leaves_the_study_empty(at: At, tmp_path: Path, table: s
 def test_selected_hs_are_in_the_order_of_the_list(at: At, tmp_path: Path) -> None:
     study = at("imported")
     listed = [HS[4], HS[0], HS[2]]
-    study.select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": hs} for hs in listed])))
-    with study._store.read() as tx:
+    study.grid().select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": hs} for hs in listed])))
+    with study.store.read() as tx:
         assert grids.selected(tx) == [5, 1, 3]
 
 
 def test_a_list_may_have_one_column_of_any_name(at: At, tmp_path: Path) -> None:
     study = at("imported")
-    run = study.select(Select(list=write_csv(tmp_path / "l.csv", [{"hateSpeech": f"  {HS[1]} "}])))
+    run = study.grid().select(Select(list=write_csv(tmp_path / "l.csv", [{"hateSpeech": f"  {HS[1]} "}])))
     assert run.counts == {"hs": 1, "source_cns": 4}
 
 
@@ -249,26 +250,28 @@ def test_every_finding_of_a_list_is_told_at_once(at: At, tmp_path: Path) -> None
     rows = [{"hs": HS[0]}, {"hs": "Nobody said this."}, {"hs": HS[0]}, {"hs": "Nor this."}]
     listed = write_csv(tmp_path / "l.csv", rows)
     said = r"2 things are wrong[\s\S]*:3: this HS is not in the study \(2 lines: 3, 5\)\n.*:4: .*in line 2 already"
-    assert_refused(study, lambda: study.select(Select(list=listed)), InputError, said)
+    assert_refused(study, lambda: study.grid().select(Select(list=listed)), InputError, said)
 
 
 @pytest.mark.parametrize("options", [Select(), Select(hs=2, list=Path("x.csv"))])
 def test_hs_are_either_drawn_or_listed(at: At, options: Select) -> None:
     study = at("imported")
-    assert_refused(study, lambda: study.select(options), InputError, "--hs N.*--list FILE")
+    assert_refused(study, lambda: study.grid().select(options), InputError, "--hs N.*--list FILE")
 
 
 def test_stratify_needs_metadata_that_is_there(at: At) -> None:
     study = at("imported")
     options = Select(hs=2, stratify="mood")
-    assert_refused(study, lambda: study.select(options), InputError, "no HS has metadata `mood`; there is hs_topic")
+    assert_refused(
+        study, lambda: study.grid().select(options), InputError, "no HS has metadata `mood`; there is hs_topic"
+    )
 
 
 @pytest.mark.usefixtures("fake_encoder")
 def test_retrieval_brings_in_neighbours_that_are_no_source_cns_and_keeps_the_model(at: At) -> None:
     study = at("selected")
-    run = study.retrieve(Retrieve(k=4))
-    with study._store.read() as tx:
+    run = study.grid().retrieve(Retrieve(k=4))
+    with study.store.read() as tx:
         sources, candidates = grids.source_cns(tx), grids.candidates(tx)
         brought = [grids.neighbours_of(tx, cn) for cn in candidates]
     assert set(candidates).isdisjoint(sources)
@@ -287,9 +290,10 @@ def test_retrieval_says_when_the_model_does_not_know_the_language(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, language: str, model: str, warned: bool
 ) -> None:
     study = Study.create(tmp_path / "other.db")
+    grid = study.grid()
     study.import_corpus(Import(write_corpus(tmp_path / "corpus.csv"), language=language))
-    study.select(Select(hs=2))
-    study.retrieve(Retrieve(k=4, model=model))
+    grid.select(Select(hs=2))
+    grid.retrieve(Retrieve(k=4, model=model))
     said = "knows English only, but most of the corpus is in the language `de`" in caplog.text
     assert said == warned
     assert ("--model paraphrase-multilingual-MiniLM-L12-v2" in caplog.text) == warned
@@ -298,12 +302,13 @@ def test_retrieval_says_when_the_model_does_not_know_the_language(
 def test_candidates_can_be_listed_and_then_nothing_is_encoded(at: At, tmp_path: Path) -> None:
     """One of the three is a source CN: it stays, but not beside the HS that the corpus pairs it with."""
     study = at("selected")
+    grid = study.grid()
     chosen = [CNS[14], CNS[0], CNS[12]]
-    run = study.retrieve(Retrieve(list=write_csv(tmp_path / "candidates.csv", [{"cn": cn} for cn in chosen])))
+    run = grid.retrieve(Retrieve(list=write_csv(tmp_path / "candidates.csv", [{"cn": cn} for cn in chosen])))
     assert run.counts == {"candidates": 3}
-    made = study.pair(Pair())
+    made = grid.pair(Pair())
     assert (made.counts["pairs"], made.counts["in_corpus"]) == (11, 1)
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         bodies = dict(zip(*(texts.texts_of(tx, "cn")[name].tolist() for name in ("id", "body")), strict=True))
         assert [bodies[cn] for cn in grids.candidates(tx)] == chosen
 
@@ -311,12 +316,13 @@ def test_candidates_can_be_listed_and_then_nothing_is_encoded(at: At, tmp_path: 
 def test_pairs_of_the_corpus_are_kept_when_asked_for(at: At, tmp_path: Path) -> None:
     """Four HS with all 19 CNs: three CNs of each stand in the corpus, and the shared one beside two of them: 14."""
     study = at("selected")
-    study.retrieve(Retrieve(list=write_csv(tmp_path / "all.csv", [{"cn": cn} for cn in (*CNS, SHARED)])))
-    left_out = study.pair(Pair()).counts
-    kept = study.pair(Pair(keep_known=True), redo=True).counts
+    grid = study.grid()
+    grid.retrieve(Retrieve(list=write_csv(tmp_path / "all.csv", [{"cn": cn} for cn in (*CNS, SHARED)])))
+    left_out = grid.pair(Pair()).counts
+    kept = grid.pair(Pair(keep_known=True), redo=True).counts
     assert (left_out["pairs"], left_out["in_corpus"]) == (62, 14)
     assert (kept["pairs"], kept["in_corpus"]) == (76, 14)
-    assert study.own(Pair).keep_known
+    assert grid.own(Pair).keep_known
     study.report(tmp_path / "report.html")
     assert "in the corpus already, so not in the grid" not in (tmp_path / "report.html").read_text("utf-8")
 
@@ -324,15 +330,18 @@ def test_pairs_of_the_corpus_are_kept_when_asked_for(at: At, tmp_path: Path) -> 
 def test_a_candidate_that_is_not_in_the_study_is_refused(at: At, tmp_path: Path) -> None:
     study = at("selected")
     listed = write_csv(tmp_path / "candidates.csv", [{"cn": "Nobody has written this."}])
-    assert_refused(study, lambda: study.retrieve(Retrieve(list=listed)), InputError, "this CN is not in the study")
+    assert_refused(
+        study, lambda: study.grid().retrieve(Retrieve(list=listed)), InputError, "this CN is not in the study"
+    )
 
 
 @pytest.mark.usefixtures("fake_encoder")
 def test_no_candidate_left_is_an_error_that_says_what_to_do(at: At) -> None:
     study = at("imported")
-    study.select(Select(hs=6))
+    grid = study.grid()
+    grid.select(Select(hs=6))
     assert_refused(
-        study, lambda: study.retrieve(Retrieve(k=1)), InputError, "no candidates; raise --k or select fewer HS"
+        study, lambda: grid.retrieve(Retrieve(k=1)), InputError, "no candidates; raise --k or select fewer HS"
     )
 
 
@@ -340,7 +349,7 @@ def test_no_candidate_left_is_an_error_that_says_what_to_do(at: At) -> None:
 def test_candidates_that_are_not_there_cannot_be_drawn(at: At, n: int) -> None:
     study = at("retrieved")
     assert_refused(
-        study, lambda: study.pair(Pair(candidates=n)), InputError, f"{n} candidates cannot be drawn; there are 6"
+        study, lambda: study.grid().pair(Pair(candidates=n)), InputError, f"{n} candidates cannot be drawn; there are 6"
     )
 
 
@@ -348,8 +357,8 @@ def test_the_same_seed_draws_the_same_candidates(at: At) -> None:
     drawn = []
     for seed in (5, 5, 6):
         study = at("retrieved")
-        study.pair(Pair(candidates=3, seed=seed))
-        with study._store.read() as tx:
+        study.grid().pair(Pair(candidates=3, seed=seed))
+        with study.store.read() as tx:
             drawn.append(grids.drawn_candidates(tx))
     assert drawn[0] == drawn[1] != drawn[2]
 
@@ -357,8 +366,8 @@ def test_the_same_seed_draws_the_same_candidates(at: At) -> None:
 def test_pairs_of_the_corpus_stay_out_of_the_grid(at: At) -> None:
     study = at("selected")
     set_candidates(study, [SHARED, *CNS[12:14], CNS[0]])
-    run = study.pair(Pair())
-    with study._store.read() as tx:
+    run = study.grid().pair(Pair())
+    with study.store.read() as tx:
         cells = set(map(tuple, grids.pairs(tx)[["hs_id", "cn_id"]].to_numpy().tolist()))
         corpus = set(map(tuple, grids.corpus_cells(tx).to_numpy().tolist()))
     assert (run.counts["pairs"], run.counts["in_corpus"]) == (13, 3)
@@ -368,34 +377,37 @@ def test_pairs_of_the_corpus_stay_out_of_the_grid(at: At) -> None:
 
 def test_annotators_get_numbered_pseudonyms_when_there_are_none(at: At) -> None:
     study = at("paired")
-    study.assign(Assign(annotators=10))
+    study.grid().assign(Assign(annotators=10))
     assert [one.name for one in study.people][::9] == ["a01", "a10"]
 
 
 def test_a_number_of_annotators_must_be_theirs(at: At) -> None:
     study = at("dealt")
     message = "4 annotators were asked for, but the study has 3 active ones"
-    assert_refused(study, lambda: study.assign(Assign(annotators=4), redo=True), InputError, message)
+    assert_refused(study, lambda: study.grid().assign(Assign(annotators=4), redo=True), InputError, message)
 
 
 @pytest.mark.parametrize("n", [0, -2])
 def test_at_least_one_annotator_is_needed(at: At, n: int) -> None:
     study = at("paired")
-    assert_refused(study, lambda: study.assign(Assign(annotators=n)), InputError, "at least 1 is needed")
+    assert_refused(study, lambda: study.grid().assign(Assign(annotators=n)), InputError, "at least 1 is needed")
 
 
 def test_a_numbered_pseudonym_that_somebody_else_has_is_refused(at: At) -> None:
     study = at("paired")
     study.add_people(["a2"], Role.LEAD)
     assert_refused(
-        study, lambda: study.assign(Assign(annotators=3)), InputError, "`a2` is taken by somebody in another role"
+        study,
+        lambda: study.grid().assign(Assign(annotators=3)),
+        InputError,
+        "`a2` is taken by somebody in another role",
     )
 
 
 def test_overlapping_pairs_go_to_the_named_groups(at: At) -> None:
     study = at("paired")
     study.add_people([*ANNOTATORS, "dora"], Role.ANNOTATOR)
-    study.assign(Assign(overlap={2: 0.5}, groups=(("ana", "ben"), ("cleo", "dora")), seed=3))
+    study.grid().assign(Assign(overlap={2: 0.5}, groups=(("ana", "ben"), ("cleo", "dora")), seed=3))
     by_pair: dict[int, set[str]] = {}
     for name, pair in open_work(study):
         by_pair.setdefault(pair, set()).add(name)
@@ -408,12 +420,12 @@ def test_overlapping_pairs_go_to_the_named_groups(at: At) -> None:
 def test_a_group_that_cannot_be_is_refused(at: At, group: tuple[str, ...]) -> None:
     study = at("dealt")
     options = Assign(overlap={2: 0.5}, groups=(group,))
-    assert_refused(study, lambda: study.assign(options, redo=True), InputError, "group")
+    assert_refused(study, lambda: study.grid().assign(options, redo=True), InputError, "group")
 
 
 def test_sheets_hold_each_shard_in_its_order_and_no_label(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    written = study.write_sheets(tmp_path / "deep" / "sheets")
+    written = study.grid().write_sheets(tmp_path / "deep" / "sheets")
     assert written == {"ana": 14, "ben": 14, "cleo": 14}
     lines = (tmp_path / "deep" / "sheets" / "ben.csv").read_text("utf-8").splitlines()
     assert lines[0] == "annotator,position,pair,hs_id,cn_id,hs,cn,label,note"
@@ -423,7 +435,7 @@ def test_sheets_hold_each_shard_in_its_order_and_no_label(at: At, tmp_path: Path
 
 def test_sheets_of_a_finished_round_are_refused(at: At, tmp_path: Path) -> None:
     with pytest.raises(StageError, match="no label is open"):
-        at("labelled").write_sheets(tmp_path / "sheets")
+        at("labelled").grid().write_sheets(tmp_path / "sheets")
 
 
 def test_every_stage_leaves_a_run_with_its_parameters(at: At) -> None:

@@ -116,14 +116,14 @@ def test_what_a_recipe_says_of_later_stages_is_no_difference(at: At, recipe: Rec
 
 def test_what_a_stage_was_done_with_before_it_was_undone_is_no_difference(at: At, recipe: Recipe) -> None:
     study = at("dealt")
-    study.select(Select(hs=3, seed=1), redo=True)
+    study.grid().select(Select(hs=3, seed=1), redo=True)
     other = replace(recipe, select=Select(hs=3, seed=1), pair=Pair(candidates=4), assign=Assign(annotators=3, seed=9))
     assert next(study.walk(replace(other, retrieve=Retrieve(k=2)))).stage == "retrieve"
 
 
 def test_what_was_set_by_hand_counts_alike(at: At, recipe: Recipe) -> None:
     study = at("imported")
-    study.select(Select(hs=2, seed=1))
+    study.grid().select(Select(hs=2, seed=1))
     assert rows(refused(study, replace(recipe, select=Select(hs=3, seed=1)))) == [["select", "hs", "3", "2"]]
 
 
@@ -175,7 +175,7 @@ def test_a_policy_of_the_recipe_is_not_passed_over_in_silence(at: At, recipe: Re
     other = replace(recipe, adjudicate=Adjudicate("majority", "discard"))
     said = "`fcpair adjudicate --policy majority --ties discard` applies the recipe's policy."
     assert said in refused(study, other)
-    study.adjudicate(Adjudicate("majority", "discard"))
+    study.grid().adjudicate(Adjudicate("majority", "discard"))
     assert next(study.walk(replace(other, validate=Validate(validators=2)))).stage == "validate"
 
 
@@ -184,18 +184,20 @@ def test_a_policy_of_the_recipe_is_not_passed_over_in_silence(at: At, recipe: Re
 
 def test_tier_rules_may_change_with_the_recipe(at: At) -> None:
     study = at("checked")
-    study.adjudicate(Adjudicate("majority", "discard"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority", "discard"))
     for rules in (Partition("majority"), Partition("unanimous")):
         list(study.walk(Recipe(partition=rules)))
-        assert study.own(Partition) == rules
+        assert grid.own(Partition) == rules
 
 
 def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
     study = at("checked")
-    study.adjudicate(Adjudicate("majority", "discard"))
-    partition.note_partition(study._store, Partition("majority"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority", "discard"))
+    partition.note_partition(study.grid(), Partition("majority"))
     assert [run.stage for run in study.walk(Recipe())] == ["agreement"]
-    assert study.own(Partition) == Partition("majority")
+    assert grid.own(Partition) == Partition("majority")
 
 
 @pytest.mark.parametrize(
@@ -210,20 +212,20 @@ def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
 )
 def test_no_recipe_loosens_a_limit_in_silence(at: At, given: dict[str, Any], row: list[str]) -> None:
     study = at("dealt")
-    assign.note_annotate(study._store, Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
+    assign.note_annotate(study.grid(), Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
     lines = refused(study, Recipe(annotate=Annotate(**given)))
     assert rows(lines) == [row]
     assert "`--loosen` takes the recipe's looser limits over." in lines
     list(study.walk(Recipe(annotate=Annotate(**given)), loosen=True))
-    assert study.own(Annotate) == Annotate(**given)
+    assert study.grid().own(Annotate) == Annotate(**given)
 
 
 def test_a_recipe_may_tighten_limits_and_change_its_texts(at: At) -> None:
     study = at("dealt")
-    assign.note_annotate(study._store, Annotate(daily_limit=40))
+    assign.note_annotate(study.grid(), Annotate(daily_limit=40))
     tighter = Annotate(daily_limit=30, total_limit=90, opt_out="hs_topic", contact="Ada")
     assert [run.stage for run in study.walk(Recipe(annotate=tighter))] == ["annotate"]
-    assert study.own(Annotate) == tighter
+    assert study.grid().own(Annotate) == tighter
 
 
 # -- simulated people among people
@@ -234,7 +236,7 @@ def test_a_study_in_which_a_person_has_answered_refuses_simulated_people(at: At,
     who, pair = open_work(study)[0]
     record(study, tmp_path, [(who, pair, "skip")])
     match = r"people have answered in this study \(1 so far\), and simulated answers are not put among theirs"
-    assert_refused(study, lambda: study.simulate(Simulate()), StageError, match)
+    assert_refused(study, lambda: study.grid().simulate(Simulate()), StageError, match)
     assert rows(refused(study, Recipe(simulate=Simulate()))) == [
         ["simulate", "-", "simulated people answer", "people have answered: 1"]
     ]

@@ -36,78 +36,85 @@ ALL_KINDS = {1: votes("2", "2"), 2: votes("2", "2", "0"), 3: votes("2", "0"), 4:
 
 def test_manual_decides_only_what_is_unanimous(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate("manual"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("manual"))
     assert standing(study) == {1: ("unanimous", 2), 5: ("unanimous", 0)}
-    assert study.waiting() == [2, 3, 4]
+    assert grid.waiting() == [2, 3, 4]
 
 
 def test_majority_decides_what_has_one_and_leaves_ties(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    run = study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    run = grid.adjudicate(Adjudicate("majority"))
     assert standing(study) == {1: ("unanimous", 2), 2: ("majority", 2), 5: ("unanimous", 0)}
-    assert study.waiting() == [3, 4]
+    assert grid.waiting() == [3, 4]
     assert run.counts["waiting"] == 2
 
 
 def test_ties_and_not_sure_alone_can_be_discarded(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    run = study.adjudicate(Adjudicate("majority", "discard"))
+    grid = study.grid()
+    run = grid.adjudicate(Adjudicate("majority", "discard"))
     assert standing(study)[3] == standing(study)[4] == ("no_majority", None)
     assert (run.counts["no_majority"], run.counts["waiting"]) == (2, 0)
-    assert set(study.partition().pairs.set_index("pair_id").loc[[3, 4], "final"]) == {-1}
+    assert set(grid.partition().pairs.set_index("pair_id").loc[[3, 4], "final"]) == {-1}
 
 
 def test_majority_and_then_manual_reopens_what_only_the_majority_decided(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate("majority", "discard"))
-    run = study.adjudicate(Adjudicate("manual"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority", "discard"))
+    run = grid.adjudicate(Adjudicate("manual"))
     reopened = ("reopened", None)
     assert standing(study) == {1: ("unanimous", 2), 2: reopened, 3: reopened, 4: reopened, 5: ("unanimous", 0)}
     assert run.counts == {"unanimous": 2, "new": 0, "reopened": 3, "waiting": 3}
-    assert study.waiting() == [2, 3, 4]
+    assert grid.waiting() == [2, 3, 4]
 
 
 def test_the_policy_before_brings_back_what_it_had_decided(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate("majority"))
-    before, waiting = standing(study), study.waiting()
-    study.adjudicate(Adjudicate("majority", "discard"))
-    study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority"))
+    before, waiting = standing(study), grid.waiting()
+    grid.adjudicate(Adjudicate("majority", "discard"))
+    grid.adjudicate(Adjudicate("majority"))
     assert {pair: kept for pair, kept in standing(study).items() if kept[0] != "reopened"} == before
-    assert study.waiting() == waiting == [3, 4]
+    assert grid.waiting() == waiting == [3, 4]
 
 
 def test_a_policy_holds_until_another_is_set(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    assert study.policy is None
-    study.adjudicate(Adjudicate("majority", "discard"))
-    study.decide(3, 2, by="ada")
-    assert study.policy == Adjudicate("majority", "discard")
+    grid = given_labels(at, tmp_path, ALL_KINDS).grid()
+    assert grid.policy is None
+    grid.adjudicate(Adjudicate("majority", "discard"))
+    grid.decide(3, 2, by="ada")
+    assert grid.policy == Adjudicate("majority", "discard")
 
 
 def test_a_second_time_writes_nothing_new(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate("majority"))
-    assert study.adjudicate(Adjudicate("majority")).counts["new"] == 0
-    assert len(study.explain(1).decisions) == 1
+    grid = given_labels(at, tmp_path, ALL_KINDS).grid()
+    grid.adjudicate(Adjudicate("majority"))
+    assert grid.adjudicate(Adjudicate("majority")).counts["new"] == 0
+    assert len(grid.explain(1).decisions) == 1
 
 
 def test_what_a_person_decided_stands_against_every_policy(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate("manual"))
-    study.decide(2, 0, by="ada", note="irony")
-    study.decide(3, None, by="ada")
-    study.adjudicate(Adjudicate("majority", "discard"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("manual"))
+    grid.decide(2, 0, by="ada", note="irony")
+    grid.decide(3, None, by="ada")
+    grid.adjudicate(Adjudicate("majority", "discard"))
     assert standing(study)[2] == ("person", 0)
     assert standing(study)[3] == ("person", None)
-    assert study.explain(2).decisions[-1]["note"] == "irony"
+    assert grid.explain(2).decisions[-1]["note"] == "irony"
 
 
 def test_what_a_person_decided_stands_when_the_labels_change(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.decide(2, 0, by="ada")
+    grid = study.grid()
+    grid.decide(2, 0, by="ada")
     record(study, tmp_path, [("cleo", 2, "2")], supersede=True)
-    study.adjudicate(Adjudicate("majority"))
+    grid.adjudicate(Adjudicate("majority"))
     assert standing(study)[2] == ("person", 0)
 
 
@@ -116,58 +123,64 @@ def test_what_a_person_decided_stands_when_the_labels_change(at: At, tmp_path: P
 
 def test_a_decision_is_replaced_when_the_labels_say_otherwise(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority"))
     record(study, tmp_path, [("ana", 2, "0")], supersede=True)
-    study.adjudicate(Adjudicate("majority"))
+    grid.adjudicate(Adjudicate("majority"))
     assert standing(study)[2] == ("majority", 0)
 
 
 def test_a_decision_is_reopened_when_the_labels_no_longer_bear_it_out(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority"))
     run = record(study, tmp_path, [("ana", 1, "0"), ("cleo", 2, "1")], supersede=True)
     assert standing(study)[1] == ("reopened", None)
-    assert 1 in study.waiting()
+    assert 1 in grid.waiting()
     assert (run.counts["reopened"], run.counts["decided"]) == (1, 1)
-    assert [row["rule"] for row in study.explain(1).decisions] == ["unanimous", "reopened"]
+    assert [row["rule"] for row in grid.explain(1).decisions] == ["unanimous", "reopened"]
 
 
 def test_a_majority_decision_that_no_longer_has_one_is_reopened(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority"))
     record(study, tmp_path, [("ana", 2, "1")], supersede=True)
-    study.adjudicate(Adjudicate("majority"))
+    grid.adjudicate(Adjudicate("majority"))
     assert standing(study)[2] == ("reopened", None)
-    assert 2 in study.waiting()
+    assert 2 in grid.waiting()
 
 
 def test_a_decision_is_reopened_when_its_labels_have_all_become_skips(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2"), 2: votes("2")})
-    study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority"))
     run = record(study, tmp_path, [("ana", 1, "skip")], supersede=True)
     assert standing(study)[1] == ("reopened", None)
     assert run.counts["reopened"] == 1
-    assert study.adjudicate(Adjudicate("majority")).counts["reopened"] == 0
+    assert grid.adjudicate(Adjudicate("majority")).counts["reopened"] == 0
 
 
 def test_a_study_whose_only_label_has_become_a_skip_is_graded_without_it(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2")})
-    study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority"))
     record(study, tmp_path, [("ana", 1, "skip")], supersede=True)
-    study.adjudicate(Adjudicate("majority"))
+    grid.adjudicate(Adjudicate("majority"))
     assert standing(study) == {1: ("reopened", None)}
-    assert study.waiting() == []
-    assert study.partition().pairs.empty
-    assert study.agreement().n_labels == 0
+    assert grid.waiting() == []
+    assert grid.partition().pairs.empty
+    assert grid.agreement().n_labels == 0
 
 
 def test_a_reopened_pair_is_decided_again_when_labels_agree_again(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate())
+    grid = study.grid()
+    grid.adjudicate(Adjudicate())
     record(study, tmp_path, [("ana", 1, "0")], supersede=True)
-    study.adjudicate(Adjudicate())
+    grid.adjudicate(Adjudicate())
     record(study, tmp_path, [("ana", 1, "2")], supersede=True)
-    study.adjudicate(Adjudicate())
+    grid.adjudicate(Adjudicate())
     assert standing(study)[1] == ("unanimous", 2)
 
 
@@ -176,10 +189,11 @@ def test_a_reopened_pair_is_decided_again_when_labels_agree_again(at: At, tmp_pa
 
 def test_a_dry_run_says_what_would_be_decided_and_changes_nothing(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate())
-    study.decide(2, 0, by="ada")
+    grid = study.grid()
+    grid.adjudicate(Adjudicate())
+    grid.decide(2, 0, by="ada")
     before = dump(study)
-    result = study.adjudicate_dry_run(Adjudicate("majority"))
+    result = grid.adjudicate_dry_run(Adjudicate("majority"))
     assert result.counts == {"unanimous": 2, "new": 0, "reopened": 0, "waiting": 2}
     assert (result.standing, result.compared, result.same, result.different) == (3, 3, 2, (2,))
     assert dump(study) == before
@@ -189,34 +203,36 @@ def test_a_dry_run_says_what_would_be_decided_and_changes_nothing(at: At, tmp_pa
 
 
 def test_a_decision_can_be_taken_back_and_stays_in_the_record(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
-    study.decide(3, 2, by="ada")
-    assert study.waiting() == [2, 4]
-    study.take_back(3, by="ada")
-    assert study.waiting() == [2, 3, 4]
-    assert [row["rule"] for row in study.explain(3).decisions] == ["person", "reopened"]
+    grid = given_labels(at, tmp_path, ALL_KINDS).grid()
+    grid.decide(3, 2, by="ada")
+    assert grid.waiting() == [2, 4]
+    grid.take_back(3, by="ada")
+    assert grid.waiting() == [2, 3, 4]
+    assert [row["rule"] for row in grid.explain(3).decisions] == ["person", "reopened"]
 
 
 def test_there_must_be_a_decision_to_take_back(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    assert_refused(study, lambda: study.take_back(3, by="ada"), ConflictError, "no decision on pair 3 stands")
-    study.decide(3, 2, by="ada")
-    study.take_back(3, by="ada")
-    assert_refused(study, lambda: study.take_back(3, by="ada"), ConflictError, "no decision on pair 3 stands")
+    grid = study.grid()
+    assert_refused(study, lambda: grid.take_back(3, by="ada"), ConflictError, "no decision on pair 3 stands")
+    grid.decide(3, 2, by="ada")
+    grid.take_back(3, by="ada")
+    assert_refused(study, lambda: grid.take_back(3, by="ada"), ConflictError, "no decision on pair 3 stands")
 
 
 @pytest.mark.parametrize("code", [1, 7, -1])
 def test_only_a_definite_label_is_a_decision(at: At, tmp_path: Path, code: int) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    assert_refused(study, lambda: study.decide(3, code, by="ada"), InputError, f"{code} is no definite label")
+    assert_refused(study, lambda: study.grid().decide(3, code, by="ada"), InputError, f"{code} is no definite label")
 
 
 @pytest.mark.parametrize("call", ["decide", "take_back"])
 def test_a_pair_that_is_not_there_cannot_be_decided(at: At, tmp_path: Path, call: str) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
+    grid = study.grid()
     calls: dict[str, Callable[[], object]] = {
-        "decide": lambda: study.decide(99, 2, by="ada"),
-        "take_back": lambda: study.take_back(99, by="ada"),
+        "decide": lambda: grid.decide(99, 2, by="ada"),
+        "take_back": lambda: grid.take_back(99, by="ada"),
     }
     assert_refused(study, calls[call], UnknownIdError, "there is no pair 99")
 
@@ -224,19 +240,22 @@ def test_a_pair_that_is_not_there_cannot_be_decided(at: At, tmp_path: Path, call
 @pytest.mark.parametrize("name", ["", "a,b", "../ada"])
 def test_an_adjudicator_has_a_pseudonym_like_everybody(at: At, tmp_path: Path, name: str) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    assert_refused(study, lambda: study.decide(3, 2, by=name), InputError, "cannot be a pseudonym")
+    assert_refused(study, lambda: study.grid().decide(3, 2, by=name), InputError, "cannot be a pseudonym")
 
 
 def test_annotators_do_not_adjudicate(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
     assert_refused(
-        study, lambda: study.decide(3, 2, by="ana"), InputError, "`ana` is annotator; adjudicators have that role"
+        study,
+        lambda: study.grid().decide(3, 2, by="ana"),
+        InputError,
+        "`ana` is annotator; adjudicators have that role",
     )
 
 
 def test_somebody_new_who_decides_is_an_adjudicator(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.decide(3, 2, by="ada")
+    study.grid().decide(3, 2, by="ada")
     assert [one.role for one in study.people if one.name == "ada"] == [Role.ADJUDICATOR]
 
 
@@ -245,34 +264,36 @@ def test_somebody_new_who_decides_is_an_adjudicator(at: At, tmp_path: Path) -> N
 
 def test_decisions_are_taken_from_a_file(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
+    grid = study.grid()
     rows = [
         {"pair": 3, "label": "appropriate", "adjudicator": "ada", "note": "yes"},
         {"pair": 4, "label": "irreconcilable", "adjudicator": "", "note": ""},
         {"pair": 2, "label": "", "adjudicator": "ada", "note": ""},
     ]
-    run = study.import_outcomes(write_csv(tmp_path / "d.csv", rows))
+    run = grid.import_outcomes(write_csv(tmp_path / "d.csv", rows))
     assert standing(study) == {3: ("imported", 2), 4: ("imported", None)}
     assert run.counts == {"imported": 2, "already_there": 0}
-    assert study.explain(3).decisions[-1]["person"] == "ada"
-    assert study.explain(4).decisions[-1]["person"] is None
+    assert grid.explain(3).decisions[-1]["person"] == "ada"
+    assert grid.explain(4).decisions[-1]["person"] is None
 
 
 def test_the_same_decisions_again_are_not_written_again(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, ALL_KINDS)
+    grid = given_labels(at, tmp_path, ALL_KINDS).grid()
     file = write_csv(tmp_path / "d.csv", [{"pair": 3, "label": "2"}, {"pair": 4, "label": "irreconcilable"}])
-    study.import_outcomes(file)
-    assert study.import_outcomes(file).counts == {"imported": 0, "already_there": 2}
-    assert len(study.explain(3).decisions) == 1
+    grid.import_outcomes(file)
+    assert grid.import_outcomes(file).counts == {"imported": 0, "already_there": 2}
+    assert len(grid.explain(3).decisions) == 1
 
 
 def test_another_decision_by_hand_is_replaced_only_when_asked(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.decide(3, 2, by="ada")
+    grid = study.grid()
+    grid.decide(3, 2, by="ada")
     file = write_csv(tmp_path / "d.csv", [{"pair": 3, "label": "0"}])
     assert_refused(
-        study, lambda: study.import_outcomes(file), InputError, ":2: pair 3 has been decided otherwise already"
+        study, lambda: grid.import_outcomes(file), InputError, ":2: pair 3 has been decided otherwise already"
     )
-    assert study.import_outcomes(file, supersede=True).counts["imported"] == 1
+    assert grid.import_outcomes(file, supersede=True).counts["imported"] == 1
     assert standing(study)[3] == ("imported", 0)
 
 
@@ -292,22 +313,23 @@ def test_a_file_of_decisions_that_is_wrong_changes_nothing(
 ) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
     path = write_csv(tmp_path / "d.csv", rows)
-    assert_refused(study, lambda: study.import_outcomes(path), InputError, said)
+    assert_refused(study, lambda: study.grid().import_outcomes(path), InputError, said)
 
 
 # -- validation
 
 
 def verdicts(study: Study) -> dict[int, int]:
-    pairs = study.partition(Partition()).pairs
+    pairs = study.grid().partition(Partition()).pairs
     return dict(zip(pairs["pair_id"].tolist(), pairs["verdict"].tolist(), strict=True))
 
 
 def validated(at: At, tmp_path: Path, *, blind: bool = False) -> Study:
     study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0"), 3: votes("2")})
-    study.adjudicate(Adjudicate())
+    grid = study.grid()
+    grid.adjudicate(Adjudicate())
     study.add_people(["vera"], Role.VALIDATOR)
-    study.assign_validation(Validate(blind=blind))
+    grid.assign_validation(Validate(blind=blind))
     return study
 
 
@@ -353,7 +375,7 @@ def test_a_verdict_about_an_older_label_does_not_count(at: At, tmp_path: Path) -
     study = validated(at, tmp_path)
     check(study, tmp_path, [("vera", 1, "agree"), ("vera", 2, "agree")])
     record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
-    study.adjudicate(Adjudicate())
+    study.grid().adjudicate(Adjudicate())
     assert standing(study)[1] == ("unanimous", 0)
     assert verdicts(study) == {1: -1, 2: 1, 3: -1}
 
@@ -363,7 +385,7 @@ def test_a_verdict_counts_again_when_the_label_is_what_it_was(at: At, tmp_path: 
     check(study, tmp_path, [("vera", 1, "agree")])
     for label in ("0", "2"):
         record(study, tmp_path, [("ana", 1, label), ("ben", 1, label)], supersede=True)
-        study.adjudicate(Adjudicate())
+        study.grid().adjudicate(Adjudicate())
     assert verdicts(study)[1] == 1
 
 
@@ -371,7 +393,7 @@ def test_a_verdict_on_a_reopened_pair_does_not_count(at: At, tmp_path: Path) -> 
     study = validated(at, tmp_path)
     check(study, tmp_path, [("vera", 1, "agree")])
     record(study, tmp_path, [("ana", 1, "0")], supersede=True)
-    study.adjudicate(Adjudicate())
+    study.grid().adjudicate(Adjudicate())
     assert verdicts(study)[1] == -1
 
 
@@ -379,7 +401,7 @@ def test_the_same_word_about_a_changed_label_is_a_new_verdict(at: At, tmp_path: 
     study = validated(at, tmp_path)
     check(study, tmp_path, [("vera", 1, "agree")])
     record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
-    study.adjudicate(Adjudicate())
+    study.grid().adjudicate(Adjudicate())
     check(study, tmp_path, [("vera", 1, "agree")], supersede=True)
     assert verdicts(study)[1] == 1
 
@@ -388,28 +410,30 @@ def test_an_old_file_of_verdicts_does_not_become_one_about_a_changed_label(at: A
     study = validated(at, tmp_path)
     check(study, tmp_path, [("vera", 1, "agree")])
     record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
-    study.adjudicate(Adjudicate())
+    study.grid().adjudicate(Adjudicate())
     check(study, tmp_path, [("vera", 1, "agree")])
     assert verdicts(study)[1] == -1
 
 
 def test_a_pair_whose_label_changed_can_be_dealt_to_another_validator(at: At, tmp_path: Path) -> None:
     study = validated(at, tmp_path)
+    grid = study.grid()
     check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
     record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
-    study.adjudicate(Adjudicate())
+    grid.adjudicate(Adjudicate())
     study.add_people(["walt"], Role.VALIDATOR)
-    study.assign_validation(Validate(), more=True)
+    grid.assign_validation(Validate(), more=True)
     assert open_work(study, Round.VALIDATE) == [("walt", 1)]
 
 
 def test_more_pairs_are_dealt_when_more_are_decided(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    waiting = study.waiting()
+    grid = study.grid()
+    waiting = grid.waiting()
     for pair in waiting:
-        study.decide(pair, 2, by="ada")
-    assert_refused(study, lambda: study.assign_validation(Validate()), StageError, r"19 verdicts given.*--more")
-    run = study.assign_validation(Validate(), more=True)
+        grid.decide(pair, 2, by="ada")
+    assert_refused(study, lambda: grid.assign_validation(Validate()), StageError, r"19 verdicts given.*--more")
+    run = grid.assign_validation(Validate(), more=True)
     assert sorted(pair for _, pair in open_work(study, Round.VALIDATE)) == waiting
     assert run.counts["pairs"] == len(waiting)
 
@@ -417,41 +441,48 @@ def test_more_pairs_are_dealt_when_more_are_decided(at: At, tmp_path: Path) -> N
 def test_no_more_pairs_is_said(at: At) -> None:
     study = at("checked")
     assert_refused(
-        study, lambda: study.assign_validation(Validate(), more=True), StageError, "has its verdict, or has been dealt"
+        study,
+        lambda: study.grid().assign_validation(Validate(), more=True),
+        StageError,
+        "has its verdict, or has been dealt",
     )
 
 
 def test_a_dealt_round_can_be_dealt_again_until_somebody_has_answered(at: At, tmp_path: Path) -> None:
     study = at("checking")
+    grid = study.grid()
     assert_refused(
-        study, lambda: study.assign_validation(Validate()), StageError, "`--redo` would discard 19 assignments"
+        study, lambda: grid.assign_validation(Validate()), StageError, "`--redo` would discard 19 assignments"
     )
-    study.assign_validation(Validate(pairs=6, seed=4), redo=True)
+    grid.assign_validation(Validate(pairs=6, seed=4), redo=True)
     assert len(open_work(study, Round.VALIDATE)) == 6
     who, pair = open_work(study, Round.VALIDATE)[0]
     check(study, tmp_path, [(who, pair, "agree")])
-    assert_refused(study, lambda: study.assign_validation(Validate(), redo=True), StageError, "1 verdicts given")
+    assert_refused(study, lambda: grid.assign_validation(Validate(), redo=True), StageError, "1 verdicts given")
 
 
 @pytest.mark.parametrize("n", [0, 20, -3])
 def test_only_adjudicated_pairs_can_be_validated(at: At, n: int) -> None:
     study = at("decided")
     options = Validate(validators=2, pairs=n)
-    assert_refused(study, lambda: study.assign_validation(options), InputError, f"{n} pairs cannot be validated; 19")
+    assert_refused(
+        study, lambda: study.grid().assign_validation(options), InputError, f"{n} pairs cannot be validated; 19"
+    )
 
 
 def test_validators_share_the_pairs_evenly(at: At) -> None:
     study = at("decided")
-    run = study.assign_validation(Validate(validators=4))
+    run = study.grid().assign_validation(Validate(validators=4))
     assert (run.counts["load_min"], run.counts["load_max"]) == (4, 5)
     assert [one.name for one in study.people][-4:] == ["v1", "v2", "v3", "v4"]
 
 
 def test_discarded_and_reopened_pairs_are_not_validated(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    study.adjudicate(Adjudicate("majority", "discard"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority", "discard"))
     record(study, tmp_path, [("ana", 1, "skip"), ("ben", 1, "skip")], supersede=True)
-    study.assign_validation(Validate(validators=1))
+    grid.assign_validation(Validate(validators=1))
     assert standing(study)[1] == ("reopened", None)
     assert sorted(pair for _, pair in open_work(study, Round.VALIDATE)) == [2, 5]
 
@@ -462,44 +493,47 @@ def test_discarded_and_reopened_pairs_are_not_validated(at: At, tmp_path: Path) 
 @pytest.mark.parametrize(("own", "verdict"), [("2", 1), ("appropriate", 1), ("0", 0), ("1", 0), ("skip", -1)])
 def test_a_blind_label_is_the_verdict_that_it_amounts_to(at: At, tmp_path: Path, own: str, verdict: int) -> None:
     study = validated(at, tmp_path, blind=True)
-    study.import_verdicts(write_csv(tmp_path / "v.csv", [{"pair": 1, "validator": "vera", "own_label": own}]))
+    study.grid().import_verdicts(write_csv(tmp_path / "v.csv", [{"pair": 1, "validator": "vera", "own_label": own}]))
     assert verdicts(study)[1] == verdict
 
 
 def test_a_blind_round_asks_for_the_validator_s_own_label(at: At, tmp_path: Path) -> None:
     study = validated(at, tmp_path, blind=True)
     path = write_csv(tmp_path / "v.csv", [{"pair": 1, "validator": "vera", "verdict": "agree"}])
-    assert_refused(study, lambda: study.import_verdicts(path), InputError, "own_label")
+    assert_refused(study, lambda: study.grid().import_verdicts(path), InputError, "own_label")
 
 
 @pytest.mark.parametrize("blind", [True, False])
 def test_open_blind_work_does_not_become_seeing_by_adding_to_the_round(at: At, blind: bool) -> None:
     study = at("decided")
-    study.assign_validation(Validate(validators=2, pairs=5, blind=blind))
+    grid = study.grid()
+    grid.assign_validation(Validate(validators=2, pairs=5, blind=blind))
     options = Validate(pairs=5, blind=not blind)
     assert_refused(
-        study, lambda: study.assign_validation(options, more=True), StageError, "verdicts are open in a round that"
+        study, lambda: grid.assign_validation(options, more=True), StageError, "verdicts are open in a round that"
     )
-    study.assign_validation(Validate(pairs=5, blind=blind), more=True)
+    grid.assign_validation(Validate(pairs=5, blind=blind), more=True)
     assert len(open_work(study, Round.VALIDATE)) == 10
 
 
 def test_a_round_may_be_blind_after_one_that_was_not(at: At, tmp_path: Path) -> None:
     study = validated(at, tmp_path)
+    grid = study.grid()
     check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
     record(study, tmp_path, [("ana", 4, "2")])
-    study.adjudicate(Adjudicate())
-    study.assign_validation(Validate(blind=True), more=True)
-    study.import_verdicts(write_csv(tmp_path / "v.csv", [{"pair": 4, "validator": "vera", "own_label": "2"}]))
+    grid.adjudicate(Adjudicate())
+    grid.assign_validation(Validate(blind=True), more=True)
+    grid.import_verdicts(write_csv(tmp_path / "v.csv", [{"pair": 4, "validator": "vera", "own_label": "2"}]))
     assert verdicts(study) == {1: 1, 2: 1, 3: 1, 4: 1}
 
 
 def test_another_own_label_of_the_same_verdict_is_not_taken_for_the_same_answer(at: At, tmp_path: Path) -> None:
     study = validated(at, tmp_path, blind=True)
+    grid = study.grid()
     first, second = ([{"pair": 1, "validator": "vera", "own_label": own}] for own in ("0", "1"))
-    study.import_verdicts(write_csv(tmp_path / "v.csv", first))
+    grid.import_verdicts(write_csv(tmp_path / "v.csv", first))
     assert_refused(
-        study, lambda: study.import_verdicts(write_csv(tmp_path / "v.csv", second)), InputError, "--supersede"
+        study, lambda: grid.import_verdicts(write_csv(tmp_path / "v.csv", second)), InputError, "--supersede"
     )
 
 

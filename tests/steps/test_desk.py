@@ -30,7 +30,7 @@ def test_a_task_shows_the_two_texts_and_nothing_of_anybody_else(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
     (task,) = desk.tasks(ana)
-    texts = study.explain(task.pair_id)
+    texts = study.grid().explain(task.pair_id)
     assert (task.hs.body, task.cn.body, task.hs.language) == (texts.hs, texts.cn, "en")
     assert (task.label, task.decision_id, task.answer, task.note) == (None, None, None, "")
 
@@ -40,7 +40,7 @@ def test_an_answer_is_recorded_with_what_it_came_with(at: At) -> None:
     desk, ana = at_desk(study, "ana")
     pair = desk.tasks(ana)[0].pair_id
     give(desk, ana, "appropriate", note="a note", seconds=4.5)
-    (row,) = study.labels().to_dict("records")
+    (row,) = study.grid().labels().to_dict("records")
     assert (row["pair"], row["annotator"], row["label"]) == (pair, "ana", "appropriate")
     assert (row["seconds"], row["note"], row["origin"]) == (4.5, "a note", "online")
     assert study.guideline_versions()[0]["judgements"] == 1
@@ -78,7 +78,7 @@ def test_two_people_may_use_the_same_request_id(at: At) -> None:
     for name in ("ana", "ben"):
         desk, one = at_desk(study, name)
         desk.submit(one, Submission("request", desk.tasks(one)[0].assignment_id, "appropriate"))
-    assert len(study.labels()) == 2
+    assert len(study.grid().labels()) == 2
 
 
 def test_going_back_shows_own_answers_latest_first(at: At) -> None:
@@ -101,7 +101,7 @@ def test_a_changed_answer_is_a_new_judgement_and_keeps_its_place(at: At) -> None
     give(desk, ana, "not_appropriate", first.assignment_id)
     assert labels_of(study, first.pair_id) == {(first.pair_id, "ana"): "not_appropriate"}
     assert [task.answer for task in desk.answers(ana, n=5)] == ["not_sure", "not_appropriate"]
-    assert len(study.explain(first.pair_id).answers) == 2
+    assert len(study.grid().explain(first.pair_id).answers) == 2
 
 
 def test_a_skipped_pair_goes_to_somebody_else(at: At) -> None:
@@ -227,14 +227,14 @@ def test_a_validator_sees_the_label_and_answers_about_that_decision(at: At) -> N
     assert desk.choices(Round.VALIDATE) == ("agree", "disagree")
     assert task.label in {"appropriate", "not_appropriate"}
     give(desk, vera, "disagree")
-    assert study.explain(task.pair_id).answers[-1]["answer"] == "disagree"
+    assert study.grid().explain(task.pair_id).answers[-1]["answer"] == "disagree"
 
 
 def test_a_verdict_about_a_label_that_has_changed_is_refused(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     (task,) = desk.tasks(vera)
-    study.decide(task.pair_id, 0 if task.label == "appropriate" else 2, by="judy")
+    study.grid().decide(task.pair_id, 0 if task.label == "appropriate" else 2, by="judy")
     late = Submission("late", task.assignment_id, "agree", decision_id=task.decision_id)
     assert_refused(study, lambda: desk.submit(vera, late), ConflictError, "has changed")
     assert desk.tasks(vera)[0].label != task.label
@@ -244,20 +244,21 @@ def test_a_pair_without_a_label_waits_for_its_validator(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     first, second = desk.tasks(vera, 2)
-    study.decide(first.pair_id, None, by="judy")
+    study.grid().decide(first.pair_id, None, by="judy")
     assert desk.tasks(vera) == [second]
 
 
 def test_a_blind_validator_gives_a_label_and_sees_none(at: At) -> None:
     study = at("decided")
+    grid = study.grid()
     study.add_people(["vera"], Role.VALIDATOR)
-    study.assign_validation(Validate(blind=True))
+    grid.assign_validation(Validate(blind=True))
     desk, vera = at_desk(study, "vera")
     assert desk.choices(Round.VALIDATE) == ("not_appropriate", "not_sure", "appropriate")
     (task,) = desk.tasks(vera)
     assert task.label is None
     give(desk, vera, "appropriate")
-    explained = study.explain(task.pair_id)
+    explained = grid.explain(task.pair_id)
     agrees = explained.decisions[-1]["answer"] == "appropriate"
     assert explained.answers[-1]["answer"] == ("agree" if agrees else "disagree")
     assert desk.answers(vera)[0].answer == "appropriate"
@@ -265,17 +266,18 @@ def test_a_blind_validator_gives_a_label_and_sees_none(at: At) -> None:
 
 def test_answers_online_lead_to_the_tiers(at: At) -> None:
     study = at("dealt")
+    grid = study.grid()
     for name in ("ana", "ben", "cleo"):
         desk, one = at_desk(study, name)
         while desk.tasks(one):
             give(desk, one, "appropriate")
-    study.adjudicate(Adjudicate())
+    grid.adjudicate(Adjudicate())
     study.add_people(["vera"], Role.VALIDATOR)
-    study.assign_validation(Validate())
+    grid.assign_validation(Validate())
     desk, vera = at_desk(study, "vera")
     while desk.tasks(vera):
         give(desk, vera, "agree")
-    tiers = study.partition().pairs
+    tiers = grid.partition().pairs
     assert sorted(tiers["tier"]) == [2] * 12 + [4] * 12
 
 
@@ -341,13 +343,14 @@ print(sorted({"pandas", "scipy", "matplotlib", "statsmodels"} & set(sys.modules)
 def test_the_number_of_an_assignment_never_comes_to_mean_another(at: At) -> None:
     """A page may still show a pair whose assignment is gone; its answer must not fall on another pair."""
     study = at("dealt")
+    grid = study.grid()
     desk, ana = at_desk(study, "ana")
     stale = desk.tasks(ana, 5)
-    study.assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=2), redo=True)
+    grid.assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=2), redo=True)
     for number, task in enumerate(stale):
         with pytest.raises(RefusedError, match="somebody else has it now"):
             desk.submit(ana, Submission(f"stale-{number}", task.assignment_id, "appropriate"))
-    assert study.labels().empty
+    assert grid.labels().empty
 
 
 def test_what_an_heir_lost_is_not_theirs_under_its_old_number(at: At) -> None:
@@ -389,7 +392,7 @@ def test_one_refused_answer_does_not_keep_the_others_out(at: At) -> None:
         ]
     )
     assert [type(reply) for reply in replies] == [RefusedError, dict, InputError, dict]
-    assert sorted(study.labels()["label"]) == ["appropriate", "not_sure"]
+    assert sorted(study.grid().labels()["label"]) == ["appropriate", "not_sure"]
 
 
 def test_a_skip_of_what_somebody_has_taken_over_already_is_taken(at: At, tmp_path: Path) -> None:
@@ -410,12 +413,13 @@ def test_open_verdicts_without_a_label_are_not_counted_as_open(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     n = desk.progress(vera).open
-    study.decide(desk.tasks(vera)[0].pair_id, None, by="judy")
+    study.grid().decide(desk.tasks(vera)[0].pair_id, None, by="judy")
     assert desk.progress(vera).open == n - 1
 
 
 def test_a_verdict_of_an_open_round_stays_one_in_a_blind_round(at: At) -> None:
     study = at("checking")
+    grid = study.grid()
     desk, vera = at_desk(study, "vera")
     while desk.tasks(vera):
         give(desk, vera, "agree")
@@ -423,7 +427,7 @@ def test_a_verdict_of_an_open_round_stays_one_in_a_blind_round(at: At) -> None:
     while desk.tasks(walt):
         give(desk, walt, "disagree")
     pair = desk.answers(vera)[0].pair_id
-    explained = study.explain(pair)
-    study.decide(pair, 0 if explained.decisions[-1]["answer"] == "appropriate" else 2, by="judy")
-    study.assign_validation(Validate(blind=True), more=True)
+    explained = grid.explain(pair)
+    grid.decide(pair, 0 if explained.decisions[-1]["answer"] == "appropriate" else 2, by="judy")
+    grid.assign_validation(Validate(blind=True), more=True)
     assert {task.answer for task in desk.answers(vera, n=40)} == {"agree"}

@@ -31,7 +31,7 @@ def adjudicators(study: Study, *names: str) -> list[int]:
 
 
 def first_case(study: Study, person: int) -> Case:
-    case = study.docket.next(person)
+    case = study.grid().docket.next(person)
     assert case is not None
     return case
 
@@ -55,7 +55,7 @@ def test_a_case_has_the_texts_the_labels_and_what_can_be_decided(at: At) -> None
     study = at("labelled")
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    conflict = study.conflict(case.pair_id)
+    conflict = study.grid().conflict(case.pair_id)
     assert (case.hs.body, case.cn.body, case.answers) == (conflict.hs, conflict.cn, conflict.answers)
     assert case.hs.language == "en"
     assert case.choices == CHOICES
@@ -64,44 +64,48 @@ def test_a_case_has_the_texts_the_labels_and_what_can_be_decided(at: At) -> None
 
 def test_no_name_of_an_annotator_is_in_any_case(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
-    for pair in study.waiting():
-        assert not any(name in repr(study.docket.case(judy, pair)) for name in ANNOTATORS)
+    for pair in grid.waiting():
+        assert not any(name in repr(grid.docket.case(judy, pair)) for name in ANNOTATORS)
 
 
 def test_what_waits_is_what_the_keyboard_would_show(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
-    waiting, shown = study.waiting(), []
-    while case := study.docket.next(judy):
+    waiting, shown = grid.waiting(), []
+    while case := grid.docket.next(judy):
         shown.append(case.pair_id)
-        study.docket.decide(judy, rule(case))
+        grid.docket.decide(judy, rule(case))
     assert len(shown) > 5
     assert sorted(shown) == waiting
-    assert study.docket.state(judy) == Queue(0, False, 0, len(shown))
+    assert grid.docket.state(judy) == Queue(0, False, 0, len(shown))
 
 
 def test_only_pairs_that_wait_can_be_looked_at(at: At) -> None:
     study = at("decided")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     settled = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
     with pytest.raises(ConflictError, match=f"pair {settled} has been decided by a rule meanwhile"):
-        study.docket.case(judy, settled)
+        grid.docket.case(judy, settled)
     for number in (0, 25, 2**70):
         with pytest.raises(UnknownIdError, match=f"there is no pair {number}"):
-            study.docket.case(judy, number)
+            grid.docket.case(judy, number)
 
 
 def test_labels_that_agree_and_labels_that_are_missing_need_no_decision(at: At, tmp_path: Path) -> None:
     study = at("paired")
+    grid = study.grid()
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     record(study, tmp_path, [("ana", 1, "2"), ("ben", 1, "2"), *((who, 2, "skip") for who in ANNOTATORS)])
     (judy,) = adjudicators(study, "judy")
     for pair, said in ((1, "the labels of pair 1 agree"), (2, "pair 2 has no label"), (3, "pair 3 has no label")):
         with pytest.raises(ConflictError, match=said):
-            study.docket.case(judy, pair)
-    assert study.docket.state(judy) == Queue(0, False, 0, 0)
-    assert study.docket.next(judy) is None
+            grid.docket.case(judy, pair)
+    assert grid.docket.state(judy) == Queue(0, False, 0, 0)
+    assert grid.docket.next(judy) is None
 
 
 def test_only_the_current_labels_count(at: At, tmp_path: Path) -> None:
@@ -111,7 +115,7 @@ def test_only_the_current_labels_count(at: At, tmp_path: Path) -> None:
     record(study, tmp_path, [("ana", 1, "2"), ("ben", 1, "0")])
     assert first_case(study, judy).pair_id == 1
     record(study, tmp_path, [("ben", 1, "2")], supersede=True)
-    assert study.docket.next(judy) is None
+    assert study.grid().docket.next(judy) is None
 
 
 @settings(max_examples=25)
@@ -121,24 +125,25 @@ def test_a_pair_with_an_open_label_is_never_shown(
 ) -> None:
     folder = tmp_path_factory.mktemp("open")
     study = Study.open(shutil.copy(files["dealt"], folder / "study.db"))
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     work = open_work(study)
     rows = [(who, pair, NAMES[(at + seed) % 3]) for at, (who, pair) in enumerate(work) if at in answered]
     if rows:
         record(study, folder, rows)
-        study.adjudicate(Adjudicate("majority"))
+        grid.adjudicate(Adjudicate("majority"))
     open_pairs = {pair for _, pair in open_work(study)}
     for pair in range(1, 25):
         if pair in open_pairs:
             with pytest.raises(ConflictError, match="still being labelled"):
-                study.docket.case(judy, pair)
-    waiting = set(study.waiting())
-    state = study.docket.state(judy)
+                grid.docket.case(judy, pair)
+    waiting = set(grid.waiting())
+    state = grid.docket.state(judy)
     assert (state.waiting, state.not_due) == (len(waiting - open_pairs), bool(open_pairs))
-    assert not {one.pair_id for one in study.docket.decided()} & open_pairs
-    while case := study.docket.next(judy):
+    assert not {one.pair_id for one in grid.docket.decided()} & open_pairs
+    while case := grid.docket.next(judy):
         assert case.pair_id in waiting - open_pairs
-        study.docket.decide(judy, rule(case))
+        grid.docket.decide(judy, rule(case))
 
 
 # -- who may
@@ -167,7 +172,8 @@ def test_who_has_left_decides_nothing_more(at: At) -> None:
 
 
 def assert_nothing_opens(study: Study, person: int, said: str) -> None:
-    docket, pair = study.docket, study.waiting()[0]
+    grid = study.grid()
+    docket, pair = grid.docket, grid.waiting()[0]
     calls: tuple[Callable[[], object], ...] = (
         lambda: docket.state(person),
         lambda: docket.next(person),
@@ -181,41 +187,43 @@ def assert_nothing_opens(study: Study, person: int, said: str) -> None:
 
 def test_who_labelled_a_pair_does_not_decide_it(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     study.change_role("cleo", Role.ADJUDICATOR)
     cleo, judy = admit(study, "cleo").id, *adjudicators(study, "judy")
-    own = {pair for (pair, who) in _labelled_by(study) if who == "cleo"} & set(study.waiting())
-    state = study.docket.state(cleo)
+    own = {pair for (pair, who) in _labelled_by(study) if who == "cleo"} & set(grid.waiting())
+    state = grid.docket.state(cleo)
     assert own
     assert state.for_others == len(own)
-    assert state.waiting == study.docket.state(judy).waiting - len(own)
+    assert state.waiting == grid.docket.state(judy).waiting - len(own)
     pair = min(own)
     with pytest.raises(RefusedError, match=f"`cleo` labelled pair {pair}"):
-        study.docket.case(cleo, pair)
+        grid.docket.case(cleo, pair)
     assert_refused(
-        study, lambda: study.docket.decide(cleo, Ruling("a-request", pair, "appropriate")), RefusedError, "labelled"
+        study, lambda: grid.docket.decide(cleo, Ruling("a-request", pair, "appropriate")), RefusedError, "labelled"
     )
-    while case := study.docket.next(cleo):
+    while case := grid.docket.next(cleo):
         assert case.pair_id not in own
-        study.docket.decide(cleo, rule(case))
+        grid.docket.decide(cleo, rule(case))
 
 
 def _labelled_by(study: Study) -> set[tuple[int, str]]:
-    rows = study.labels()
+    rows = study.grid().labels()
     return set(zip(rows["pair"].tolist(), rows["annotator"].tolist(), strict=True))
 
 
 def test_who_validates_a_pair_does_not_decide_it(at: At, tmp_path: Path) -> None:
     study = at("decided")
+    grid = study.grid()
     study.add_people(["vera"], Role.VALIDATOR)
-    study.assign_validation(Validate())
+    grid.assign_validation(Validate())
     pair = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
     rows = [{"pair": pair, "validator": "vera", "verdict": "agree"}]
-    study.import_verdicts(write_csv(tmp_path / "v.csv", rows))
+    grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
     study.hand_over("vera")
     study.change_role("vera", Role.ADJUDICATOR)
     vera = admit(study, "vera").id
     assert_refused(
-        study, lambda: study.docket.decide(vera, Ruling("a-request", pair, "appropriate")), RefusedError, "validate"
+        study, lambda: grid.docket.decide(vera, Ruling("a-request", pair, "appropriate")), RefusedError, "validate"
     )
 
 
@@ -225,11 +233,12 @@ def test_who_validates_a_pair_does_not_decide_it(at: At, tmp_path: Path) -> None
 @pytest.mark.parametrize(("outcome", "code"), [("not_appropriate", 0), ("appropriate", 2), ("irreconcilable", None)])
 def test_a_decision_is_kept_with_its_note_and_flag(at: At, outcome: str, code: int | None) -> None:
     study = at("labelled")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    reply = study.docket.decide(judy, rule(case, outcome, note="irony, نه", flagged=True))
+    reply = grid.docket.decide(judy, rule(case, outcome, note="irony, نه", flagged=True))
     assert standing(study)[case.pair_id] == ("person", code)
-    (kept,) = study.docket.decided(judy)
+    (kept,) = grid.docket.decided(judy)
     assert (kept.decision_id, kept.pair_id) == (reply["decision_id"], reply["pair_id"])
     assert (kept.outcome, kept.rule, kept.by) == (outcome, Rule.PERSON, "judy")
     assert (kept.note, kept.flagged) == ("irony, نه", True)
@@ -237,12 +246,13 @@ def test_a_decision_is_kept_with_its_note_and_flag(at: At, outcome: str, code: i
 
 def test_neither_a_decision_nor_taking_it_back_leaves_a_run(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case, before = first_case(study, judy), study.log()
-    study.docket.decide(judy, rule(case))
-    study.docket.undo(judy, case.pair_id, "another-request")
-    study.decide(case.pair_id, 2, by="judy")
-    assert study.take_back(case.pair_id, by="judy") is False
+    grid.docket.decide(judy, rule(case))
+    grid.docket.undo(judy, case.pair_id, "another-request")
+    grid.decide(case.pair_id, 2, by="judy")
+    assert grid.take_back(case.pair_id, by="judy") is False
     assert study.log() == before
 
 
@@ -251,86 +261,94 @@ def test_only_a_choice_of_the_case_is_an_outcome(at: At, outcome: str) -> None:
     study = at("labelled")
     (judy,) = adjudicators(study, "judy")
     ruling = rule(first_case(study, judy), outcome)
-    assert_refused(study, lambda: study.docket.decide(judy, ruling), InputError, "is no outcome; expected one of not_")
+    assert_refused(
+        study, lambda: study.grid().docket.decide(judy, ruling), InputError, "is no outcome; expected one of not_"
+    )
 
 
 def test_a_request_that_comes_again_is_answered_alike_and_stored_once(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    first = study.docket.decide(judy, rule(case))
+    first = grid.docket.decide(judy, rule(case))
     after = dump(study)
-    assert study.docket.decide(judy, rule(case)) == first
+    assert grid.docket.decide(judy, rule(case)) == first
     assert dump(study) == after
-    taken_back = study.docket.undo(judy, case.pair_id, "undo-request")
+    taken_back = grid.docket.undo(judy, case.pair_id, "undo-request")
     after = dump(study)
-    assert study.docket.undo(judy, case.pair_id, "undo-request") == taken_back
-    assert study.docket.decide(judy, rule(case)) == first
+    assert grid.docket.undo(judy, case.pair_id, "undo-request") == taken_back
+    assert grid.docket.decide(judy, rule(case)) == first
     assert dump(study) == after
 
 
 def test_a_request_id_serves_for_one_thing_only(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    study.docket.decide(judy, rule(case, request_id="a-request"))
+    grid.docket.decide(judy, rule(case, request_id="a-request"))
     changed = (
         rule(case, "irreconcilable", request_id="a-request"),
         rule(case, request_id="a-request", note="other"),
         rule(case, request_id="a-request", flagged=True),
     )
     for ruling in changed:
-        assert_refused(study, lambda one=ruling: study.docket.decide(judy, one), ConflictError, "request id")  # type: ignore[misc]
-    assert_refused(study, lambda: study.docket.undo(judy, case.pair_id, "a-request"), ConflictError, "request id")
+        assert_refused(study, lambda one=ruling: grid.docket.decide(judy, one), ConflictError, "request id")  # type: ignore[misc]
+    assert_refused(study, lambda: grid.docket.undo(judy, case.pair_id, "a-request"), ConflictError, "request id")
 
 
 def test_one_s_own_decision_can_be_looked_at_and_changed(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    reply = study.docket.decide(judy, rule(case, note="first", flagged=True))
-    again = study.docket.case(judy, case.pair_id)
+    reply = grid.docket.decide(judy, rule(case, note="first", flagged=True))
+    again = grid.docket.case(judy, case.pair_id)
     assert (again.decision_id, again.outcome) == (reply["decision_id"], "appropriate")
     assert (again.note, again.flagged) == ("first", True)
-    study.docket.decide(judy, rule(again, "irreconcilable"))
+    grid.docket.decide(judy, rule(again, "irreconcilable"))
     assert standing(study)[case.pair_id] == ("person", None)
-    assert [row["rule"] for row in study.explain(case.pair_id).decisions] == ["person", "person"]
+    assert [row["rule"] for row in grid.explain(case.pair_id).decisions] == ["person", "person"]
 
 
 def test_a_pair_that_somebody_else_decided_meanwhile_is_not_decided_again(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     judy, vera = adjudicators(study, "judy", "vera")
     case = first_case(study, judy)
-    seen = study.docket.case(vera, case.pair_id)
-    study.docket.decide(vera, rule(seen))
+    seen = grid.docket.case(vera, case.pair_id)
+    grid.docket.decide(vera, rule(seen))
     said = f"pair {case.pair_id} has been decided by vera meanwhile"
-    assert_refused(study, lambda: study.docket.decide(judy, rule(case)), ConflictError, said)
+    assert_refused(study, lambda: grid.docket.decide(judy, rule(case)), ConflictError, said)
     with pytest.raises(ConflictError, match=said):
-        study.docket.case(judy, case.pair_id)
+        grid.docket.case(judy, case.pair_id)
 
 
 def test_of_two_who_decide_at_the_same_moment_one_is_told_about_the_other(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     people = adjudicators(study, "judy", "vera")
-    for pair in study.waiting():
-        cases = [study.docket.case(person, pair) for person in people]
+    for pair in grid.waiting():
+        cases = [grid.docket.case(person, pair) for person in people]
         with ThreadPoolExecutor(2) as threads:
             taken = threads.map(
-                lambda one: _attempt(lambda: study.docket.decide(one[0], rule(one[1]))), zip(people, cases, strict=True)
+                lambda one: _attempt(lambda: grid.docket.decide(one[0], rule(one[1]))), zip(people, cases, strict=True)
             )
             assert sorted(taken) == [False, True]
-        assert len(study.explain(pair).decisions) == 1
+        assert len(grid.explain(pair).decisions) == 1
 
 
 def test_a_decision_that_was_taken_back_elsewhere_is_not_changed_unseen(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    study.docket.decide(judy, rule(case))
-    again = study.docket.case(judy, case.pair_id)
-    study.take_back(case.pair_id, by="judy")
+    grid.docket.decide(judy, rule(case))
+    again = grid.docket.case(judy, case.pair_id)
+    grid.take_back(case.pair_id, by="judy")
     ruling = rule(again, "irreconcilable")
-    assert_refused(study, lambda: study.docket.decide(judy, ruling), ConflictError, "taken back since it was shown")
+    assert_refused(study, lambda: grid.docket.decide(judy, ruling), ConflictError, "taken back since it was shown")
 
 
 ACTS = st.lists(st.tuples(st.sampled_from(("look", "decide", "undo")), st.booleans(), st.integers(0, 1)), max_size=14)
@@ -343,28 +361,29 @@ def test_nobody_overrules_a_decision_that_they_have_not_seen(
 ) -> None:
     """Two people act on two pairs in any order; a decision is taken exactly if it rests on what stands."""
     study = Study.open(shutil.copy(files["labelled"], tmp_path_factory.mktemp("two") / "study.db"))
+    grid = study.grid()
     people = adjudicators(study, "judy", "vera")
-    pairs = study.waiting()[:2]
+    pairs = grid.waiting()[:2]
     seen: dict[tuple[int, int], Case] = {}
     stands: dict[int, tuple[int, int]] = {}  # by pair: who decided, and the number of the decision
     for number, (act, second, which) in enumerate(acts):
         who, pair = people[second], pairs[which]
         mine = stands.get(pair, (who, 0))[0] == who
         if act == "look":
-            taken = _attempt(lambda who=who, pair=pair: seen.update({(who, pair): study.docket.case(who, pair)}))  # type: ignore[misc]
+            taken = _attempt(lambda who=who, pair=pair: seen.update({(who, pair): grid.docket.case(who, pair)}))  # type: ignore[misc]
             assert taken == mine
         elif act == "undo":
-            taken = _attempt(lambda who=who, pair=pair, number=number: study.docket.undo(who, pair, f"undo-{number}"))  # type: ignore[misc]
+            taken = _attempt(lambda who=who, pair=pair, number=number: grid.docket.undo(who, pair, f"undo-{number}"))  # type: ignore[misc]
             assert taken == (pair in stands and mine)
             if taken:
                 del stands[pair]
         elif case := seen.get((who, pair)):
             ruling = rule(case, request_id=f"decide-{number}")
-            taken = _attempt(lambda who=who, ruling=ruling: study.docket.decide(who, ruling))  # type: ignore[misc]
+            taken = _attempt(lambda who=who, ruling=ruling: grid.docket.decide(who, ruling))  # type: ignore[misc]
             assert taken == (mine and stands.get(pair, (who, None))[1] == case.decision_id)
             if taken:
-                stands[pair] = (who, study.docket.decided(who, limit=1)[0].decision_id)
-    assert {one.pair_id: one.decision_id for one in study.docket.decided()} == {
+                stands[pair] = (who, grid.docket.decided(who, limit=1)[0].decision_id)
+    assert {one.pair_id: one.decision_id for one in grid.docket.decided()} == {
         pair: decision for pair, (_, decision) in stands.items()
     }
 
@@ -382,32 +401,34 @@ def _attempt(act: Callable[[], object]) -> bool:
 
 def test_a_decision_taken_back_waits_again(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
-    case, waiting = first_case(study, judy), study.waiting()
-    study.docket.decide(judy, rule(case))
-    assert case.pair_id not in study.waiting()
-    study.docket.undo(judy, case.pair_id, "undo-request")
-    assert study.waiting() == waiting
-    assert study.docket.case(judy, case.pair_id) == case
-    assert [row["rule"] for row in study.explain(case.pair_id).decisions] == ["person", "reopened"]
-    assert study.docket.decided() == []
-    assert study.docket.state(judy).decided == 0
+    case, waiting = first_case(study, judy), grid.waiting()
+    grid.docket.decide(judy, rule(case))
+    assert case.pair_id not in grid.waiting()
+    grid.docket.undo(judy, case.pair_id, "undo-request")
+    assert grid.waiting() == waiting
+    assert grid.docket.case(judy, case.pair_id) == case
+    assert [row["rule"] for row in grid.explain(case.pair_id).decisions] == ["person", "reopened"]
+    assert grid.docket.decided() == []
+    assert grid.docket.state(judy).decided == 0
 
 
 def test_only_one_s_own_decision_is_taken_back(at: At) -> None:
     study = at("decided")
+    grid = study.grid()
     judy, vera = adjudicators(study, "judy", "vera")
     case = first_case(study, vera)
-    study.docket.decide(vera, rule(case))
+    grid.docket.decide(vera, rule(case))
     settled = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
     refused: tuple[tuple[int, type[FcpairError], str], ...] = (
         (case.pair_id, ConflictError, f"pair {case.pair_id} has been decided by vera"),
         (settled, ConflictError, "a rule has decided"),
-        (study.waiting()[0], ConflictError, "no decision on pair"),
+        (grid.waiting()[0], ConflictError, "no decision on pair"),
         (99, UnknownIdError, "there is no pair 99"),
     )
     for pair, error, said in refused:
-        assert_refused(study, lambda pair=pair: study.docket.undo(judy, pair, f"undo-{pair}"), error, said)  # type: ignore[misc]
+        assert_refused(study, lambda pair=pair: grid.docket.undo(judy, pair, f"undo-{pair}"), error, said)  # type: ignore[misc]
 
 
 # -- the way through
@@ -436,26 +457,28 @@ def test_two_adjudicators_meet_at_the_last_pair_alone(n: int, turns: list[int]) 
 
 def test_two_adjudicators_begin_apart_and_the_pairs_of_one_hs_stay_together(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     judy, vera = adjudicators(study, "judy", "vera")
     assert first_case(study, judy).pair_id != first_case(study, vera).pair_id
     seen = []
-    while case := study.docket.next(judy):
+    while case := grid.docket.next(judy):
         seen.append(case.hs.body)
-        study.docket.decide(judy, rule(case))
+        grid.docket.decide(judy, rule(case))
     changes = sum(one != other for one, other in pairwise(seen))
     assert changes <= len(set(seen))  # one HS may stand at the border of two shares
 
 
 def test_one_can_go_on_from_a_pair_and_come_back_to_it(at: At) -> None:
     study = at("decided")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     first = first_case(study, judy)
     seen = [first.pair_id]
-    for _ in range(study.docket.state(judy).waiting):
-        case = study.docket.next(judy, after=seen[-1])
+    for _ in range(grid.docket.state(judy).waiting):
+        case = grid.docket.next(judy, after=seen[-1])
         assert case is not None
         seen.append(case.pair_id)
-    assert sorted(seen[:-1]) == study.waiting()
+    assert sorted(seen[:-1]) == grid.waiting()
     assert seen[-1] == first.pair_id
 
 
@@ -464,10 +487,11 @@ def test_one_can_go_on_from_a_pair_and_come_back_to_it(at: At) -> None:
 
 def test_the_list_says_what_is_decided_and_by_whom_newest_first(at: At) -> None:
     study = at("decided")
+    grid = study.grid()
     judy, vera = adjudicators(study, "judy", "vera")
     for who, outcome in ((judy, "appropriate"), (vera, "irreconcilable")):
-        study.docket.decide(who, rule(first_case(study, who), outcome))
-    newest, before, *rest = study.docket.decided()
+        grid.docket.decide(who, rule(first_case(study, who), outcome))
+    newest, before, *rest = grid.docket.decided()
     assert [(newest.by, newest.outcome), (before.by, before.outcome)] == [
         ("vera", "irreconcilable"),
         ("judy", "appropriate"),
@@ -476,25 +500,27 @@ def test_the_list_says_what_is_decided_and_by_whom_newest_first(at: At) -> None:
     assert {one.pair_id: one.outcome for one in rest} == {
         pair: NAMES[code] for pair, (kept, code) in standing(study).items() if kept != "person" and code is not None
     }
-    assert [one.by for one in study.docket.decided(judy)] == ["judy"]
+    assert [one.by for one in grid.docket.decided(judy)] == ["judy"]
 
 
 def test_a_decision_from_a_file_is_nobody_s_own(at: At, tmp_path: Path) -> None:
     study = at("labelled")
+    grid = study.grid()
     (judy,) = adjudicators(study, "judy")
-    pair = study.waiting()[0]
-    study.import_outcomes(write_csv(tmp_path / "d.csv", [{"pair": pair, "label": "2", "adjudicator": "judy"}]))
-    assert [(one.by, one.rule) for one in study.docket.decided()] == [("judy", Rule.IMPORTED)]
-    assert study.docket.decided(judy) == []
+    pair = grid.waiting()[0]
+    grid.import_outcomes(write_csv(tmp_path / "d.csv", [{"pair": pair, "label": "2", "adjudicator": "judy"}]))
+    assert [(one.by, one.rule) for one in grid.docket.decided()] == [("judy", Rule.IMPORTED)]
+    assert grid.docket.decided(judy) == []
     with pytest.raises(ConflictError, match=rf"pair {pair} has been decided by judy \(in a file\)"):
-        study.docket.case(judy, pair)
+        grid.docket.case(judy, pair)
 
 
 def test_the_list_comes_in_pages(at: At) -> None:
     study = at("decided")
-    whole = study.docket.decided()
-    pages = [study.docket.decided(limit=7)]
+    grid = study.grid()
+    whole = grid.docket.decided()
+    pages = [grid.docket.decided(limit=7)]
     while pages[-1]:
-        pages.append(study.docket.decided(limit=7, before=pages[-1][-1].decision_id))
+        pages.append(grid.docket.decided(limit=7, before=pages[-1][-1].decision_id))
     assert [one for page in pages for one in page] == whole
     assert len(whole) == len(standing(study))

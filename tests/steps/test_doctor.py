@@ -65,7 +65,7 @@ def test_a_study_is_sound_at_every_stage(files: dict[str, Path], stage: str) -> 
 def test_a_study_is_sound_after_much_has_happened_in_it(at: At, tmp_path: Path) -> None:
     study = stirred(at("checked"), tmp_path)
     run = record(study, tmp_path, [(who, pair, "1") for pair, who in labels(study)[:3]], supersede=True)
-    study.withdraw_labels(run.id)
+    study.grid().withdraw_labels(run.id)
     study.retire("ben")
     study.hand_over("cleo")
     study.edit_guidelines("Read *both*.", by="ada")
@@ -77,8 +77,9 @@ def test_a_study_is_sound_after_much_has_happened_in_it(at: At, tmp_path: Path) 
 
 def test_a_simulated_study_is_sound(at: At) -> None:
     study = at("dealt")
-    study.simulate(Simulate())
-    study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    grid.simulate(Simulate())
+    grid.adjudicate(Adjudicate("majority"))
     assert findings(study.place) == {}
 
 
@@ -95,7 +96,7 @@ def test_an_older_study_is_sound_once_it_is_upgraded(tmp_path: Path, revision: s
 
 def test_the_published_labels_are_sound(data: Path, tmp_path: Path) -> None:
     study = Study.create(tmp_path / "study.db", Setup())
-    study.import_published(data / "fc-conan" / "bronze_partition_df.csv")
+    study.grid().import_published(data / "fc-conan" / "bronze_partition_df.csv")
     health = Study.doctor(study.place)
     assert health.sound
     counts = {one.name: one.n for one in health.checks}
@@ -253,8 +254,9 @@ def test_work_that_was_given_to_somebody_else_is_found(at: At) -> None:
 )
 def test_a_decision_that_was_changed_is_named(at: At, what: str) -> None:
     study = at("decided")
-    pair = study.waiting()[0]
-    study.decide(pair, 2, by="ada", note="why")
+    grid = study.grid()
+    pair = grid.waiting()[0]
+    grid.decide(pair, 2, by="ada", note="why")
     number, first = ask(study.place, "SELECT max(id), min(id) FROM adjudication")
     assert number > first
     change(study.place, f"UPDATE adjudication SET {what} WHERE id = {number}")
@@ -356,9 +358,10 @@ def test_who_answered_online_without_consent_is_named(at: At) -> None:
 
 def test_a_release_that_was_changed_is_found_and_one_that_is_gone_is_told(at: At, tmp_path: Path) -> None:
     study = at("checked")
+    grid = study.grid()
     for name in ("gold.csv", "bronze.csv"):
-        study.release(name.removesuffix(".csv"), tmp_path / name)
-    study.release("silver", tmp_path / "gold.csv")  # in the same place: only the newer one can be there
+        grid.release(name.removesuffix(".csv"), tmp_path / name)
+    grid.release("silver", tmp_path / "gold.csv")  # in the same place: only the newer one can be there
     assert findings(study.place) == {}
     (tmp_path / "bronze.csv").unlink()
     (tmp_path / "gold.csv").write_text("pair\n1\n", "utf-8")
@@ -371,7 +374,7 @@ def test_a_release_that_cannot_be_read_is_told_and_is_no_fault(
     at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = at("checked")
-    study.release("gold", tmp_path / "gold.csv")
+    study.grid().release("gold", tmp_path / "gold.csv")
     there = open
 
     def refused(file: Any, *args: Any, **more: Any) -> Any:
@@ -394,13 +397,14 @@ def advice(path: str | Path, check_: str) -> str:
 @pytest.mark.parametrize("policy", [Adjudicate("majority", ties="discard"), Adjudicate("manual")])
 def test_the_advice_on_rules_is_a_command_that_mends_them(at: At, policy: Adjudicate) -> None:
     study = at("decided")
-    study.adjudicate(Adjudicate("median"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("median"))
     run = ask(study.place, "SELECT run_id FROM setting WHERE key = 'adjudicate.policy'")[0]
     for key, value in (("policy", policy.policy), ("ties", policy.ties)):
         change(study.place, f"INSERT OR REPLACE INTO setting VALUES (1, 'adjudicate.{key}', '\"{value}\"', {run})")
     command = " --ties discard" if policy.ties == "discard" else ""
     assert f"run `fcpair adjudicate --policy {policy.policy}{command}`" in advice(study.place, "rules")
-    study.adjudicate(policy)
+    grid.adjudicate(policy)
     assert findings(study.place) == {}
 
 
@@ -419,7 +423,7 @@ def test_a_release_is_looked_for_from_the_study_and_not_from_where_doctor_is_run
     for folder in (here, elsewhere):
         folder.mkdir()
     monkeypatch.chdir(here)
-    study.release("gold", "gold.csv")
+    study.grid().release("gold", "gold.csv")
     monkeypatch.chdir(elsewhere)
     Path("gold.csv").write_text("of another study\n", "utf-8")
     (found,) = (one for one in Study.doctor(study.place).checks if one.name == "releases")
@@ -430,8 +434,9 @@ def test_a_release_is_looked_for_from_the_study_and_not_from_where_doctor_is_run
 
 def test_a_decision_that_waits_for_a_second_look_is_told_and_is_no_fault(at: At, tmp_path: Path) -> None:
     study = at("decided")
-    pair = study.waiting()[0]
-    study.decide(pair, 2, by="ada")
+    grid = study.grid()
+    pair = grid.waiting()[0]
+    grid.decide(pair, 2, by="ada")
     who = next(who for (one, who) in labels(study) if one == pair)
     record(study, tmp_path, [(who, pair, "2")], supersede=True)
     health = Study.doctor(study.place)
@@ -440,7 +445,7 @@ def test_a_decision_that_waits_for_a_second_look_is_told_and_is_no_fault(at: At,
 
 
 def labels(study: Study) -> list[tuple[int, str]]:
-    rows = study.labels()
+    rows = study.grid().labels()
     return list(zip(rows["pair"].tolist(), rows["annotator"].tolist(), strict=True))
 
 
@@ -454,7 +459,7 @@ def digest(path: str | Path) -> str:
 def test_the_digest_is_that_of_what_was_said_and_of_nothing_else(at: At, tmp_path: Path) -> None:
     study = at("labelled")
     before = digest(study.place)
-    study.partition(Partition("majority"))
+    study.grid().partition(Partition("majority"))
     study.access.invite("ana")
     with closing(sqlite3.connect(study.place)) as connection:
         connection.execute("VACUUM")

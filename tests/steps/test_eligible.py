@@ -32,14 +32,14 @@ class Situation(NamedTuple):
 
 def one_labelled_it(study: Study, folder: Path) -> Situation:
     """ana labelled the pair, and is an adjudicator now."""
-    pair = next(pair for pair in study.waiting() if "ana" in who_had(study)[pair])
+    pair = next(pair for pair in study.grid().waiting() if "ana" in who_had(study)[pair])
     study.change_role("ana", Role.ADJUDICATOR)
     return Situation(study, pair, "ana")
 
 
 def one_skipped_it(study: Study, folder: Path) -> Situation:
     """ana read the pair and skipped it, and nobody was left to take it."""
-    pair = next(pair for pair in study.waiting() if len(who_had(study)[pair]) == 3)
+    pair = next(pair for pair in study.grid().waiting() if len(who_had(study)[pair]) == 3)
     record(study, folder, [("ana", pair, "skip")], supersede=True)
     study.change_role("ana", Role.ADJUDICATOR)
     return Situation(study, pair, "ana")
@@ -47,9 +47,10 @@ def one_skipped_it(study: Study, folder: Path) -> Situation:
 
 def one_validates_it(study: Study, folder: Path) -> Situation:
     """vera was given the pair to validate; then its labels changed, so that it waits."""
-    study.adjudicate(Adjudicate())
+    grid = study.grid()
+    grid.adjudicate(Adjudicate())
     study.add_people(["vera", "walt"], Role.VALIDATOR)
-    study.assign_validation(Validate())
+    grid.assign_validation(Validate())
     pair = next(
         pair for who, pair in open_work(study, Round.VALIDATE) if who == "vera" and len(who_had(study)[pair]) > 2
     )
@@ -62,7 +63,7 @@ def one_validates_it(study: Study, folder: Path) -> Situation:
 
 def somebody_has_still_to_label_it(study: Study, folder: Path) -> Situation:
     """A label of the pair was skipped, and the pair went to somebody else, who has it before them."""
-    pair = next(pair for pair in study.waiting() if len(who_had(study)[pair]) == 2)
+    pair = next(pair for pair in study.grid().waiting() if len(who_had(study)[pair]) == 2)
     record(study, folder, [(min(who_had(study)[pair]), pair, "skip")], supersede=True)
     assert pair in {open_pair for _, open_pair in open_work(study)}
     return Situation(study, pair, "judy")
@@ -70,7 +71,7 @@ def somebody_has_still_to_label_it(study: Study, folder: Path) -> Situation:
 
 def nobody_labelled_it(study: Study, folder: Path) -> Situation:
     """Everybody skipped the pair."""
-    pair = next(pair for pair in study.waiting() if len(who_had(study)[pair]) == 3)
+    pair = next(pair for pair in study.grid().waiting() if len(who_had(study)[pair]) == 3)
     record(study, folder, [(who, pair, "skip") for who in who_had(study)[pair]], supersede=True)
     return Situation(study, pair, "judy")
 
@@ -88,23 +89,25 @@ SITUATIONS: dict[Callable[[Study, Path], Situation], tuple[type[FcpairError], st
 
 
 def decide(at: Situation, folder: Path) -> None:
-    at.study.decide(at.pair, 2, by=at.who)
+    at.study.grid().decide(at.pair, 2, by=at.who)
 
 
 def read_in_the_terminal(at: Situation, folder: Path) -> None:
-    at.study.conflict(at.pair, by=at.who)
+    at.study.grid().conflict(at.pair, by=at.who)
 
 
 def decide_by_file(at: Situation, folder: Path) -> None:
-    at.study.import_outcomes(write_csv(folder / "d.csv", [{"pair": at.pair, "label": "2", "adjudicator": at.who}]))
+    at.study.grid().import_outcomes(
+        write_csv(folder / "d.csv", [{"pair": at.pair, "label": "2", "adjudicator": at.who}])
+    )
 
 
 def look_on_the_page(at: Situation, folder: Path) -> None:
-    at.study.docket.case(admitted(at), at.pair)
+    at.study.grid().docket.case(admitted(at), at.pair)
 
 
 def decide_on_the_page(at: Situation, folder: Path) -> None:
-    at.study.docket.decide(admitted(at), Ruling("a-request", at.pair, "appropriate"))
+    at.study.grid().docket.decide(admitted(at), Ruling("a-request", at.pair, "appropriate"))
 
 
 def admitted(at: Situation) -> int:
@@ -136,23 +139,24 @@ def test_nobody_is_offered_what_they_may_not_decide(
     at: At, tmp_path: Path, situation: Callable[[Study, Path], Situation]
 ) -> None:
     study = at("labelled")
+    grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
     here = situation(study, tmp_path)
     who = admit(study, here.who).id
-    offered = study.agenda(here.who)
+    offered = grid.agenda(here.who)
     assert here.pair not in offered.pairs
-    state = study.docket.state(who)
+    state = grid.docket.state(who)
     assert (state.waiting, state.for_others) == (len(offered.pairs), offered.for_others)
-    while case := study.docket.next(who):
+    while case := grid.docket.next(who):
         assert case.pair_id != here.pair
-        study.docket.decide(who, Ruling(f"on-{case.pair_id}-pair", case.pair_id, "appropriate"))
+        grid.docket.decide(who, Ruling(f"on-{case.pair_id}-pair", case.pair_id, "appropriate"))
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_lets_somebody_else_in(at: At, tmp_path: Path, door: Callable[[Situation, Path], None]) -> None:
     study = at("labelled")
     study.add_people(["judy"], Role.ADJUDICATOR)
-    here = Situation(study, study.waiting()[0], "judy")
+    here = Situation(study, study.grid().waiting()[0], "judy")
     admit(study, "judy")
     door(here, tmp_path)
     kept = standing(study).get(here.pair)
@@ -164,7 +168,7 @@ def test_who_has_left_decides_nothing_more_but_a_file_may_tell_what_they_decided
     study = at("labelled")
     study.add_people(["judy"], Role.ADJUDICATOR)
     study.retire("judy")
-    here = Situation(study, study.waiting()[0], "judy")
+    here = Situation(study, study.grid().waiting()[0], "judy")
     for door in (decide, read_in_the_terminal):
         with pytest.raises(RefusedError, match="`judy` has left the study"):
             door(here, tmp_path)
@@ -174,35 +178,38 @@ def test_who_has_left_decides_nothing_more_but_a_file_may_tell_what_they_decided
 
 def test_a_decision_by_somebody_else_is_taken_back_by_a_lead_alone(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     study.add_people(["lea"], Role.LEAD)
-    first, second = study.waiting()[:2]
-    study.decide(first, 2, by="ada")
-    study.decide(second, 2, by="ada")
+    first, second = grid.waiting()[:2]
+    grid.decide(first, 2, by="ada")
+    grid.decide(second, 2, by="ada")
     with pytest.raises(ConflictError, match="only the person who decided, or a lead, can take that back"):
-        study.take_back(first, by="bo")
-    study.take_back(first, by="lea")
-    study.take_back(second, by="ada")
-    assert {first, second} <= set(study.waiting())
+        grid.take_back(first, by="bo")
+    grid.take_back(first, by="lea")
+    grid.take_back(second, by="ada")
+    assert {first, second} <= set(grid.waiting())
 
 
 def test_what_a_file_decided_is_taken_back_by_a_lead_alone_whomever_it_names(at: At, tmp_path: Path) -> None:
     study = at("labelled")
+    grid = study.grid()
     study.add_people(["lea"], Role.LEAD)
-    pair = study.waiting()[0]
+    pair = grid.waiting()[0]
     decide_by_file(Situation(study, pair, "ada"), tmp_path)
     said = rf"pair {pair} has been decided by ada \(in a file\) meanwhile, and only a lead can take that back"
-    assert_refused(study, lambda: study.take_back(pair, by="ada"), ConflictError, said)
-    study.take_back(pair, by="lea")
-    assert pair in study.waiting()
+    assert_refused(study, lambda: grid.take_back(pair, by="ada"), ConflictError, said)
+    grid.take_back(pair, by="lea")
+    assert pair in grid.waiting()
 
 
 def test_a_rule_s_decision_is_not_taken_back_but_decided_otherwise(at: At) -> None:
     study = at("decided")
+    grid = study.grid()
     study.add_people(["lea"], Role.LEAD)
     pair = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
     with pytest.raises(ConflictError, match=f"a rule has decided pair {pair}"):
-        study.take_back(pair, by="lea")
-    study.decide(pair, None, by="lea")
+        grid.take_back(pair, by="lea")
+    grid.decide(pair, None, by="lea")
     assert standing(study)[pair] == ("person", None)
 
 
@@ -210,7 +217,7 @@ def test_who_decided_a_pair_cannot_come_to_label_it(at: At, tmp_path: Path) -> N
     study = at("paired")
     study.add_people(["ana", "ben"], Role.ANNOTATOR)
     record(study, tmp_path, [("ana", 1, "2"), ("ben", 1, "0")])
-    study.decide(1, 2, by="ada")
+    study.grid().decide(1, 2, by="ada")
     study.change_role("ada", Role.VALIDATOR)
     study.change_role("ada", Role.ANNOTATOR)
     with pytest.raises(InputError, match="ada validates or decided pair 1, so cannot label it"):

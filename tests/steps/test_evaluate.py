@@ -25,39 +25,39 @@ def options(**given: Any) -> Evaluate:
 
 
 def outcome_of(study: Study) -> tuple[Any, dict[str, Any]]:
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         found = runs.latest_outcome(tx)
     assert found is not None
     return found
 
 
 def test_the_tiers_have_the_counts_of_the_partition(at: At) -> None:
-    study = at("checked")
-    found = study.evaluate(options(pool="all"))
-    sizes = study.partition().tables[0].set_index("tier")["pairs"]
-    positive = study.partition().tables[1].set_index("tier")["appropriate"]
+    grid = at("checked").grid()
+    found = grid.evaluate(options(pool="all"))
+    sizes = grid.partition().tables[0].set_index("tier")["pairs"]
+    positive = grid.partition().tables[1].set_index("tier")["appropriate"]
     assert {tier.tier: tier.judged for tier in found.tiers} == sizes.to_dict()
     assert {tier.tier: tier.positive for tier in found.tiers} == positive.to_dict()
 
 
 def test_the_pool_all_has_every_candidate_and_positive_those_with_a_positive_label(at: At) -> None:
-    study = at("checked")
-    bronze = study.partition().pairs.query("tier >= 1")
+    grid = at("checked").grid()
+    bronze = grid.partition().pairs.query("tier >= 1")
     n_positive = bronze[bronze["final"] == 2]["cn_id"].nunique()
-    sizes = {pool: study.evaluate(options(pool=pool)).tiers[0].pool for pool in ("all", "judged", "positive")}
+    sizes = {pool: grid.evaluate(options(pool=pool)).tiers[0].pool for pool in ("all", "judged", "positive")}
     assert sizes == {"all": 6, "judged": bronze["cn_id"].nunique(), "positive": n_positive}
 
 
 def test_a_file_is_a_pool(at: At, tmp_path: Path) -> None:
     pool = write_csv(tmp_path / "pool.csv", [{"cn": cn} for cn in CNS[12:18]])
-    assert at("checked").evaluate(options(pool=str(pool))).tiers[0].pool == 6
+    assert at("checked").grid().evaluate(options(pool=str(pool))).tiers[0].pool == 6
 
 
 def test_the_order_of_a_file_does_not_change_the_figures(at: At, tmp_path: Path) -> None:
     study = at("checked")
     there = write_csv(tmp_path / "there.csv", [{"cn": cn} for cn in CNS[12:18]])
     back = write_csv(tmp_path / "back.csv", [{"cn": cn} for cn in reversed(CNS[12:18])])
-    found = [study.evaluate(options(pool=str(pool), systems=("random",))).scores for pool in (there, back)]
+    found = [study.grid().evaluate(options(pool=str(pool), systems=("random",))).scores for pool in (there, back)]
     assert found[0] == found[1]
 
 
@@ -65,7 +65,7 @@ def test_a_pool_that_lacks_an_appropriate_cn_is_refused(at: At, tmp_path: Path) 
     pool = write_csv(tmp_path / "pool.csv", [{"cn": CNS[12]}])
     study = at("checked")
     said = r"pool\.csv lacks \d CNs that diamond labels appropriate in \d pairs \(cn_id \d"
-    assert_refused(study, lambda: study.evaluate(options(pool=str(pool))), InputError, said)
+    assert_refused(study, lambda: study.grid().evaluate(options(pool=str(pool))), InputError, said)
 
 
 @pytest.mark.parametrize(
@@ -78,29 +78,32 @@ def test_a_pool_that_lacks_an_appropriate_cn_is_refused(at: At, tmp_path: Path) 
 )
 def test_a_pool_with_other_texts_is_refused(at: At, tmp_path: Path, rows: list[dict[str, str]], said: str) -> None:
     study, pool = at("checked"), write_csv(tmp_path / "pool.csv", rows)
-    assert_refused(study, lambda: study.evaluate(options(pool=str(pool))), InputError, said)
+    assert_refused(study, lambda: study.grid().evaluate(options(pool=str(pool))), InputError, said)
 
 
 def test_a_pool_that_is_neither_a_name_nor_a_file_is_refused(at: At) -> None:
     study = at("checked")
     said = "--pool nowhere.csv: expected judged, positive, all, or a file that lists CNs"
-    assert_refused(study, lambda: study.evaluate(options(pool="nowhere.csv")), InputError, said)
+    assert_refused(study, lambda: study.grid().evaluate(options(pool="nowhere.csv")), InputError, said)
 
 
 def test_an_empty_tier_is_refused(at: At) -> None:
     study = at("decided")  # nobody has given a verdict yet, so all tiers are empty
-    assert_refused(study, lambda: study.evaluate(options(pool="all")), InputError, "diamond is empty")
-    assert_refused(study, lambda: study.evaluate(options()), InputError, "the pool `judged` .* is empty")
+    grid = study.grid()
+    assert_refused(study, lambda: grid.evaluate(options(pool="all")), InputError, "diamond is empty")
+    assert_refused(study, lambda: grid.evaluate(options()), InputError, "the pool `judged` .* is empty")
 
 
 def test_a_study_without_labels_cannot_be_evaluated(at: At) -> None:
     study = at("dealt")
-    assert_refused(study, lambda: study.evaluate(options()), StageError, "`evaluate` needs labels first")
+    assert_refused(study, lambda: study.grid().evaluate(options()), StageError, "`evaluate` needs labels first")
 
 
 def test_no_system_is_refused(at: At) -> None:
     study = at("checked")
-    assert_refused(study, lambda: study.evaluate(Evaluate()), InputError, "name at least one, as in `fcpair evaluate")
+    assert_refused(
+        study, lambda: study.grid().evaluate(Evaluate()), InputError, "name at least one, as in `fcpair evaluate"
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,12 +123,12 @@ def test_no_system_is_refused(at: At) -> None:
 )
 def test_options_that_cannot_be_used_are_refused(at: At, given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        at("checked").evaluate(options(**given))
+        at("checked").grid().evaluate(options(**given))
 
 
 def test_what_was_found_is_noted_and_can_be_read_back(at: At) -> None:
     study = at("checked")
-    found = study.evaluate(options(pool="all"))
+    found = study.grid().evaluate(options(pool="all"))
     run, data = outcome_of(study)
     assert Outcome.from_data(data) == found
     assert (run.stage, run.counts) == ("evaluate", {"systems": 1, "hs": 4, "pool": 6})
@@ -134,7 +137,7 @@ def test_what_was_found_is_noted_and_can_be_read_back(at: At) -> None:
 
 def test_the_log_does_not_carry_the_whole_outcome(at: At) -> None:
     study = at("checked")
-    study.evaluate(options(pool="all"))
+    study.grid().evaluate(options(pool="all"))
     assert "outcome" not in study.log()[-1].counts
 
 
@@ -143,7 +146,7 @@ def test_a_system_that_fails_leaves_the_study_and_the_folders_as_they_were(at: A
     given = options(systems=("tfidf", f"run:{tmp_path / 'none.trec'}"))
     before = dump(study)
     with pytest.raises(InputError, match="there is no such file"):
-        study.evaluate(given, runs=tmp_path / "runs", figures=tmp_path / "figures")
+        study.grid().evaluate(given, runs=tmp_path / "runs", figures=tmp_path / "figures")
     assert dump(study) == before
     assert [list((tmp_path / name).iterdir()) for name in ("runs", "figures")] == [[], []]
 
@@ -154,7 +157,7 @@ def test_a_file_that_cannot_be_written_leaves_the_study_and_the_folders_as_they_
 ) -> None:
     (tmp_path / name).mkdir(parents=True)
     study = at("checked")
-    call = lambda: study.evaluate(options(pool="all"), runs=tmp_path / "runs", figures=tmp_path / "figures")  # noqa: E731
+    call = lambda: study.grid().evaluate(options(pool="all"), runs=tmp_path / "runs", figures=tmp_path / "figures")  # noqa: E731
     assert_refused(study, call, InputError, "is a folder; name a file")
     there = [str(path.relative_to(tmp_path)) for part in ("runs", "figures") for path in (tmp_path / part).iterdir()]
     assert there == [name]
@@ -162,25 +165,26 @@ def test_a_file_that_cannot_be_written_leaves_the_study_and_the_folders_as_they_
 
 def test_a_run_over_all_tiers_can_be_evaluated_on_one_that_has_fewer_hs(at: At, tmp_path: Path) -> None:
     study = at("checking")
+    grid = study.grid()
     todo = open_work(study, Round.VALIDATE)
     of_the_first_hs = range(1, 7)
     verdicts = [(who, pair, "disagree" if pair in of_the_first_hs else "agree") for who, pair in todo]
     check(study, tmp_path, verdicts)
-    study.evaluate(options(systems=("bm25",), pool="all", tiers=("bronze", "silver")), runs=tmp_path)
-    found = study.evaluate(options(systems=(f"run:{tmp_path / 'bm25.trec'}",), pool="all", tiers=("silver",)))
+    grid.evaluate(options(systems=("bm25",), pool="all", tiers=("bronze", "silver")), runs=tmp_path)
+    found = grid.evaluate(options(systems=(f"run:{tmp_path / 'bm25.trec'}",), pool="all", tiers=("silver",)))
     assert found.tiers[0].hs == 3
 
 
 def test_runs_that_were_written_score_the_same_when_they_are_read(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    ours = study.evaluate(options(systems=("bm25",), pool="all"), runs=tmp_path / "runs")
-    theirs = study.evaluate(options(systems=(f"run:{tmp_path / 'runs' / 'bm25.trec'}",), pool="all"))
+    grid = at("checked").grid()
+    ours = grid.evaluate(options(systems=("bm25",), pool="all"), runs=tmp_path / "runs")
+    theirs = grid.evaluate(options(systems=(f"run:{tmp_path / 'runs' / 'bm25.trec'}",), pool="all"))
     assert [one.score for one in theirs.scores] == [one.score for one in ours.scores]
 
 
 def test_runs_of_systems_with_like_names_have_files_of_their_own(at: At, tmp_path: Path) -> None:
     given = options(systems=("bm25(k1=1.5)", "bm25(k1=2.0)", "tfidf(fit=pool+hs)"), pool="all")
-    at("checked").evaluate(given, runs=tmp_path / "runs")
+    at("checked").grid().evaluate(given, runs=tmp_path / "runs")
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
         "bm25.trec",
         "bm25_k1=2.0.trec",
@@ -190,17 +194,18 @@ def test_runs_of_systems_with_like_names_have_files_of_their_own(at: At, tmp_pat
 
 def test_the_walk_evaluates_last_and_once(at: At) -> None:
     study = at("checked")
-    study.adjudicate(Adjudicate("majority", "discard"))  # so that no pair waits for a person
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority", "discard"))  # so that no pair waits for a person
     recipe = Recipe(partition=Partition("majority"), evaluate=options(pool="all"))
     assert [run.stage for run in study.walk(recipe)][-1] == "evaluate"
     assert list(study.walk(recipe)) == []
-    assert study.own(Evaluate) == recipe.evaluate
+    assert grid.own(Evaluate) == recipe.evaluate
 
 
 def test_an_evaluation_by_hand_does_not_become_the_study_s_own(at: At) -> None:
-    study = at("checked")
-    study.evaluate(options(pool="all"))
-    assert study.own(Evaluate) == Evaluate()
+    grid = at("checked").grid()
+    grid.evaluate(options(pool="all"))
+    assert grid.own(Evaluate) == Evaluate()
 
 
 def test_a_recipe_names_files_beside_itself(tmp_path: Path) -> None:

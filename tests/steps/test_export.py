@@ -27,15 +27,15 @@ At = Callable[[str], Study]
 Write = Callable[[Study, Path], RunRecord]
 HALF = Export(test_share=0.5)
 ALL: dict[str, Write] = {
-    "qrels": lambda study, path: study.export.qrels(path, Tier.SILVER),
-    "beir": lambda study, path: study.export.beir(path, Tier.SILVER),
-    "hf": lambda study, path: study.export.hf(path),
-    "triplets": lambda study, path: study.export.training("triplets", path, Tier.BRONZE, HALF),
-    "pairs": lambda study, path: study.export.training("pairs", path, Tier.BRONZE, HALF),
-    "preferences": lambda study, path: study.export.training("preferences", path, Tier.BRONZE, HALF),
-    "corpus.csv": lambda study, path: study.export.corpus(path, Tier.BRONZE),
-    "corpus.jsonl": lambda study, path: study.export.corpus(path, Tier.BRONZE),
-    "corpus.parquet": lambda study, path: study.export.corpus(path, Tier.BRONZE),
+    "qrels": lambda study, path: study.grid().export.qrels(path, Tier.SILVER),
+    "beir": lambda study, path: study.grid().export.beir(path, Tier.SILVER),
+    "hf": lambda study, path: study.grid().export.hf(path),
+    "triplets": lambda study, path: study.grid().export.training("triplets", path, Tier.BRONZE, HALF),
+    "pairs": lambda study, path: study.grid().export.training("pairs", path, Tier.BRONZE, HALF),
+    "preferences": lambda study, path: study.grid().export.training("preferences", path, Tier.BRONZE, HALF),
+    "corpus.csv": lambda study, path: study.grid().export.corpus(path, Tier.BRONZE),
+    "corpus.jsonl": lambda study, path: study.grid().export.corpus(path, Tier.BRONZE),
+    "corpus.parquet": lambda study, path: study.grid().export.corpus(path, Tier.BRONZE),
 }
 FOLDERS = ["beir", "hf", "triplets", "pairs", "preferences"]
 
@@ -52,7 +52,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def graded(study: Study, tier: Tier) -> list[tuple[int, int, int]]:
     """HS, CN and grade of each pair, from the rows of the tier."""
-    rows = study.tier(tier)
+    rows = study.grid().tier(tier)
     rank = rows["tier"].map({one.label: int(one) for one in Tier}).where(rows["label"] == "appropriate", 0)
     return list(zip(rows["hs_id"], rows["cn_id"], rank, strict=True))
 
@@ -162,7 +162,7 @@ def test_a_failure_half_way_leaves_no_folder_and_no_note(
 @pytest.mark.parametrize("tier", Tier)
 def test_qrels_have_a_line_for_each_pair_of_the_tier_in_its_order(at: At, tmp_path: Path, tier: Tier) -> None:
     study = at("checked")
-    run = study.export.qrels(tmp_path / "t.qrels", tier)
+    run = study.grid().export.qrels(tmp_path / "t.qrels", tier)
     expected = [f"{hs} 0 {cn} {grade}" for hs, cn, grade in graded(study, tier)]
     assert (tmp_path / "t.qrels").read_text("utf-8").split("\n") == [*expected, ""]
     assert run.counts["pairs"] == len(expected) == sum(run.counts["grades"].values())
@@ -171,38 +171,39 @@ def test_qrels_have_a_line_for_each_pair_of_the_tier_in_its_order(at: At, tmp_pa
 def test_qrels_follow_the_rule_for_diamond_that_is_given(at: At, tmp_path: Path) -> None:
     study = at("checked")
     for rule in ("unanimous", "majority"):
-        study.export.qrels(tmp_path / rule, Tier.DIAMOND, rules=Partition(rule))
+        study.grid().export.qrels(tmp_path / rule, Tier.DIAMOND, rules=Partition(rule))
     assert len(content(tmp_path / "majority")["."]) > len(content(tmp_path / "unanimous")["."])
 
 
 def test_a_pool_from_a_file_limits_the_cns(at: At, tmp_path: Path) -> None:
-    study = at("checked")
+    grid = at("checked").grid()
     pool = write_csv(tmp_path / "pool.csv", [{"cn": CNS[14]}, {"cn": CNS[12]}])
-    study.export.beir(tmp_path / "beir", Tier.BRONZE, Export(pool=str(pool)))
+    grid.export.beir(tmp_path / "beir", Tier.BRONZE, Export(pool=str(pool)))
     assert [row["text"] for row in lines(tmp_path / "beir" / "corpus.jsonl")] == [CNS[12], CNS[14]]
-    table = study.tier(Tier.BRONZE)
+    table = grid.tier(Tier.BRONZE)
     said = (tmp_path / "beir" / "qrels" / "test.tsv").read_text("utf-8").splitlines()
     assert len(said) == 1 + int(table["cn"].isin([CNS[14], CNS[12]]).sum())
 
 
 def test_a_pool_without_a_pair_of_the_tier_is_refused(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    diamond = set(study.tier(Tier.DIAMOND)["cn"])
+    grid = study.grid()
+    diamond = set(grid.tier(Tier.DIAMOND)["cn"])
     outside = next(cn for cn in CNS[12:] if cn not in diamond)
     pool = write_csv(tmp_path / "pool.csv", [{"cn": outside}])
-    call = lambda: study.export.qrels(tmp_path / "d.qrels", Tier.DIAMOND, Export(pool=str(pool)))  # noqa: E731
+    call = lambda: grid.export.qrels(tmp_path / "d.qrels", Tier.DIAMOND, Export(pool=str(pool)))  # noqa: E731
     assert_refused(study, call, InputError, r"no pair of diamond has a CN of the pool .* nothing was written")
 
 
 def test_a_pool_that_is_not_there_is_refused(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    call = lambda: study.export.beir(tmp_path / "beir", Tier.GOLD, Export(pool="some"))  # noqa: E731
+    call = lambda: study.grid().export.beir(tmp_path / "beir", Tier.GOLD, Export(pool="some"))  # noqa: E731
     assert_refused(study, call, InputError, "--pool some: expected judged, positive, all, or a file")
 
 
 def test_the_files_of_beir_speak_of_the_same_ids(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    study.export.beir(tmp_path / "beir", Tier.SILVER, Export(pool="all"))
+    study.grid().export.beir(tmp_path / "beir", Tier.SILVER, Export(pool="all"))
     corpus, queries = (lines(tmp_path / "beir" / f"{name}.jsonl") for name in ("corpus", "queries"))
     assert {row["text"] for row in corpus} == set(CNS[12:])
     assert {row["text"] for row in queries} <= set(SELECTED)
@@ -214,17 +215,17 @@ def test_the_files_of_beir_speak_of_the_same_ids(at: At, tmp_path: Path) -> None
 def test_the_hugging_face_library_reads_every_tier(at: At, tmp_path: Path) -> None:
     import datasets
 
-    study = at("checked")
-    study.export.hf(tmp_path / "hf")
+    grid = at("checked").grid()
+    grid.export.hf(tmp_path / "hf")
     folder, cache = str(tmp_path / "hf"), str(tmp_path / "cache")
     assert datasets.get_dataset_config_names(folder) == ["bronze", "silver", "gold", "diamond"]
     for tier in Tier:
         read = datasets.load_dataset(folder, tier.label, split="train", cache_dir=cache)
-        wanted = study.tier(tier)
+        wanted = grid.tier(tier)
         assert read["hs"] == wanted["hs"].tolist()
         assert read["label"] == wanted["label"].tolist()
         assert set(wanted.columns) <= set(read.column_names)
-    assert len(datasets.load_dataset(folder, split="train", cache_dir=cache)) == len(study.tier(Tier.BRONZE))
+    assert len(datasets.load_dataset(folder, split="train", cache_dir=cache)) == len(grid.tier(Tier.BRONZE))
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
@@ -239,9 +240,9 @@ def test_the_hugging_face_library_reads_both_sides_of_a_training_set(at: At, tmp
 
 
 def test_every_triplet_was_judged_so_in_its_tier(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    study.export.training("triplets", tmp_path / "t", Tier.SILVER, HALF)
-    table = study.tier(Tier.SILVER)
+    grid = at("checked").grid()
+    grid.export.training("triplets", tmp_path / "t", Tier.SILVER, HALF)
+    table = grid.tier(Tier.SILVER)
     said = dict(zip(zip(table["hs"], table["cn"], strict=True), table["label"], strict=True))
     rows = lines(tmp_path / "t" / "train.jsonl") + lines(tmp_path / "t" / "test.jsonl")
     assert {said[row["anchor"], row["positive"]] for row in rows} == {"appropriate"}
@@ -249,7 +250,7 @@ def test_every_triplet_was_judged_so_in_its_tier(at: At, tmp_path: Path) -> None
 
 
 def test_texts_are_written_in_utf_8_and_end_in_a_line_feed(at: At, tmp_path: Path) -> None:
-    at("checked").export.training("pairs", tmp_path / "p", Tier.BRONZE, HALF)
+    at("checked").grid().export.training("pairs", tmp_path / "p", Tier.BRONZE, HALF)
     raw = (tmp_path / "p" / "train.jsonl").read_bytes()
     assert "نه؟".encode() in raw
     assert b"\r" not in raw
@@ -260,7 +261,7 @@ def test_texts_are_written_in_utf_8_and_end_in_a_line_feed(at: At, tmp_path: Pat
 def test_the_corpus_is_written_less_the_hs_of_the_tier_and_the_cns_of_the_pool(
     at: At, tmp_path: Path, suffix: str
 ) -> None:
-    run = at("checked").export.corpus(tmp_path / f"train{suffix}", Tier.BRONZE)
+    run = at("checked").grid().export.corpus(tmp_path / f"train{suffix}", Tier.BRONZE)
     rows = read_table(tmp_path / f"train{suffix}")
     # HS 5 and 6 are in no tier; their own CNs are the pool, so that the shared CN of the fifth HS alone is left
     assert rows[["hs", "cn", "hs_topic", "cn_type", "language"]].to_numpy().tolist() == [
@@ -274,23 +275,24 @@ def test_a_corpus_of_which_nothing_is_left_is_refused(at: At, tmp_path: Path) ->
     files = [{"hs": "a", "cn": "one"}, {"hs": "b", "cn": "two"}]
     study.import_corpus(Import(write_csv(tmp_path / "c.csv", files)))
     _grade_all_of(study, tmp_path)
-    call = lambda: study.export.corpus(tmp_path / "train.csv", Tier.BRONZE)  # noqa: E731
+    call = lambda: study.grid().export.corpus(tmp_path / "train.csv", Tier.BRONZE)  # noqa: E731
     assert_refused(study, call, InputError, "every row of the corpus has an HS of bronze or a CN of the pool `judged`")
 
 
 def _grade_all_of(study: Study, folder: Path) -> None:
     """Pair `a` with `two`, and let one annotator and one validator say that it fits."""
+    grid = study.grid()
     from fcpair.params import Adjudicate, Pair, Select, Validate
     from fcpair.records import Role
     from steps.small import check, record, set_candidates
 
-    study.select(Select(list=write_csv(folder / "l.csv", [{"hs": "a"}])))
+    grid.select(Select(list=write_csv(folder / "l.csv", [{"hs": "a"}])))
     set_candidates(study, ["two"])
-    study.pair(Pair())
+    grid.pair(Pair())
     study.add_people(["ana"], Role.ANNOTATOR)
     record(study, folder, [("ana", 1, "appropriate")])
-    study.adjudicate(Adjudicate())
-    study.assign_validation(Validate(validators=1))
+    grid.adjudicate(Adjudicate())
+    grid.assign_validation(Validate(validators=1))
     check(study, folder, [("v1", 1, "agree")])
 
 
@@ -303,10 +305,10 @@ def test_a_written_corpus_is_the_corpus_of_another_study(
     rows = [{"hs": hs, "cn": cn, "note": f"@{cn}"} for hs, cn in zip("abcd", cells, strict=True)]
     study.import_corpus(Import(write_csv(tmp_path / "c.csv", rows)))
     _grade_all_of(study, tmp_path)
-    study.export.corpus(tmp_path / f"train.{form}", Tier.BRONZE)
+    study.grid().export.corpus(tmp_path / f"train.{form}", Tier.BRONZE)
     other = Study.create(tmp_path / "other.db")
     other.import_corpus(Import(tmp_path / f"train.{form}", format=form))
-    with other._store.read() as tx:
+    with other.store.read() as tx:
         again = texts.source_rows(tx)
     assert again[["hs", "cn"]].to_numpy().tolist() == [["b", "'-1 for manners"], ["c", "-1 for manners"]]
     assert [meta["note"] for meta in again["meta"]] == ["@'-1 for manners", "@-1 for manners"]
@@ -316,10 +318,11 @@ def test_a_study_without_a_corpus_is_told_how_to_make_one_that_has_it(at: At, tm
     from steps.test_published import ROWS
 
     study = at("empty")
-    study.import_published(write_csv(tmp_path / "p.csv", ROWS))
+    grid = study.grid()
+    grid.import_published(write_csv(tmp_path / "p.csv", ROWS))
     before = dump(study)
     with pytest.raises(StageError, match=r"has no corpus(.|\n)*fcpair import CONAN.csv") as caught:
-        study.export.corpus(tmp_path / "train.csv", Tier.BRONZE)
+        grid.export.corpus(tmp_path / "train.csv", Tier.BRONZE)
     assert "labels import bronze_partition_df.csv --format fc-conan" in str(caught.value)
     assert dump(study) == before
 
@@ -327,5 +330,5 @@ def test_a_study_without_a_corpus_is_told_how_to_make_one_that_has_it(at: At, tm
 @pytest.mark.parametrize("name", ["train", "train.txt"])
 def test_a_corpus_needs_a_suffix_that_says_what_it_is(at: At, tmp_path: Path, name: str) -> None:
     study = at("checked")
-    call = lambda: study.export.corpus(tmp_path / name, Tier.BRONZE)  # noqa: E731
+    call = lambda: study.grid().export.corpus(tmp_path / name, Tier.BRONZE)  # noqa: E731
     assert_refused(study, call, InputError, r"expected a name that ends in \.csv, \.jsonl, \.parquet")

@@ -26,7 +26,7 @@ STEPS = 120
 
 def assert_is_as_found_anew(study: Study, kept: Conflicts) -> int:
     """Compare the kept list and its counts with what the labels say now; returns how many there are."""
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         found = settle.in_dispute(tx)
         with kept.as_of(tx) as now:
             assert list(now) == found
@@ -69,7 +69,7 @@ def test_the_kept_list_follows_what_other_processes_do_while_the_study_is_served
 
 
 def labels_given(study: Study) -> list[tuple[str, int]]:
-    rows = study.labels()
+    rows = study.grid().labels()
     return list(zip(rows["annotator"].tolist(), rows["pair"].tolist(), strict=True))
 
 
@@ -77,7 +77,7 @@ def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> N
     """No answer tells of it: work is taken back, and there is nobody left to take it over."""
     study, kept = at("labelled"), Conflicts()
     study.add_people(["zoe"], Role.ANNOTATOR)
-    with study._store.write() as tx:
+    with study.store.write() as tx:
         from fcpair.records import Round
         from fcpair.store import work
 
@@ -100,12 +100,12 @@ def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
     study.share()
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy")
-    with study._store.read() as old:
+    with study.store.read() as old:
         settle.in_dispute(old)  # from here on this transaction sees the study as it is now
-        case = study.docket.next(judy.id)
+        case = study.grid().docket.next(judy.id)
         assert case is not None
         decide = Ruling("request-1", case.pair_id, "appropriate", seen_answer_id=case.answer_id)
-        other = Thread(target=study.docket.decide, args=(judy.id, decide))
+        other = Thread(target=study.grid().docket.decide, args=(judy.id, decide))
         other.start()
         other.join()
         assert_is_as_found_anew(study, kept)
@@ -117,17 +117,18 @@ def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
 
 def test_adjudicators_are_given_the_same_pairs_and_numbers_after_each_change(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy")
     assert not open_work(study)
-    waiting = study.docket.state(judy.id).waiting
+    waiting = grid.docket.state(judy.id).waiting
     assert waiting > 2
-    first = study.docket.next(judy.id)
+    first = grid.docket.next(judy.id)
     assert first is not None
-    study.docket.decide(judy.id, Ruling("request-1", first.pair_id, "irreconcilable"))
-    assert study.docket.state(judy.id).waiting == waiting - 1
-    study.docket.undo(judy.id, first.pair_id, "request-2")
-    assert study.docket.state(judy.id).waiting == waiting
-    study.adjudicate(Adjudicate("majority", "discard"))
-    assert study.docket.state(judy.id).waiting == 0
-    assert study.docket.next(judy.id) is None
+    grid.docket.decide(judy.id, Ruling("request-1", first.pair_id, "irreconcilable"))
+    assert grid.docket.state(judy.id).waiting == waiting - 1
+    grid.docket.undo(judy.id, first.pair_id, "request-2")
+    assert grid.docket.state(judy.id).waiting == waiting
+    grid.adjudicate(Adjudicate("majority", "discard"))
+    assert grid.docket.state(judy.id).waiting == 0
+    assert grid.docket.next(judy.id) is None

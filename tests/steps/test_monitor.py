@@ -38,14 +38,14 @@ def change(study: Study, visitor: Visitor, *, seconds: float | None = None) -> N
 
 
 def stage(study: Study, name: str, now: datetime | None = None) -> StagePulse:
-    return next(one for one in study.monitor.stages(now) if one.name == name)
+    return next(one for one in study.grid().monitor.stages(now) if one.name == name)
 
 
 @pytest.mark.parametrize("reached", STAGES)
 def test_every_panel_has_something_to_say_at_every_stage_and_writes_nothing(at: At, reached: str) -> None:
     study = at(reached)
     before = dump(study)
-    monitor = study.monitor
+    monitor = study.grid().monitor
     monitor.stages()
     monitor.exposures()
     monitor.speed()
@@ -102,8 +102,9 @@ def test_going_back_to_an_answer_is_not_progress(at: At) -> None:
 
 def test_adjudicators_have_one_queue(at: At) -> None:
     study = at("labelled")
-    waiting = study.waiting()
-    study.decide(waiting[0], 2, by="judy")
+    grid = study.grid()
+    waiting = grid.waiting()
+    grid.decide(waiting[0], 2, by="judy")
     adjudicating = stage(study, "adjudicate")
     assert (adjudicating.done, adjudicating.open) == (1, len(waiting) - 1)
     assert [(one.name, one.done, one.n_today) for one in adjudicating.people] == [("judy", 1, 1)]
@@ -117,18 +118,18 @@ def test_a_skip_that_nobody_can_take_is_told(at: At) -> None:
 
 
 def test_exposure_counts_pairs_texts_and_decisions(at: At) -> None:
-    study = at("labelled")
-    study.decide(study.waiting()[0], 2, by="judy")
-    found = {one.name: read for one, read in study.monitor.exposures()}
+    grid = at("labelled").grid()
+    grid.decide(grid.waiting()[0], 2, by="judy")
+    found = {one.name: read for one, read in grid.monitor.exposures()}
     assert (found["ana"].n_pairs, found["ana"].n_hs, found["ana"].n_today) == (14, 4, 0)
     assert (found["judy"].n_pairs, found["judy"].n_hs, found["judy"].n_today) == (1, 1, 1)
 
 
 def test_simulated_people_have_read_nothing(at: At) -> None:
-    study = at("dealt")
-    study.simulate(Simulate(seed=3))
-    assert {read.n_pairs for _, read in study.monitor.exposures()} == {0}
-    assert "SIMULATED" in str(study.monitor.figures().simulated)
+    grid = at("dealt").grid()
+    grid.simulate(Simulate(seed=3))
+    assert {read.n_pairs for _, read in grid.monitor.exposures()} == {0}
+    assert "SIMULATED" in str(grid.monitor.figures().simulated)
 
 
 def test_answers_faster_than_reading_are_found_newest_first(at: At) -> None:
@@ -137,7 +138,7 @@ def test_answers_faster_than_reading_are_found_newest_first(at: At) -> None:
     fast = answer(study, ana, 2, seconds=0.2)
     answer(study, ana, 1, seconds=30.0)
     answer(study, ben, 1)
-    found = study.monitor.speed()
+    found = study.grid().monitor.speed()
     assert [(one.name, one.n_timed, one.n_too_fast) for one in found.people] == [("ana", 3, 2)]
     assert [one.pair_id for one in found.newest] == fast[::-1]
     assert all(one.seconds < one.least_s for one in found.newest)
@@ -148,7 +149,7 @@ def test_changing_an_answer_quickly_is_not_reading_fast(at: At) -> None:
     ana = admit(study, "ana")
     answer(study, ana, 1, seconds=30.0)
     change(study, ana, seconds=0.1)
-    assert [(one.n_timed, one.n_too_fast) for one in study.monitor.speed().people] == [(1, 0)]
+    assert [(one.n_timed, one.n_too_fast) for one in study.grid().monitor.speed().people] == [(1, 0)]
 
 
 def test_a_quick_skip_is_not_reading_fast(at: At) -> None:
@@ -156,7 +157,7 @@ def test_a_quick_skip_is_not_reading_fast(at: At) -> None:
     study = at("dealt")
     ana = admit(study, "ana")
     give(study.desk(Annotate()), ana, "skip", seconds=0.1)
-    assert study.monitor.speed().people == ()
+    assert study.grid().monitor.speed().people == ()
 
 
 def test_a_skip_does_not_take_the_stage_on(at: At) -> None:
@@ -169,23 +170,25 @@ def test_a_skip_does_not_take_the_stage_on(at: At) -> None:
 
 def test_a_pair_counts_for_the_one_whose_decision_stands(at: At) -> None:
     study = at("labelled")
-    pair = study.waiting()[0]
-    study.decide(pair, 2, by="judy")
-    study.take_back(pair, by="judy")
-    study.decide(pair, 0, by="jack")
+    grid = study.grid()
+    pair = grid.waiting()[0]
+    grid.decide(pair, 2, by="judy")
+    grid.take_back(pair, by="judy")
+    grid.decide(pair, 0, by="jack")
     assert [(one.name, one.done) for one in stage(study, "adjudicate").people] == [("judy", 0), ("jack", 1)]
 
 
 def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
     study = at("labelled")
+    grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
-    pair = study.waiting()[0]
-    with study._store.write() as tx:
+    pair = grid.waiting()[0]
+    with study.store.write() as tx:
         from fcpair.steps import adjudicate
         from fcpair.steps.people import find
 
         adjudicate.enter_decision(tx, pair, None, find(tx, "judy"), "what of irony?", flagged=True)
-    flag = study.monitor.flags()[0]
+    flag = grid.monitor.flags()[0]
     assert (flag.pair_id, flag.outcome, flag.by, flag.note, flag.stands) == (
         pair,
         "discarded",
@@ -193,35 +196,33 @@ def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
         "what of irony?",
         True,
     )
-    study.take_back(pair, by="judy")
-    assert [one.stands for one in study.monitor.flags()] == [False]
+    grid.take_back(pair, by="judy")
+    assert [one.stands for one in grid.monitor.flags()] == [False]
 
 
 def test_figures_are_those_of_the_study(at: At) -> None:
-    study = at("checked")
-    figures = study.monitor.figures()
-    assert figures.agreement == study.agreement()
+    grid = at("checked").grid()
+    figures = grid.monitor.figures()
+    assert figures.agreement == grid.agreement()
     assert figures.tiers is not None
-    assert [table.to_dict() for table in figures.tiers.tables] == [
-        table.to_dict() for table in study.partition().tables
-    ]
+    assert [table.to_dict() for table in figures.tiers.tables] == [table.to_dict() for table in grid.partition().tables]
 
 
 def test_figures_follow_what_happens_and_are_kept_while_nothing_does(at: At) -> None:
-    study = at("labelled")
-    before = study.monitor.figures()
-    assert study.monitor.figures() is before
-    study.adjudicate(Adjudicate("majority"))
-    assert study.monitor.figures() is not before
+    grid = at("labelled").grid()
+    before = grid.monitor.figures()
+    assert grid.monitor.figures() is before
+    grid.adjudicate(Adjudicate("majority"))
+    assert grid.monitor.figures() is not before
 
 
 def test_what_takes_long_is_not_made_at_every_change(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitor_module, "SLOW_S", 0.0)
     monkeypatch.setattr(monitor_module, "REST", 1e6)
-    study = at("labelled")
-    before = study.monitor.figures()
-    study.adjudicate(Adjudicate("majority"))
-    assert study.monitor.figures() is before
+    grid = at("labelled").grid()
+    before = grid.monitor.figures()
+    grid.adjudicate(Adjudicate("majority"))
+    assert grid.monitor.figures() is before
 
 
 def test_looking_holds_up_nobody_who_answers(at: At) -> None:
@@ -229,8 +230,8 @@ def test_looking_holds_up_nobody_who_answers(at: At) -> None:
     study = at("dealt")
     study.share()
     ana = admit(study, "ana")
-    monitor = Monitor(study._store)
-    with study._store.read() as tx:
+    monitor = Monitor(study.grid())
+    with study.store.read() as tx:
         from fcpair.store import watch
 
         before = watch.marks(tx)

@@ -31,29 +31,30 @@ def fill_in(path: Path, column: str, answer: str, row: int = 1) -> bytes:
     [("label", "skip", Kept.ANSWERS), ("label", "appropriate", Kept.ANSWERS), ("note", "unclear?", Kept.NOTES)],
 )
 def test_a_sheet_with_anything_filled_in_is_kept(at: At, tmp_path: Path, column: str, answer: str, why: Kept) -> None:
-    study = at("dealt")
-    study.write_sheets(tmp_path)
+    grid = at("dealt").grid()
+    grid.write_sheets(tmp_path)
     filled = fill_in(tmp_path / "ana.csv", column, answer)
-    assert study.write_sheets(tmp_path) == {"ben": 14, "cleo": 14}
+    assert grid.write_sheets(tmp_path) == {"ben": 14, "cleo": 14}
     assert (tmp_path / "ana.csv").read_bytes() == filled
-    (old,) = study.old_sheets(tmp_path)
+    (old,) = grid.old_sheets(tmp_path)
     assert (old.path, old.person, old.kept, old.open, old.left) == (tmp_path / "ana.csv", "ana", why, 14, False)
 
 
 def test_a_sheet_that_nobody_touched_is_renewed(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    study.write_sheets(tmp_path)
+    grid = study.grid()
+    grid.write_sheets(tmp_path)
     who, pair = next((who, pair) for who, pair in open_work(study) if who == "ana")
     record(study, tmp_path, [(who, pair, "0")])
     (tmp_path / "some-labels.csv").unlink()
-    assert study.write_sheets(tmp_path) == {"ana": 13, "ben": 14, "cleo": 14}
-    assert study.old_sheets(tmp_path) == []
+    assert grid.write_sheets(tmp_path) == {"ana": 13, "ben": 14, "cleo": 14}
+    assert grid.old_sheets(tmp_path) == []
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"name,telephone\nana,555\n", b'label\n"open'])
 def test_a_file_that_is_no_sheet_of_ours_is_kept(at: At, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "ana.csv").write_bytes(content)
-    assert "ana" not in at("dealt").write_sheets(tmp_path)
+    assert "ana" not in at("dealt").grid().write_sheets(tmp_path)
     assert (tmp_path / "ana.csv").read_bytes() == content
 
 
@@ -61,39 +62,41 @@ def test_another_round_s_sheet_of_the_same_name_is_kept(at: At, tmp_path: Path) 
     study = at("checking")
     write(tmp_path / "vera.csv", [{"annotator": "vera", "pair": 1, "label": "", "note": ""}])
     before = (tmp_path / "vera.csv").read_bytes()
-    assert list(study.write_validation_sheets(tmp_path)) == ["walt"]
+    assert list(study.grid().write_validation_sheets(tmp_path)) == ["walt"]
     assert (tmp_path / "vera.csv").read_bytes() == before
 
 
 def test_the_label_that_a_validator_checks_is_no_answer_of_theirs(at: At, tmp_path: Path) -> None:
-    study = at("checking")
-    first = study.write_validation_sheets(tmp_path)
-    assert study.write_validation_sheets(tmp_path) == first
+    grid = at("checking").grid()
+    first = grid.write_validation_sheets(tmp_path)
+    assert grid.write_validation_sheets(tmp_path) == first
     filled = fill_in(tmp_path / "vera.csv", "verdict", "agree")
-    assert "vera" not in study.write_validation_sheets(tmp_path)
+    assert "vera" not in grid.write_validation_sheets(tmp_path)
     assert (tmp_path / "vera.csv").read_bytes() == filled
-    assert [old.person for old in study.old_sheets(tmp_path, Round.VALIDATE)] == ["vera"]
+    assert [old.person for old in grid.old_sheets(tmp_path, Round.VALIDATE)] == ["vera"]
 
 
 @pytest.mark.parametrize("leave", ["retire", "hand_over"])
 def test_the_sheet_of_somebody_who_left_is_named(at: At, tmp_path: Path, leave: str) -> None:
     study = at("dealt")
-    study.write_sheets(tmp_path)
+    grid = study.grid()
+    grid.write_sheets(tmp_path)
     getattr(study, leave)("ana")
-    assert set(study.write_sheets(tmp_path)) == {"ben", "cleo"}
-    (old,) = study.old_sheets(tmp_path)
+    assert set(grid.write_sheets(tmp_path)) == {"ben", "cleo"}
+    (old,) = grid.old_sheets(tmp_path)
     assert (old.path, old.left, old.kept) == (tmp_path / "ana.csv", True, None)
 
 
 def test_who_is_done_has_not_left(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    study.write_sheets(tmp_path)
+    grid = study.grid()
+    grid.write_sheets(tmp_path)
     record(study, tmp_path, [(who, pair, "0") for who, pair in open_work(study) if who == "ana"])
-    assert study.old_sheets(tmp_path) == []
+    assert grid.old_sheets(tmp_path) == []
 
 
 def test_files_of_nobody_are_left_alone(at: At, tmp_path: Path) -> None:
     (tmp_path / "notes.csv").write_text("label\n2\n", "utf-8")
-    study = at("dealt")
-    study.write_sheets(tmp_path)
-    assert study.old_sheets(tmp_path) == []
+    grid = at("dealt").grid()
+    grid.write_sheets(tmp_path)
+    assert grid.old_sheets(tmp_path) == []

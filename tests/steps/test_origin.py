@@ -18,7 +18,7 @@ At = Callable[[str], Study]
 
 def simulated(at: At) -> Study:
     study = at("dealt")
-    study.simulate(Simulate(skips=0, seed=1))
+    study.grid().simulate(Simulate(skips=0, seed=1))
     return study
 
 
@@ -30,9 +30,10 @@ def repeated(study: Study, folder: Path, origin: str | None = None) -> Path:
 
 def test_a_real_answer_equal_to_a_simulated_one_is_recorded_as_real(at: At, tmp_path: Path) -> None:
     study = simulated(at)
-    run = study.import_labels(repeated(study, tmp_path))
+    grid = study.grid()
+    run = grid.import_labels(repeated(study, tmp_path))
     assert run.counts == {"answers": 42, "skips": 0, "already_there": 0}
-    assert set(study.labels()["origin"]) == {"imported"}
+    assert set(grid.labels()["origin"]) == {"imported"}
     state = study.status()
     assert (state["judgements"], state["simulated"]) == ({"imported": 42}, None)
 
@@ -44,26 +45,28 @@ def test_the_note_counts_current_answers_only(at: At, tmp_path: Path) -> None:
     assert study.status()["simulated"] == (
         "41 of 42 judgements are SIMULATED; figures that rest on them are not about people"
     )
-    assert study.partition().n_simulated == 41
+    assert study.grid().partition().n_simulated == 41
 
 
 def test_tiers_rest_on_real_labels_once_they_are_in(at: At, tmp_path: Path) -> None:
     study = simulated(at)
-    study.import_labels(repeated(study, tmp_path))
-    study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    grid.import_labels(repeated(study, tmp_path))
+    grid.adjudicate(Adjudicate("majority"))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
-    study.assign_validation(Validate(seed=1))
+    grid.assign_validation(Validate(seed=1))
     rows = [{"pair": pair, "validator": who, "verdict": "agree"} for who, pair in open_work(study, Round.VALIDATE)]
-    study.import_verdicts(write_csv(tmp_path / "v.csv", rows))
-    assert not study.tier(Tier.BRONZE)["simulated"].any()
+    grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
+    assert not grid.tier(Tier.BRONZE)["simulated"].any()
 
 
 def test_a_simulated_answer_equal_to_a_real_one_is_refused_and_with_supersede_recorded(at: At, tmp_path: Path) -> None:
     study = at("labelled")
+    grid = study.grid()
     same = repeated(study, tmp_path, origin="simulated")
     match = "these pairs have been answered already, and what the file says is simulated; --supersede"
-    assert_refused(study, lambda: study.import_labels(same), InputError, match)
-    assert study.import_labels(same, supersede=True).counts["answers"] == 42
+    assert_refused(study, lambda: grid.import_labels(same), InputError, match)
+    assert grid.import_labels(same, supersede=True).counts["answers"] == 42
     assert study.status()["judgements"] == {"simulated": 42}
 
 
@@ -79,19 +82,21 @@ def test_a_real_answer_that_differs_from_a_simulated_one_needs_supersede(at: At,
 
 def test_the_same_real_file_twice_changes_nothing(at: At, tmp_path: Path) -> None:
     study = simulated(at)
+    grid = study.grid()
     path = repeated(study, tmp_path)
-    study.import_labels(path)
-    assert study.import_labels(path).counts == {"answers": 0, "skips": 0, "already_there": 42}
+    grid.import_labels(path)
+    assert grid.import_labels(path).counts == {"answers": 0, "skips": 0, "already_there": 42}
 
 
 def test_an_equal_verdict_by_a_person_is_recorded_as_real(at: At, tmp_path: Path) -> None:
     study = at("checking")
+    grid = study.grid()
     rows = [
         {"pair": pair, "validator": who, "verdict": "agree", "origin": "simulated"}
         for who, pair in open_work(study, Round.VALIDATE)
     ]
-    study.import_verdicts(write_csv(tmp_path / "v.csv", rows))
+    grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
     assert study.status()["judgements"] == {"imported": 42, "simulated": 19}
     real = [{name: value for name, value in row.items() if name != "origin"} for row in rows]
-    assert study.import_verdicts(write_csv(tmp_path / "v.csv", real)).counts["answers"] == 19
+    assert grid.import_verdicts(write_csv(tmp_path / "v.csv", real)).counts["answers"] == 19
     assert study.status()["judgements"] == {"imported": 61}

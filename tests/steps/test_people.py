@@ -56,21 +56,22 @@ def test_groups_whose_names_differ_in_capitals_alone_are_refused(at: At) -> None
     study = at("paired")
     study.add_people(["ana", "ben"], Role.ANNOTATOR)
     options = Assign(overlap={2: 0.5}, groups=(("Ana", "ben"),))
-    assert_refused(study, lambda: study.assign(options), InputError, "`ana` and `Ana` differ in capitals alone")
+    assert_refused(study, lambda: study.grid().assign(options), InputError, "`ana` and `Ana` differ in capitals alone")
 
 
 def test_numbered_annotators_do_not_come_beside_one_who_is_called_so_in_capitals(at: At) -> None:
     study = at("paired")
     study.add_people(["A1"], Role.VALIDATOR)
-    assert_refused(study, lambda: study.assign(Assign(annotators=2)), InputError, "`A1` and `a1` differ")
+    assert_refused(study, lambda: study.grid().assign(Assign(annotators=2)), InputError, "`A1` and `a1` differ")
 
 
 def test_an_adjudicator_in_a_file_is_not_a_second_person_by_capitals(at: At, tmp_path: Path) -> None:
     study = at("decided")
-    waiting = study.waiting()[0]
-    study.decide(waiting, 2, by="eva")
+    grid = study.grid()
+    waiting = grid.waiting()[0]
+    grid.decide(waiting, 2, by="eva")
     path = write_csv(tmp_path / "d.csv", [{"pair": waiting, "label": "2", "adjudicator": "Eva"}])
-    assert_refused(study, lambda: study.import_outcomes(path), InputError, "`eva` and `Eva` differ")
+    assert_refused(study, lambda: grid.import_outcomes(path), InputError, "`eva` and `Eva` differ")
 
 
 def test_a_pseudonym_may_be_in_any_script(at: At) -> None:
@@ -172,7 +173,7 @@ def test_handed_over_work_goes_behind_what_the_heir_has(at: At, tmp_path: Path) 
     before = [pair for who, pair in open_work(study) if who == "ben"]
     study.hand_over("ana", "ben")
     assert [pair for who, pair in open_work(study) if who == "ben"][:14] == before
-    study.write_sheets(tmp_path)
+    study.grid().write_sheets(tmp_path)
     positions = [int(line.split(",")[1]) for line in (tmp_path / "ben.csv").read_text("utf-8").splitlines()[1:]]
     assert positions == list(range(1, len(positions) + 1))
 

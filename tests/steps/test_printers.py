@@ -24,7 +24,7 @@ def test_the_study_of_printers_runs_without_a_model_and_warns_of_nothing(tmp_pat
     assert runs["retrieve"] == {"candidates": 12}
     assert (runs["pair"]["pairs"], runs["pair"]["in_corpus"]) == (144, 16)
     assert runs["assign"]["pairs_by_labels"] == {"1": 94, "2": 36, "4": 14}
-    study.export.hf(tmp_path / "card")
+    study.grid().export.hf(tmp_path / "card")
     study.report(tmp_path / "report.html")
     told = (tmp_path / "card" / "README.md").read_text("utf-8")
     assert "Pairs of a question (`hs`) and an answer (`cn`)" in told
@@ -39,12 +39,13 @@ def test_the_run_over_printers_names_questions_and_answers_by_their_own_ids(tmp_
     assert recipe.setup is not None
     assert recipe.import_ is not None
     study = Study.create(tmp_path / "printers.db", recipe.setup)
+    grid = study.grid()
     study.import_corpus(recipe.import_)
-    study.select(Select(hs=12))
-    run = study.retrieve(Retrieve(runs=(RECIPE.parent / "printers.trec",), depth=1))
+    grid.select(Select(hs=12))
+    run = grid.retrieve(Retrieve(runs=(RECIPE.parent / "printers.trec",), depth=1))
     assert run.counts == {"runs": {"printers.trec": 8}, "candidates": 8}
-    assert study.pair(Pair(keep_known=True)).counts["pairs"] == 96
-    told = study.explain(1)
+    assert grid.pair(Pair(keep_known=True)).counts["pairs"] == 96
+    told = grid.explain(1)
     assert (told.hs_metadata["hs_id"], told.cn_metadata["cn_id"]) == ("q01", "a01")
     assert told.brought_in_by[0]["rank"] == 1
 
@@ -54,11 +55,12 @@ def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Pat
     recipe = load_recipe(RECIPE)
     assert recipe.setup is not None
     study = Study.create(tmp_path / "printers.db", recipe.setup)
+    grid = study.grid()
     list(study.walk(recipe))
     run = RECIPE.parent / "printers.trec"
     options = Evaluate(systems=(f"run:{run}(ids=corpus)",), measures=("HitRatio",), k=3, tiers=("bronze",), pool="all")
-    found = study.evaluate(options)
-    bronze = study.tier("bronze")
+    found = grid.evaluate(options)
+    bronze = grid.tier("bronze")
     answers = set(bronze["cn.cn_id"])
     helpful = set(bronze[bronze["label"] == "helps"][["hs.hs_id", "cn.cn_id"]].itertuples(index=False, name=None))
     ranked: dict[str, list[str]] = {}
@@ -71,4 +73,4 @@ def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Pat
         "passed over: 23 of 57 lines, which name a CN of the corpus that is not in the pool",
     )
     with pytest.raises(InputError, match=r"`q01`; expected a whole number, or `\(ids=corpus\)` behind the file"):
-        study.evaluate(replace(options, systems=(f"run:{run}",)))
+        grid.evaluate(replace(options, systems=(f"run:{run}",)))

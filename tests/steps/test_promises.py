@@ -40,7 +40,7 @@ def query(study: Study, sql: str) -> list[Any]:
 
 
 def tiers_of(study: Study, diamond: DiamondRule) -> dict[int, int]:
-    pairs = study.partition(Partition(diamond)).pairs
+    pairs = study.grid().partition(Partition(diamond)).pairs
     return dict(zip(pairs["pair_id"].tolist(), pairs["tier"].tolist(), strict=True))
 
 
@@ -49,16 +49,17 @@ def tiers_of(study: Study, diamond: DiamondRule) -> dict[int, int]:
 
 def test_every_answer_and_decision_is_still_there_after_all_that_can_happen(at: At, tmp_path: Path) -> None:
     study = at("checked")
+    grid = study.grid()
     tables = ("judgement", "adjudication")
     before = {table: query(study, f"SELECT * FROM {table} ORDER BY id") for table in tables}
     labelled = labels_of(study)
     record(study, tmp_path, [(who, pair, "skip") for pair, who in list(labelled)[:6]], supersede=True)
     record(study, tmp_path, [(who, pair, "0") for pair, who in list(labelled)[6:12]], supersede=True)
     for policy in ("manual", "majority"):
-        study.adjudicate(Adjudicate(policy))
-    pair = study.waiting()[0]
-    study.decide(pair, 2, by="ada")
-    study.take_back(pair, by="ada")
+        grid.adjudicate(Adjudicate(policy))
+    pair = grid.waiting()[0]
+    grid.decide(pair, 2, by="ada")
+    grid.take_back(pair, by="ada")
     study.hand_over("cleo")
     study.change_role("cleo", Role.VALIDATOR)
     study.retire("ben")
@@ -75,7 +76,7 @@ def test_every_answer_and_decision_is_still_there_after_all_that_can_happen(at: 
 def test_sheets_hold_nothing_that_others_answered(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     record(study, tmp_path, [(who, pair, label_for(pair)) for who, pair in open_work(study) if who != "ana"])
-    study.write_sheets(tmp_path / "sheets")
+    study.grid().write_sheets(tmp_path / "sheets")
     sheet = read_table(tmp_path / "sheets" / "ana.csv")
     assert set(sheet["label"]) == {""}
     text = (tmp_path / "sheets" / "ana.csv").read_text("utf-8")
@@ -88,21 +89,23 @@ def label_for(pair: int) -> str:
 
 def test_a_sheet_looks_the_same_whatever_others_answer(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    study.write_sheets(tmp_path / "before")
+    grid = study.grid()
+    grid.write_sheets(tmp_path / "before")
     record(study, tmp_path, [(who, pair, "2") for who, pair in open_work(study) if who == "ben"])
-    study.write_sheets(tmp_path / "after")
+    grid.write_sheets(tmp_path / "after")
     assert (tmp_path / "before" / "ana.csv").read_bytes() == (tmp_path / "after" / "ana.csv").read_bytes()
 
 
 def test_an_adjudicator_sees_labels_and_notes_without_names(at: At, tmp_path: Path) -> None:
     study = at("dealt")
+    grid = study.grid()
     pair = next(pair for pair, names in who_had(study).items() if len(names) == 3)
     rows = [
         {"pair": pair, "annotator": who, "label": label, "note": note}
         for who, label, note in zip(ANNOTATORS, ("0", "2", "skip"), ("well", "", "cannot read"), strict=True)
     ]
-    study.import_labels(write_csv(tmp_path / "l.csv", rows))
-    shown = study.conflict(pair)
+    grid.import_labels(write_csv(tmp_path / "l.csv", rows))
+    shown = grid.conflict(pair)
     assert sorted(shown.answers) == [("appropriate", ""), ("not_appropriate", "well"), ("skip", "cannot read")]
     assert not any(name in repr(shown) for name in ANNOTATORS)
 
@@ -112,15 +115,16 @@ def test_the_order_of_the_labels_does_not_give_the_annotators_away(at: At, tmp_p
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     answers = [(who, pair, label) for pair in range(1, 25) for who, label in zip(ANNOTATORS, NAMES, strict=True)]
     record(study, tmp_path, answers)
-    orders = [tuple(label for label, _ in study.conflict(pair).answers) for pair in range(1, 25)]
+    orders = [tuple(label for label, _ in study.grid().conflict(pair).answers) for pair in range(1, 25)]
     assert {order[0] for order in orders} == {order[-1] for order in orders} == set(NAMES)
 
 
 def test_a_blind_validation_sheet_shows_no_label(at: At, tmp_path: Path) -> None:
     study = at("decided")
+    grid = study.grid()
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
-    study.assign_validation(Validate(blind=True))
-    study.write_validation_sheets(tmp_path)
+    grid.assign_validation(Validate(blind=True))
+    grid.write_validation_sheets(tmp_path)
     text = (tmp_path / "vera.csv").read_text("utf-8")
     assert text.splitlines()[0] == "validator,position,pair,hs,cn,own_label,note"
     assert not any(word in text for word in (*NAMES, *ANNOTATORS))
@@ -128,7 +132,7 @@ def test_a_blind_validation_sheet_shows_no_label(at: At, tmp_path: Path) -> None
 
 def test_a_validation_sheet_shows_the_label_and_no_names(at: At, tmp_path: Path) -> None:
     study = at("checking")
-    study.write_validation_sheets(tmp_path)
+    study.grid().write_validation_sheets(tmp_path)
     sheet = read_table(tmp_path / "vera.csv")
     decided = standing(study)
     for pair, label in zip(sheet["pair"].astype(int), sheet["label"], strict=True):
@@ -169,19 +173,20 @@ def test_an_annotator_who_becomes_a_validator_gets_other_pairs(at: At) -> None:
     study.change_role("ana", Role.VALIDATOR)
     study.change_role("cleo", Role.VALIDATOR)
     study.add_people(["vera"], Role.VALIDATOR)
-    study.assign_validation(Validate())
+    study.grid().assign_validation(Validate())
     assert shares(study) == []
     assert {"ana", "cleo", "vera"} == {who for who, _ in open_work(study, Round.VALIDATE)}
 
 
 def test_an_adjudicator_who_becomes_a_validator_gets_other_pairs(at: At) -> None:
     study = at("decided")
-    decided = study.waiting()
+    grid = study.grid()
+    decided = grid.waiting()
     for pair in decided:
-        study.decide(pair, 2, by="vera")
+        grid.decide(pair, 2, by="vera")
     study.change_role("vera", Role.VALIDATOR)
     study.add_people(["walt"], Role.VALIDATOR)
-    study.assign_validation(Validate())
+    grid.assign_validation(Validate())
     assert shares(study) == []
     assert {pair for who, pair in open_work(study, Round.VALIDATE) if who == "walt"} >= set(decided)
 
@@ -192,7 +197,7 @@ def test_when_every_validator_took_part_it_is_said_and_nothing_is_dealt(at: At) 
         study.change_role(name, Role.VALIDATOR)
     before = dump(study)
     with pytest.raises(FcpairError, match=r"cannot be validated: every validator took part.*fcpair people add NAME"):
-        study.assign_validation(Validate())
+        study.grid().assign_validation(Validate())
     assert dump(study) == before
 
 
@@ -207,43 +212,47 @@ def test_work_that_is_handed_over_keeps_the_promise(at: At, tmp_path: Path) -> N
 
 def test_simulated_validators_keep_the_promise(at: At) -> None:
     study = at("dealt")
-    study.simulate(Simulate(skips=0))
-    study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    grid.simulate(Simulate(skips=0))
+    grid.adjudicate(Adjudicate("majority"))
     study.change_role("ana", Role.VALIDATOR)
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
-    study.assign_validation(Validate())
-    study.simulate(Simulate(skips=0.4))
+    grid.assign_validation(Validate())
+    grid.simulate(Simulate(skips=0.4))
     assert shares(study) == []
 
 
 def test_a_validator_cannot_decide_a_pair_that_they_validated(at: At, tmp_path: Path) -> None:
     study = at("checked")
+    grid = study.grid()
     study.change_role("vera", Role.ADJUDICATOR)
     pair = next(pair for pair, names in who_had(study).items() if "vera" in names)
     before = dump(study)
     with pytest.raises(RefusedError, match=f"`vera` validates pair {pair}, so somebody else must decide it"):
-        study.decide(pair, 2, by="vera")
+        grid.decide(pair, 2, by="vera")
     path = write_csv(tmp_path / "d.csv", [{"pair": pair, "label": "2", "adjudicator": "vera"}])
     with pytest.raises(InputError, match=f":2: `vera` validates pair {pair}, so somebody else must decide it"):
-        study.import_outcomes(path)
+        grid.import_outcomes(path)
     assert dump(study) == before
 
 
 def test_a_validator_can_decide_other_pairs_later(at: At) -> None:
     study = at("checked")
+    grid = study.grid()
     study.change_role("vera", Role.ADJUDICATOR)
-    pair = study.waiting()[0]
-    study.decide(pair, 2, by="vera")
+    pair = grid.waiting()[0]
+    grid.decide(pair, 2, by="vera")
     assert standing(study)[pair] == ("person", 2)
 
 
 def test_a_validator_cannot_label_a_pair_that_they_validate(at: At, tmp_path: Path) -> None:
     study = at("paired")
+    grid = study.grid()
     study.add_people(["ana", "vera"], Role.ANNOTATOR)
     study.change_role("vera", Role.VALIDATOR)
     record(study, tmp_path, [("ana", pair, "2") for pair in (1, 2)])
-    study.adjudicate(Adjudicate())
-    study.assign_validation(Validate())
+    grid.adjudicate(Adjudicate())
+    grid.assign_validation(Validate())
     check(study, tmp_path, [("vera", 1, "agree"), ("vera", 2, "agree")])
     study.change_role("vera", Role.ANNOTATOR)
     before = dump(study)
@@ -287,8 +296,8 @@ def test_the_three_differ_in_what_is_still_to_do(three: tuple[Study, list[int]])
 
 def test_the_three_differ_in_what_waits_and_what_is_graded(three: tuple[Study, list[int]]) -> None:
     study, (unsure, skipped, unseen) = three
-    graded = study.partition().pairs
-    assert study.waiting() == [unsure]
+    graded = study.grid().partition().pairs
+    assert study.grid().waiting() == [unsure]
     assert graded["pair_id"].tolist() == [unsure]
     assert graded["n_labels"].tolist() == [1]
     assert {skipped, unseen}.isdisjoint(graded["pair_id"])
@@ -296,13 +305,13 @@ def test_the_three_differ_in_what_waits_and_what_is_graded(three: tuple[Study, l
 
 def test_the_three_differ_in_the_agreement(three: tuple[Study, list[int]]) -> None:
     study, _ = three
-    measured = study.agreement()
+    measured = study.grid().agreement()
     assert (measured.n_labels, measured.n_pairs) == (1, 1)
 
 
 def test_the_three_differ_in_the_explanation(three: tuple[Study, list[int]]) -> None:
     study, pairs = three
-    told = [study.explain(pair) for pair in pairs]
+    told = [study.grid().explain(pair) for pair in pairs]
     assert [[row["answer"] for row in one.answers] for one in told] == [["not_sure"], ["skip"], []]
     assert [one.checks[0].reasons[0] for one in told] == [
         "it has no final label",
@@ -349,15 +358,16 @@ def derived(study: Study, diamond: DiamondRule) -> dict[int, int]:
 
 def stirred(study: Study, tmp_path: Path) -> Study:
     """A study in which labels, decisions and verdicts have been superseded, skipped and taken back."""
+    grid = study.grid()
     labelled = labels_of(study)
     changes = [(who, pair, ("0", "1", "2", "skip")[at % 4]) for at, (pair, who) in enumerate(labelled) if at % 3 == 0]
     record(study, tmp_path, changes, supersede=True)
-    study.adjudicate(Adjudicate("majority"))
-    for at, pair in enumerate(study.waiting()):
-        study.decide(pair, (0, 2, None)[at % 3], by="ada")
-    study.take_back(next(pair for pair, (rule, _) in standing(study).items() if rule == "person"), by="ada")
+    grid.adjudicate(Adjudicate("majority"))
+    for at, pair in enumerate(grid.waiting()):
+        grid.decide(pair, (0, 2, None)[at % 3], by="ada")
+    grid.take_back(next(pair for pair, (rule, _) in standing(study).items() if rule == "person"), by="ada")
     study.add_people(["xeno"], Role.VALIDATOR)
-    study.assign_validation(Validate(), more=True)
+    grid.assign_validation(Validate(), more=True)
     todo = open_work(study, Round.VALIDATE)
     check(study, tmp_path, [(who, pair, "disagree" if pair % 5 == 0 else "agree") for who, pair in todo])
     return study
@@ -399,7 +409,7 @@ def test_the_reasons_of_every_pair_match_where_it_is(at: At, tmp_path: Path, sti
     study = stirred(at("checked"), tmp_path) if stir else at("checked")
     tiers = tiers_of(study, diamond)
     for pair in range(1, 25):
-        told = study.explain(pair, Partition(diamond))
+        told = study.grid().explain(pair, Partition(diamond))
         tier = tiers.get(pair, 0)
         assert told.tier == (Tier(tier).label if tier else None)
         assert [check.passed for check in told.checks] == [tier >= check.tier for check in told.checks]
@@ -413,7 +423,7 @@ def test_the_reasons_name_what_is_missing(at: At) -> None:
     def reasons(tier: int, of: Tier) -> set[str]:
         found: set[str] = set()
         for pair in (pair for pair, one in tiers.items() if one == tier):
-            found |= set(study.explain(pair, Partition()).checks[of - 1].reasons)
+            found |= set(study.grid().explain(pair, Partition()).checks[of - 1].reasons)
         return found
 
     assert reasons(0, Tier.BRONZE) == {"it has no final label", "no validator has given a verdict on its label"}
@@ -424,7 +434,7 @@ def test_the_reasons_name_what_is_missing(at: At) -> None:
 
 def test_an_explanation_tells_the_whole_history(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    told = study.explain(6)
+    told = study.grid().explain(6)
     people = [row["person"] for row in told.answers]
     assert sorted(people) == sorted([*ANNOTATORS, people[-1]])
     assert [row["round"] for row in told.answers] == ["label"] * 3 + ["validate"]
@@ -434,8 +444,8 @@ def test_an_explanation_tells_the_whole_history(at: At, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pair", [0, 25, -1, 10**12])
 def test_a_pair_that_is_not_there_is_named(at: At, pair: int) -> None:
-    study = at("checked")
-    for call in (study.explain, study.conflict):
+    grid = at("checked").grid()
+    for call in (grid.explain, grid.conflict):
         with pytest.raises(
             LookupError, match=f"there is no pair {pair}; the pairs of the grid are numbered from 1 to 24"
         ):

@@ -38,7 +38,7 @@ ROWS = [
 @pytest.fixture
 def taken(at: At, tmp_path: Path) -> Study:
     study = at("empty")
-    study.import_published(write_csv(tmp_path / "p.csv", ROWS))
+    study.grid().import_published(write_csv(tmp_path / "p.csv", ROWS))
     return study
 
 
@@ -59,8 +59,9 @@ def test_an_empty_study_gets_texts_grid_labels_decisions_and_verdicts(taken: Stu
 
 
 def test_pairs_keep_the_numbers_with_which_they_were_published(taken: Study) -> None:
-    assert taken.explain(40).hs == HS[1]
-    assert taken.explain(40).cn == CNS[14]
+    grid = taken.grid()
+    assert grid.explain(40).hs == HS[1]
+    assert grid.explain(40).cn == CNS[14]
 
 
 def test_a_pair_without_annotators_has_one_anonymous_label(taken: Study) -> None:
@@ -68,22 +69,23 @@ def test_a_pair_without_annotators_has_one_anonymous_label(taken: Study) -> None
 
 
 def test_validity_is_a_verdict(taken: Study) -> None:
-    pairs = taken.partition(Partition("majority")).pairs.set_index("pair_id")
+    pairs = taken.grid().partition(Partition("majority")).pairs.set_index("pair_id")
     assert pairs["verdict"].to_dict() == {3: 1, 7: 1, 12: 0, 40: 1}
     assert pairs["tier"].to_dict() == {3: 4, 7: 4, 12: 1, 40: 2}
 
 
 def test_the_published_labels_follow_the_majority(taken: Study) -> None:
-    result = taken.adjudicate_dry_run(Adjudicate("majority"))
+    result = taken.grid().adjudicate_dry_run(Adjudicate("majority"))
     assert (result.same, result.compared, result.different) == (4, 4, ())
 
 
 def test_a_prepared_study_keeps_its_own_numbers_and_texts(at: At, tmp_path: Path) -> None:
     study = at("paired")
-    study.import_published(write_csv(tmp_path / "p.csv", ROWS))
+    grid = study.grid()
+    grid.import_published(write_csv(tmp_path / "p.csv", ROWS))
     assert study.status()["stages"]["pair"] == 24
     numbers = sorted({pair for pair, _ in labels_of(study)})
-    assert [study.explain(pair).cn for pair in numbers] == [CNS[12], CNS[13], CNS[12], CNS[14]]
+    assert [grid.explain(pair).cn for pair in numbers] == [CNS[12], CNS[13], CNS[12], CNS[14]]
     assert numbers == [1, 2, 7, 9]
 
 
@@ -92,7 +94,7 @@ def test_a_pair_outside_the_prepared_grid_is_refused(at: At, tmp_path: Path) -> 
     path = write_csv(tmp_path / "p.csv", [*ROWS, row(50, HS[5], CNS[12], 1, 1)])
     before = dump(study)
     with pytest.raises(InputError, match=r":6: pair .* is not in the grid"):
-        study.import_published(path)
+        study.grid().import_published(path)
     assert dump(study) == before
 
 
@@ -101,20 +103,22 @@ def test_a_study_with_people_of_its_own_takes_none(at: At, tmp_path: Path, stage
     study = at(stage)
     before = dump(study)
     with pytest.raises(StageError, match="the study has people of its own; `fcpair init --study OTHER`"):
-        study.import_published(write_csv(tmp_path / "p.csv", ROWS))
+        study.grid().import_published(write_csv(tmp_path / "p.csv", ROWS))
     assert dump(study) == before
 
 
 def test_what_rests_on_simulated_people_stays_simulated_in_published_columns(at: At, tmp_path: Path) -> None:
     study = at("empty")
-    study.import_published(write_csv(tmp_path / "s.csv", [{**one, "simulated": one[INDEX] == 40} for one in ROWS]))
+    study.grid().import_published(
+        write_csv(tmp_path / "s.csv", [{**one, "simulated": one[INDEX] == 40} for one in ROWS])
+    )
     assert study.status()["judgements"] == {"imported": 10, "simulated": 2}
 
 
 def test_they_are_taken_once(taken: Study, tmp_path: Path) -> None:
     before = dump(taken)
     with pytest.raises(StageError, match="people of its own"):
-        taken.import_published(write_csv(tmp_path / "p.csv", ROWS))
+        taken.grid().import_published(write_csv(tmp_path / "p.csv", ROWS))
     assert dump(taken) == before
 
 
@@ -122,7 +126,7 @@ def test_a_study_that_has_a_corpus_but_no_grid_is_told_to_make_one(at: At, tmp_p
     study = at("selected")
     before = dump(study)
     with pytest.raises(StageError, match="`fcpair"):
-        study.import_published(write_csv(tmp_path / "p.csv", ROWS))
+        study.grid().import_published(write_csv(tmp_path / "p.csv", ROWS))
     assert dump(study) == before
 
 
@@ -130,7 +134,7 @@ def test_a_study_with_another_scheme_is_refused(tmp_path: Path) -> None:
     scheme = parse_scheme([{"code": 0, "name": "no"}, {"code": 1, "name": "yes", "positive": True}])
     study = Study.create(tmp_path / "s.db", Setup(scheme=scheme))
     with pytest.raises(StageError, match="the study has other ones"):
-        study.import_published(write_csv(tmp_path / "p.csv", ROWS))
+        study.grid().import_published(write_csv(tmp_path / "p.csv", ROWS))
 
 
 @pytest.mark.parametrize(
@@ -148,12 +152,12 @@ def test_a_broken_file_leaves_the_study_empty(at: At, tmp_path: Path, rows: list
     study = at("empty")
     before = dump(study)
     with pytest.raises(InputError, match=said):
-        study.import_published(write_csv(tmp_path / "p.csv", rows))
+        study.grid().import_published(write_csv(tmp_path / "p.csv", rows))
     assert dump(study) == before
 
 
 def test_what_was_taken_is_written_in_the_published_columns_again(taken: Study, tmp_path: Path) -> None:
-    taken.release(Tier.BRONZE, tmp_path / "out.csv", published=True)
+    taken.grid().release(Tier.BRONZE, tmp_path / "out.csv", published=True)
     write_csv(tmp_path / "in.csv", sorted(ROWS, key=lambda one: int(one[INDEX])))
     one, other = (read_table(tmp_path / name) for name in ("in.csv", "out.csv"))
     assert other.equals(one)
@@ -168,7 +172,7 @@ def test_the_corpus_cannot_be_imported_over_a_published_study(taken: Study, tmp_
 
 def test_more_people_can_label_a_published_study(taken: Study, tmp_path: Path) -> None:
     taken.add_people(["ana"], Role.ANNOTATOR)
-    taken.import_labels(write_csv(tmp_path / "l.csv", [{"pair": 40, "annotator": "ana", "label": "0"}]))
+    taken.grid().import_labels(write_csv(tmp_path / "l.csv", [{"pair": 40, "annotator": "ana", "label": "0"}]))
     assert labels_of(taken, 40) == {(40, "ana"): "not_appropriate", (40, "anonymous"): "not_appropriate"}
 
 

@@ -43,14 +43,14 @@ def a_run(path: Path, *lines: str) -> Path:
 
 
 def ids(study: Study, side: str) -> dict[str, int]:
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         there = texts.texts_of(tx, side)
     return dict(zip(there["body"].tolist(), there["id"].tolist(), strict=True))
 
 
 def candidates(study: Study) -> set[str]:
     bodies = {number: body for body, number in ids(study, "cn").items()}
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         return {bodies[cn] for cn in grids.candidates(tx)}
 
 
@@ -63,7 +63,7 @@ def collection(tmp_path: Path) -> Study:
     own = ("qid", "docid")
     run = study.import_corpus(Import(path, "csv", None, "query", "document", *own, unpaired=True))
     assert run.counts == {"rows": 6, "hs": 3, "cn": 3, "without_pair": 5}
-    study.select(Select(hs=3))
+    study.grid().select(Select(hs=3))
     return study
 
 
@@ -82,7 +82,7 @@ def test_candidates_are_the_union_of_the_first_of_each_run_for_each_selected_hs(
         f"{hs[HS[5]]} Q0 {cn[CNS[12]]} 1 1.0 x",
     )
     two = a_run(tmp_path / "two.trec", f"{hs[HS[0]]} Q0 {cn[CNS[10]]} 0 7 x", f"{hs[HS[1]]} Q0 {cn[SHARED]} 0 7 x")
-    run = study.retrieve(Retrieve(runs=(one, two), depth=2))
+    run = study.grid().retrieve(Retrieve(runs=(one, two), depth=2))
     assert run.counts == {"runs": {"one.trec": 2, "two.trec": 2}, "candidates": 3}
     assert candidates(study) == {CNS[10], CNS[11], SHARED}
     assert run.notes == (
@@ -93,13 +93,14 @@ def test_candidates_are_the_union_of_the_first_of_each_run_for_each_selected_hs(
 
 def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
     study = at("selected")
+    grid = study.grid()
     hs, cn = ids(study, "hs")[HS[2]], ids(study, "cn")[CNS[0]]
     one = a_run(tmp_path / "one.trec", f"{hs} Q0 {cn} 1 9.5 x")
     (tmp_path / "more").mkdir()
     two = a_run(tmp_path / "more" / "one.trec", f"{hs} Q0 {ids(study, 'cn')[CNS[1]]} 1 3 x", f"{hs} Q0 {cn} 2 2.5 x")
-    study.retrieve(Retrieve(runs=(one, two)))
-    study.pair(Pair())
-    told = study.explain(int(study_pairs(study, cn)[0]))
+    grid.retrieve(Retrieve(runs=(one, two)))
+    grid.pair(Pair())
+    told = grid.explain(int(study_pairs(study, cn)[0]))
     assert [(row["run"], row["source_id"], row["rank"], row["score"]) for row in told.brought_in_by] == [
         (str(two), hs, 2, 2.5),
         (str(one), hs, 1, 9.5),
@@ -109,7 +110,7 @@ def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
 
 
 def study_pairs(study: Study, cn: int) -> NDArray[np.int64]:
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         pairs = grids.pairs(tx)
     return pairs["pair_id"][pairs["cn_id"] == cn].to_numpy()
 
@@ -118,7 +119,7 @@ def test_a_rank_for_which_a_system_named_nothing_takes_its_place(at: At, tmp_pat
     study = at("selected")
     hs, cn = ids(study, "hs")[HS[0]], ids(study, "cn")
     lines = (f"{hs} Q0 nothing-1 1 3 x", f"{hs} Q0 {cn[CNS[9]]} 2 2 x", f"{hs} Q0 {cn[CNS[10]]} 3 1 x")
-    study.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", *lines),), depth=2))
+    study.grid().retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", *lines),), depth=2))
     assert candidates(study) == {CNS[9]}
 
 
@@ -126,7 +127,7 @@ def test_everything_that_is_wrong_with_a_run_has_its_line(at: At, tmp_path: Path
     study = at("selected")
     run = a_run(tmp_path / "r.trec", "1 Q0 99 1 2 x", "q7 Q0 99 1 2 x", "q7 Q0 7 2 1 x")
     with pytest.raises(InputError) as caught:
-        study.retrieve(Retrieve(runs=(run,)))
+        study.grid().retrieve(Retrieve(runs=(run,)))
     assert [(f.line, f.message) for f in caught.value.findings] == [
         (1, "cn_id `99` is not in the corpus"),
         (2, "hs_id `q7` is not in the corpus"),
@@ -145,7 +146,7 @@ def test_everything_that_is_wrong_with_a_run_has_its_line(at: At, tmp_path: Path
 def test_a_line_that_is_no_line_of_a_run_is_refused(at: At, tmp_path: Path, line: str, said: str) -> None:
     study = at("selected")
     run = a_run(tmp_path / "r.trec", "1 Q0 7 1 2 x", line)
-    assert_refused(study, lambda: study.retrieve(Retrieve(runs=(run,))), InputError, said)
+    assert_refused(study, lambda: study.grid().retrieve(Retrieve(runs=(run,))), InputError, said)
 
 
 def test_runs_and_a_list_a_run_twice_and_no_depth_are_refused(at: At, tmp_path: Path) -> None:
@@ -159,7 +160,7 @@ def test_runs_and_a_list_a_run_twice_and_no_depth_are_refused(at: At, tmp_path: 
         (Retrieve(runs=(tmp_path / "none",)), "there is no such file"),
         (Retrieve(runs=(run,)), "the runs name no CN for any of the selected HS"),
     ):
-        assert_refused(study, partial(study.retrieve, options), InputError, said)
+        assert_refused(study, partial(study.grid().retrieve, options), InputError, said)
 
 
 # -- ids of the researcher's own
@@ -167,44 +168,47 @@ def test_runs_and_a_list_a_run_twice_and_no_depth_are_refused(at: At, tmp_path: 
 
 def test_a_run_names_texts_by_the_ids_of_the_corpus_and_a_text_may_have_two(collection: Study, tmp_path: Path) -> None:
     run = a_run(tmp_path / "r.trec", "q1 Q0 d2 1 2 x", "q2 Q0 d3 1 2 x", "q2 Q0 d1 2 1 x")
-    collection.retrieve(Retrieve(runs=(run,)))
+    collection.grid().retrieve(Retrieve(runs=(run,)))
     assert candidates(collection) == {"Oil the chain.", "Find the hole, roughen the rubber and glue a patch on."}
 
 
 def test_the_numbers_of_the_study_are_no_ids_where_the_corpus_has_its_own(collection: Study, tmp_path: Path) -> None:
     run = a_run(tmp_path / "r.trec", "1 Q0 d2 1 2 x")
-    assert_refused(collection, lambda: collection.retrieve(Retrieve(runs=(run,))), InputError, "hs_id `1` is not in")
+    grid = collection.grid()
+    assert_refused(collection, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, "hs_id `1` is not in")
 
 
 def test_an_id_of_two_texts_is_refused(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "s.db")
+    grid = study.grid()
     rows = [{"hs": "a", "cn": "b", "cn_id": "d1"}, {"hs": "a", "cn": "c", "cn_id": "d1"}]
     study.import_corpus(Import(write_csv(tmp_path / "c.csv", rows)))
-    study.select(Select(hs=1))
+    grid.select(Select(hs=1))
     run = a_run(tmp_path / "r.trec", "1 Q0 d1 1 2 x")
     said = "cn_id `d1` names 2 different texts"
-    assert_refused(study, lambda: study.retrieve(Retrieve(runs=(run,))), InputError, said)
+    assert_refused(study, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, said)
 
 
 def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At, tmp_path: Path) -> None:
     """Before there is a label, or even a selection: a run over that file brings in what it names."""
     study = at("imported")
-    run = study.export.corpus(tmp_path / "corpus.csv")
+    grid = study.grid()
+    run = grid.export.corpus(tmp_path / "corpus.csv")
     assert run.counts["rows"] == 21
     written = pd.read_csv(tmp_path / "corpus.csv")
-    study.select(Select(hs=6))
+    grid.select(Select(hs=6))
     row = written[written["cn"] == CNS[4]].iloc[0]
     assert row["hs"] == HS[1]
-    study.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", f"{row['hs_id']} Q0 {row['cn_id']} 1 1 x"),)))
+    grid.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", f"{row['hs_id']} Q0 {row['cn_id']} 1 1 x"),)))
     assert candidates(study) == {CNS[4]}
 
 
 def test_a_pool_without_a_tier_and_a_study_without_a_corpus_are_refused(at: At, tmp_path: Path) -> None:
     study = at("imported")
     with pytest.raises(InputError, match="name the tier"):
-        study.export.corpus(tmp_path / "c.csv", options=Export(pool="all"))
+        study.grid().export.corpus(tmp_path / "c.csv", options=Export(pool="all"))
     with pytest.raises(StageError, match="fcpair import"):
-        at("empty").export.corpus(tmp_path / "c.csv")
+        at("empty").grid().export.corpus(tmp_path / "c.csv")
 
 
 # -- texts without a pair
@@ -212,11 +216,12 @@ def test_a_pool_without_a_tier_and_a_study_without_a_corpus_are_refused(at: At, 
 
 def test_texts_without_a_pair_are_selected_crossed_and_written(collection: Study, tmp_path: Path) -> None:
     """3 queries x 3 documents; the one known pair is left out."""
+    grid = collection.grid()
     listed = write_csv(tmp_path / "l.csv", [{"cn": cn} for cn in ids(collection, "cn")])
-    collection.retrieve(Retrieve(list=listed))
-    assert collection.pair(Pair()).counts["pairs"] == 8
+    grid.retrieve(Retrieve(list=listed))
+    assert grid.pair(Pair()).counts["pairs"] == 8
     collection.report(tmp_path / "report.html")
-    assert collection.export.corpus(tmp_path / "again.csv").counts["rows"] == 5
+    assert grid.export.corpus(tmp_path / "again.csv").counts["rows"] == 5
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
@@ -224,29 +229,31 @@ def test_an_exported_corpus_is_read_back_with_its_texts_and_ids(
     collection: Study, tmp_path: Path, form: Literal["csv", "jsonl", "parquet"]
 ) -> None:
     path = tmp_path / f"again.{form}"
-    collection.export.corpus(path)
+    collection.grid().export.corpus(path)
     other = Study.create(tmp_path / "other.db")
+    grid = other.grid()
     assert other.import_corpus(Import(path, form, unpaired=True)).counts["without_pair"] == 4
     assert (set(ids(other, "hs")), set(ids(other, "cn"))) == (set(ids(collection, "hs")), set(ids(collection, "cn")))
-    other.select(Select(hs=3))
-    other.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", "q3 Q0 d3 1 1 x"),)))
+    grid.select(Select(hs=3))
+    grid.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", "q3 Q0 d3 1 1 x"),)))
     assert candidates(other) == {"Oil the chain."}
 
 
 def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "lists.db")
+    grid = study.grid()
     path = write_csv(tmp_path / "c.csv", [{"hs": "a", "cn": ""}, {"hs": "b", "cn": ""}, {"hs": "", "cn": "c"}])
     study.import_corpus(Import(path, unpaired=True))
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         assert progress.built(tx)["import"] == 3
     with pytest.raises(StageError, match="would discard 3 corpus rows"):
         study.import_corpus(Import(path, unpaired=True))
     study.import_corpus(Import(path, unpaired=True), redo=True)
-    study.select(Select(hs=2))
+    grid.select(Select(hs=2))
     said = "no selected HS has a CN in the corpus to look from; take candidates by --list or --run"
-    assert_refused(study, lambda: study.retrieve(Retrieve()), InputError, said)
-    study.retrieve(Retrieve(list=write_csv(tmp_path / "l.csv", [{"cn": "c"}])))
-    assert study.pair(Pair()).counts["pairs"] == 2
+    assert_refused(study, lambda: grid.retrieve(Retrieve()), InputError, said)
+    grid.retrieve(Retrieve(list=write_csv(tmp_path / "l.csv", [{"cn": "c"}])))
+    assert grid.pair(Pair()).counts["pairs"] == 2
 
 
 def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_are_told(
@@ -258,7 +265,7 @@ def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_
 
     monkeypatch.setattr(find, "resolve", lambda name: Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
     monkeypatch.setattr(encode, "encode", encoded)
-    run = collection.retrieve(Retrieve(k=2))
+    run = collection.grid().retrieve(Retrieve(k=2))
     assert (run.counts["source_cns"], run.counts["candidates"]) == (1, 2)
     assert run.notes == (
         "selected HS with no CN in the corpus to look from, which bring in no candidates of their own: "

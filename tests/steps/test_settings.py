@@ -27,72 +27,74 @@ class LaterAnnotate(Annotate):
 
 
 def kept(study: Study, stage: str) -> dict[str, object]:
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         return settings.of_stage(tx, stage)
 
 
 def test_a_limit_holds_in_a_version_with_one_more_field(at: At) -> None:
     study = at("dealt")
-    assign.note_annotate(study._store, Annotate(daily_limit=40, opt_out="hs_topic"))
-    assert study.own(LaterAnnotate) == LaterAnnotate(daily_limit=40, opt_out="hs_topic", weekly_limit=None)
+    assign.note_annotate(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
+    assert study.grid().own(LaterAnnotate) == LaterAnnotate(daily_limit=40, opt_out="hs_topic", weekly_limit=None)
 
 
 def test_a_limit_holds_in_a_version_with_a_field_less(at: At) -> None:
     study = at("dealt")
-    assign.note_annotate(study._store, LaterAnnotate(daily_limit=40, weekly_limit=100))
-    assert study.own(Annotate) == Annotate(daily_limit=40)
+    assign.note_annotate(study.grid(), LaterAnnotate(daily_limit=40, weekly_limit=100))
+    assert study.grid().own(Annotate) == Annotate(daily_limit=40)
 
 
 def test_a_new_field_with_its_default_is_nothing_to_be_noted(at: At) -> None:
     study = at("dealt")
-    assign.note_annotate(study._store, Annotate(daily_limit=40))
-    with study._store.read() as tx:
+    assign.note_annotate(study.grid(), Annotate(daily_limit=40))
+    with study.store.read() as tx:
         assert is_own(tx, LaterAnnotate(daily_limit=40))
         assert not is_own(tx, LaterAnnotate(daily_limit=40, weekly_limit=100))
 
 
 def test_the_tier_rule_holds_in_a_version_with_one_more_field(at: At) -> None:
     study = at("checked")
-    partition.note_partition(study._store, Partition("majority"))
+    partition.note_partition(study.grid(), Partition("majority"))
     later = make_dataclass("Later", [("minimum", int, 1)], bases=(Partition,), frozen=True)
-    assert study.own(later).diamond == "majority"
+    assert study.grid().own(later).diamond == "majority"
 
 
 def test_the_policy_that_was_applied_is_a_setting(at: At) -> None:
-    assert not at("labelled").has_own(Adjudicate)
+    assert not at("labelled").grid().has_own(Adjudicate)
     study = at("labelled")
-    study.adjudicate(Adjudicate("majority", "discard"))
-    study.decide(1, 2, by="ada")
-    with study._store.read() as tx:
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority", "discard"))
+    grid.decide(1, 2, by="ada")
+    with study.store.read() as tx:
         assert own(tx, Adjudicate, {}) == Adjudicate("majority", "discard")
 
 
 def test_nothing_is_read_back_from_the_run_log(at: At, tmp_path: Path) -> None:
     study = at("decided")
-    assign.note_annotate(study._store, Annotate(daily_limit=40))
+    grid = study.grid()
+    assign.note_annotate(study.grid(), Annotate(daily_limit=40))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
-    study.assign_validation(Validate(seed=1, blind=True))
-    with study._store.write() as tx:
+    grid.assign_validation(Validate(seed=1, blind=True))
+    with study.store.write() as tx:
         for stage in ("annotate", "validate", "adjudicate", "assign"):
             runs.add_run(tx, stage, {**vars(Annotate()), "blind": False, "policy": "manual"}, {}, "9", None)
-    assert study.own(Annotate).daily_limit == 40
-    assert study.own(Adjudicate).policy == "majority"
-    assert study.own(Validate).blind
+    assert grid.own(Annotate).daily_limit == 40
+    assert grid.own(Adjudicate).policy == "majority"
+    assert grid.own(Validate).blind
 
 
 def test_a_release_and_an_evaluation_by_hand_set_nothing(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    study.release(Tier.BRONZE, tmp_path / "bronze.csv", Partition("majority"))
-    study.evaluate(Evaluate(systems=("tfidf",), tiers=("bronze",), resamples=100), Partition("majority"))
-    assert not study.has_own(Partition)
-    assert not study.has_own(Evaluate)
+    grid = at("checked").grid()
+    grid.release(Tier.BRONZE, tmp_path / "bronze.csv", Partition("majority"))
+    grid.evaluate(Evaluate(systems=("tfidf",), tiers=("bronze",), resamples=100), Partition("majority"))
+    assert not grid.has_own(Partition)
+    assert not grid.has_own(Evaluate)
 
 
 def test_each_setting_names_the_run_that_set_it_last(at: At) -> None:
     study = at("dealt")
-    first = assign.note_annotate(study._store, Annotate(daily_limit=40, contact="Ada"))
-    second = assign.note_annotate(study._store, Annotate(daily_limit=30, contact="Ada"))
-    with study._store.read() as tx:
+    first = assign.note_annotate(study.grid(), Annotate(daily_limit=40, contact="Ada"))
+    second = assign.note_annotate(study.grid(), Annotate(daily_limit=30, contact="Ada"))
+    with study.store.read() as tx:
         rows = tx.exec_driver_sql("SELECT key, run_id FROM setting WHERE key LIKE 'annotate.%'").all()
     set_by = {str(key): int(run) for key, run in rows}
     assert (set_by["annotate.daily_limit"], set_by["annotate.contact"]) == (second.id, first.id)
@@ -111,13 +113,14 @@ def test_the_building_stages_say_what_they_were_done_with(at: At) -> None:
 
 def test_more_of_a_round_does_not_change_how_it_was_dealt(at: At) -> None:
     study = at("decided")
+    grid = study.grid()
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
-    study.assign_validation(Validate(pairs=4, seed=1))
-    study.assign_validation(Validate(pairs=2, seed=9), more=True)
+    grid.assign_validation(Validate(pairs=4, seed=1))
+    grid.assign_validation(Validate(pairs=2, seed=9), more=True)
     assert kept(study, "validate") == {"validators": 2, "pairs": 4, "blind": False, "seed": 1}
 
 
 @pytest.mark.parametrize("stage", ["checked", "dealt"])
 def test_without_a_setting_the_default_holds(at: At, stage: str) -> None:
-    assert at(stage).own(Annotate) == Annotate()
-    assert at(stage).own(Partition) == Partition()
+    assert at(stage).grid().own(Annotate) == Annotate()
+    assert at(stage).grid().own(Partition) == Partition()

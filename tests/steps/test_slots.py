@@ -139,19 +139,19 @@ class Walk:
         self.study.change_role(person.name, self.random.choice([Role.ANNOTATOR, Role.VALIDATOR, Role.ADJUDICATOR]))
 
     def decide(self, person: Person, _: Visitor) -> None:
-        if case := self.study.docket.next(person.id):
+        if case := self.study.grid().docket.next(person.id):
             outcome = self.random.choice(case.choices)
-            self.study.docket.decide(person.id, Ruling(self.request(), case.pair_id, outcome))
+            self.study.grid().docket.decide(person.id, Ruling(self.request(), case.pair_id, outcome))
 
     def take_back(self, person: Person, _: Visitor) -> None:
-        for one in self.study.docket.decided(person.id)[:1]:
-            self.study.docket.undo(person.id, one.pair_id, self.request())
+        for one in self.study.grid().docket.decided(person.id)[:1]:
+            self.study.grid().docket.undo(person.id, one.pair_id, self.request())
 
     def policy(self, *_: object) -> None:
-        self.study.adjudicate(Adjudicate("majority", "discard"))
+        self.study.grid().adjudicate(Adjudicate("majority", "discard"))
 
     def check(self, *_: object) -> None:
-        self.study.assign_validation(Validate(), more=self.done["check"] > 0)
+        self.study.grid().assign_validation(Validate(), more=self.done["check"] > 0)
 
     def late_sheet(self, *_: object) -> None:
         """A label from a file, also of somebody who had skipped the pair or handed it over."""

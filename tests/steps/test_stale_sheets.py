@@ -19,12 +19,12 @@ At = Callable[[str], Study]
 
 
 def verdict_sheet(study: Study, folder: Path) -> pd.DataFrame:
-    study.write_validation_sheets(folder / "sheets")
+    study.grid().write_validation_sheets(folder / "sheets")
     return read_table(folder / "sheets" / "vera.csv").drop(columns="line")
 
 
 def decide(study: Study, folder: Path, pair: int, label: str) -> None:
-    study.import_outcomes(write_csv(folder / "d.csv", [{"pair": pair, "label": label}]), supersede=True)
+    study.grid().import_outcomes(write_csv(folder / "d.csv", [{"pair": pair, "label": label}]), supersede=True)
 
 
 def other(label: str) -> str:
@@ -47,7 +47,7 @@ def test_a_verdict_on_a_label_that_the_pair_has_no_more_is_refused(at: At, tmp_p
     said = f"the label of pair {pair} has changed since this sheet was written; leave its `verdict` empty"
     assert_refused(
         study,
-        lambda: study.import_verdicts(tmp_path / "back.csv", supersede=supersede),
+        lambda: study.grid().import_verdicts(tmp_path / "back.csv", supersede=supersede),
         InputError,
         f"back.csv:2: {said}",
     )
@@ -55,25 +55,26 @@ def test_a_verdict_on_a_label_that_the_pair_has_no_more_is_refused(at: At, tmp_p
 
 def test_a_verdict_on_a_pair_that_has_no_label_now_is_refused(at: At, tmp_path: Path) -> None:
     study = at("checking")
-    study.adjudicate(Adjudicate("majority"))
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority"))
     by_majority = [pair for pair, (rule, _) in standing(study).items() if rule == "majority"]
     sheet = verdict_sheet(study, tmp_path).assign(verdict="agree")
-    study.adjudicate(Adjudicate("manual"))
+    grid.adjudicate(Adjudicate("manual"))
     gone = sheet[sheet["pair"].astype(int).isin(by_majority)]
     assert len(gone), "vera has a pair that only the majority decided"
     write_table(gone, tmp_path / "back.csv")
-    assert_refused(study, lambda: study.import_verdicts(tmp_path / "back.csv"), InputError, "has changed since")
+    assert_refused(study, lambda: grid.import_verdicts(tmp_path / "back.csv"), InputError, "has changed since")
 
 
 def test_the_rest_of_such_a_sheet_and_a_new_one_are_taken(at: At, tmp_path: Path) -> None:
     study, sheet, pair = stale(at, tmp_path)
     write_table(sheet.assign(verdict=["", *sheet["verdict"][1:]]), tmp_path / "back.csv")
-    assert study.import_verdicts(tmp_path / "back.csv").counts["answers"] == len(sheet) - 1
-    study.write_validation_sheets(tmp_path / "new")
+    assert study.grid().import_verdicts(tmp_path / "back.csv").counts["answers"] == len(sheet) - 1
+    study.grid().write_validation_sheets(tmp_path / "new")
     new = read_table(tmp_path / "new" / "vera.csv").drop(columns="line")
     assert new["pair"].astype(int).tolist() == [pair]
     write_table(new.assign(verdict="disagree"), tmp_path / "new.csv")
-    assert study.import_verdicts(tmp_path / "new.csv").counts["answers"] == 1
+    assert study.grid().import_verdicts(tmp_path / "new.csv").counts["answers"] == 1
     assert not [one for who, one in open_work(study, Round.VALIDATE) if who == "vera"]
 
 
@@ -81,35 +82,37 @@ def test_a_label_that_changed_back_is_no_change(at: At, tmp_path: Path) -> None:
     study, sheet, pair = stale(at, tmp_path)
     decide(study, tmp_path, pair, sheet["label"][0])
     write_table(sheet, tmp_path / "back.csv")
-    assert study.import_verdicts(tmp_path / "back.csv").counts["answers"] == len(sheet)
+    assert study.grid().import_verdicts(tmp_path / "back.csv").counts["answers"] == len(sheet)
 
 
 def test_a_skip_on_an_older_sheet_is_a_skip(at: At, tmp_path: Path) -> None:
     study, sheet, _ = stale(at, tmp_path)
     write_table(sheet[:1].assign(verdict="skip"), tmp_path / "back.csv")
-    assert study.import_verdicts(tmp_path / "back.csv").counts["skips"] == 1
+    assert study.grid().import_verdicts(tmp_path / "back.csv").counts["skips"] == 1
 
 
 def test_a_sheet_that_was_taken_is_read_again_whatever_the_labels_are_now(at: At, tmp_path: Path) -> None:
     study = at("checking")
+    grid = study.grid()
     sheet = verdict_sheet(study, tmp_path).assign(verdict="agree")
     write_table(sheet, tmp_path / "back.csv")
-    study.import_verdicts(tmp_path / "back.csv")
+    grid.import_verdicts(tmp_path / "back.csv")
     decide(study, tmp_path, int(sheet["pair"][0]), other(sheet["label"][0]))
-    assert study.import_verdicts(tmp_path / "back.csv").counts["already_there"] == len(sheet)
+    assert grid.import_verdicts(tmp_path / "back.csv").counts["already_there"] == len(sheet)
 
 
 def conflict_sheet(study: Study, folder: Path) -> pd.DataFrame:
-    study.write_conflicts(folder / "c.csv", by="eva")
+    study.grid().write_conflicts(folder / "c.csv", by="eva")
     return read_table(folder / "c.csv").drop(columns="line")
 
 
 @pytest.mark.parametrize("supersede", [False, True])
 def test_a_decision_on_labels_that_have_changed_is_refused(at: At, tmp_path: Path, supersede: bool) -> None:
     study = at("decided")
+    grid = study.grid()
     sheet = conflict_sheet(study, tmp_path).assign(label="irreconcilable")
     pair = int(sheet["pair"][0])
-    labels = study.labels()
+    labels = grid.labels()
     mine = labels[labels["pair"] == pair].iloc[0]
     now = "not_sure" if mine["label"] != "not_sure" else "appropriate"
     record(study, tmp_path, [(mine["annotator"], pair, now)], supersede=True)
@@ -117,24 +120,24 @@ def test_a_decision_on_labels_that_have_changed_is_refused(at: At, tmp_path: Pat
     said = f"the labels of pair {pair} have changed since this sheet was written; leave its `label` empty"
     assert_refused(
         study,
-        lambda: study.import_outcomes(tmp_path / "back.csv", supersede=supersede),
+        lambda: grid.import_outcomes(tmp_path / "back.csv", supersede=supersede),
         InputError,
         f"back.csv:2: {said}",
     )
     write_table(sheet[1:], tmp_path / "rest.csv")
-    assert study.import_outcomes(tmp_path / "rest.csv").counts["imported"] == len(sheet) - 1
+    assert grid.import_outcomes(tmp_path / "rest.csv").counts["imported"] == len(sheet) - 1
 
 
 def test_a_workbook_with_notes_is_what_it_was(at: At, tmp_path: Path) -> None:
-    study = at("decided")
-    labels = study.labels()
-    row = labels[labels["pair"] == study.waiting()[0]].iloc[0]
+    grid = at("decided").grid()
+    labels = grid.labels()
+    row = labels[labels["pair"] == grid.waiting()[0]].iloc[0]
     given = {"pair": row["pair"], "annotator": row["annotator"], "label": row["label"]}
-    study.import_labels(write_csv(tmp_path / "l.csv", [given | {"label": "skip"}]), supersede=True)
+    grid.import_labels(write_csv(tmp_path / "l.csv", [given | {"label": "skip"}]), supersede=True)
     noted = given | {"note": "= two\r\nlines,\tand\x1b more"}
-    study.import_labels(write_csv(tmp_path / "l.csv", [noted]), supersede=True)
-    study.write_conflicts(tmp_path / "c.xlsx", by="eva")
+    grid.import_labels(write_csv(tmp_path / "l.csv", [noted]), supersede=True)
+    grid.write_conflicts(tmp_path / "c.xlsx", by="eva")
     sheet = read_table(tmp_path / "c.xlsx").drop(columns="line").assign(label="irreconcilable")
     assert "lines" in "".join(sheet["labels"])
     write_table(sheet, tmp_path / "back.csv")
-    assert study.import_outcomes(tmp_path / "back.csv").counts["imported"] == len(sheet)
+    assert grid.import_outcomes(tmp_path / "back.csv").counts["imported"] == len(sheet)

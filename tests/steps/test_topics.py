@@ -29,7 +29,7 @@ TERROR = {SELECTED[0], SELECTED[1], SELECTED[2]}
 
 def describe(study: Study, values: Mapping[str, str]) -> Study:
     """Give texts another topic."""
-    with study._store.write() as tx:
+    with study.store.write() as tx:
         for body, value in values.items():
             tx.execute(update(text).where(text.c.body == body).values(meta={TOPIC: value}))
     return study
@@ -48,7 +48,7 @@ def keep(study: Study, name: str, value: str) -> None:
 
 def hs_open(study: Study, name: str, round_: Round = Round.LABEL) -> list[str]:
     """The HS of each pair that a person has open."""
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         rows = work.open_work(tx, round_)
     return rows["hs"][rows["annotator"] == name].tolist()
 
@@ -122,7 +122,7 @@ def _skip(study: Study) -> None:
 
 
 def _deal_anew(study: Study) -> None:
-    study.assign(Assign(overlap={2: 0.5}, seed=3), redo=True)
+    study.grid().assign(Assign(overlap={2: 0.5}, seed=3), redo=True)
 
 
 @pytest.mark.parametrize("act", [_hand_over, _retire, _skip, _deal_anew])
@@ -146,20 +146,21 @@ def test_a_validator_is_dealt_nothing_that_they_left_out(at: At) -> None:
     study = mixed(at("decided"))
     study.add_people(["vera", "walt"], Role.VALIDATOR)
     study.access.opt_out(admit(study, "vera").id, TOPIC, ["terrorism"])
-    study.assign_validation(Validate())
+    study.grid().assign_validation(Validate())
     assert read_by(study, "vera", Round.VALIDATE) == {SELECTED[3]}
     assert read_by(study, "walt", Round.VALIDATE) >= TERROR
 
 
 def test_an_adjudicator_is_not_asked_to_decide_what_they_left_out_in_another_role(at: At) -> None:
     study = mixed(at("labelled"))
+    grid = study.grid()
     study.add_people(["judy"], Role.VALIDATOR)
     judy = admit(study, "judy").id
     study.access.opt_out(judy, TOPIC, ["terrorism"])
     study.change_role("judy", Role.ADJUDICATOR)
-    queue, case = study.docket.state(judy), study.docket.next(judy)
+    queue, case = grid.docket.state(judy), grid.docket.next(judy)
     assert queue.for_others > 0
-    assert case is None or study.explain(case.pair_id).hs == SELECTED[3]
+    assert case is None or grid.explain(case.pair_id).hs == SELECTED[3]
 
 
 def test_what_an_older_fcpair_kept_holds_for_each_of_its_parts(at: At) -> None:
@@ -178,7 +179,7 @@ def test_what_an_older_fcpair_kept_holds_for_each_of_its_parts(at: At) -> None:
 def test_sheets_hold_nothing_that_an_older_fcpair_left_dealt(at: At, tmp_path: Path) -> None:
     study = mixed(at("dealt"))
     keep(study, "ana", '{"topic": ["terrorism"]}')
-    study.write_sheets(tmp_path)
+    study.grid().write_sheets(tmp_path)
     with (tmp_path / "ana.csv").open(encoding="utf-8") as sheet:
         assert {row["hs"] for row in csv.DictReader(sheet)} == {SELECTED[3]}
 
@@ -195,7 +196,7 @@ def test_another_split_later_takes_nothing_back(at: At) -> None:
     study = mixed(at("dealt"))
     ana = admit(study, "ana").id
     study.access.opt_out(ana, TOPIC, ["terrorism"])
-    study.assign(Assign(seed=3), redo=True)
+    study.grid().assign(Assign(seed=3), redo=True)
     assert read_by(study, "ana") == {SELECTED[3]}
     assert ticked(study, "ana", "") == ["crimes;TERRORISM", "rapism , Terrorism", "terrorism"]
 
@@ -223,13 +224,14 @@ def test_the_lead_is_told_topics_by_column(at: At) -> None:
 def conan(data: Path, tmp_path: Path) -> Study:
     """The 45 HS of FC-CONAN, each with the first 129 CNs of CONAN that none of them has, dealt to nine people."""
     study = Study.create(tmp_path / "conan.db", Setup())
+    grid = study.grid()
     study.import_corpus(Import(data / "conan" / "CONAN.csv", format="conan", language="en"))
-    study.select(Select(list=data / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv"))
-    with study._store.write() as tx:
+    grid.select(Select(list=data / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv"))
+    with study.store.write() as tx:
         cns = texts.texts_of(tx, "cn")["id"]
         grids.set_candidates(tx, cns[~cns.isin(grids.source_cns(tx))].head(129).tolist())
-    study.pair(Pair())
-    study.assign(Assign(annotators=9, overlap={2: 0.126, 3: 0.05}, seed=13))
+    grid.pair(Pair())
+    grid.assign(Assign(annotators=9, overlap={2: 0.126, 3: 0.05}, seed=13))
     return study
 
 

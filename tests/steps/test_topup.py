@@ -35,7 +35,7 @@ def n_labels(study: Study) -> Counter[int]:
 
 def test_before_the_first_deal_there_is_nothing_to_add_to(at: At) -> None:
     study = at("paired")
-    assert_refused(study, lambda: study.assign(Assign(), more=True), StageError, "nothing has been dealt yet")
+    assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing has been dealt yet")
 
 
 def test_the_overlap_is_raised_and_everything_that_was_there_stays(at: At, tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_the_overlap_is_raised_and_everything_that_was_there_stays(at: At, tmp_p
     study = at("dealt")
     record(study, tmp_path, [(who, pair, "2") for who, pair in open_work(study)[::2]])
     before, said = rows(study), labels_of(study)
-    run = study.assign(Assign(overlap={3: 0.5}), more=True)
+    run = study.grid().assign(Assign(overlap={3: 0.5}), more=True)
     assert before <= rows(study)
     assert labels_of(study) == said
     assert n_labels(study) == {1: 12, 3: 12}
@@ -60,7 +60,7 @@ def test_the_overlap_is_raised_and_everything_that_was_there_stays(at: At, tmp_p
 
 def test_nobody_gets_a_pair_twice(at: At) -> None:
     study = at("dealt")
-    study.assign(Assign(overlap={3: 1.0}), more=True)
+    study.grid().assign(Assign(overlap={3: 1.0}), more=True)
     assert Counter(len(had) for had in who_had(study).values()) == {3: 24}
     assert Counter(who for who, _ in open_work(study)) == {"ana": 24, "ben": 24, "cleo": 24}
 
@@ -68,7 +68,7 @@ def test_nobody_gets_a_pair_twice(at: At) -> None:
 def test_what_is_added_comes_after_what_people_have(at: At) -> None:
     study = at("dealt")
     before = {row[0]: row for row in rows(study)}
-    study.assign(Assign(overlap={3: 1.0}), more=True)
+    study.grid().assign(Assign(overlap={3: 1.0}), more=True)
     last = {
         person: max(row[3] for row in before.values() if row[2] == person) for _, _, person, _, _ in before.values()
     }
@@ -79,25 +79,27 @@ def test_what_is_added_comes_after_what_people_have(at: At) -> None:
 
 def test_twice_is_once(at: At) -> None:
     study = at("dealt")
-    study.assign(Assign(overlap={3: 0.5}), more=True)
+    grid = study.grid()
+    grid.assign(Assign(overlap={3: 0.5}), more=True)
     for again in (Assign(overlap={3: 0.5}), Assign(), Assign(overlap={2: 0.25, 3: 0.25}, seed=7)):
-        assert_refused(study, partial(study.assign, again, more=True), StageError, "nothing to deal")
+        assert_refused(study, partial(grid.assign, again, more=True), StageError, "nothing to deal")
 
 
 def test_a_late_joiner_gets_an_even_share_of_what_is_open(at: At, tmp_path: Path) -> None:
     """42 labels, 14 each. With twelve given, four by each, 30 are open: dora gets 30 / 4, seven or eight."""
     study = at("dealt")
+    grid = study.grid()
     first = {who: [pair for name, pair in open_work(study) if name == who][:4] for who in ("ana", "ben", "cleo")}
     record(study, tmp_path, [(who, pair, "2") for who, pairs in first.items() for pair in pairs])
     study.add_people(["dora"], Role.ANNOTATOR)
     had, slots = who_had(study), n_labels(study)
-    run = study.assign(Assign(), more=True)
+    run = grid.assign(Assign(), more=True)
     open_ = Counter(who for who, _ in open_work(study))
     assert sorted(open_.values()) == [7, 7, 8, 8]
     assert (run.counts["new"], run.counts["moved"]) == (0, open_["dora"])
     assert all("dora" not in had[pair] for who, pair in open_work(study) if who == "dora")
     assert n_labels(study) == slots
-    assert_refused(study, lambda: study.assign(Assign(), more=True), StageError, "nothing to deal")
+    assert_refused(study, lambda: grid.assign(Assign(), more=True), StageError, "nothing to deal")
 
 
 def test_what_people_are_about_to_read_stays_theirs(at: At) -> None:
@@ -106,7 +108,7 @@ def test_what_people_are_about_to_read_stays_theirs(at: At) -> None:
     for who, pair in open_work(study):
         shards.setdefault(who, []).append(pair)
     study.add_people(["dora"], Role.ANNOTATOR)
-    study.assign(Assign(), more=True)
+    study.grid().assign(Assign(), more=True)
     for who, shard in shards.items():
         kept = [pair for name, pair in open_work(study) if name == who]
         assert kept[:8] == shard[:8]
@@ -116,7 +118,7 @@ def test_new_labels_come_first_so_that_less_is_moved(at: At) -> None:
     """48 labels for four people: the six new ones go to dora, who takes over six of the others beside."""
     study = at("dealt")
     study.add_people(["dora"], Role.ANNOTATOR)
-    run = study.assign(Assign(overlap={3: 0.5}), more=True)
+    run = study.grid().assign(Assign(overlap={3: 0.5}), more=True)
     assert Counter(who for who, _ in open_work(study)) == {"ana": 12, "ben": 12, "cleo": 12, "dora": 12}
     assert (run.counts["new"], run.counts["moved"]) == (6, 6)
 
@@ -125,36 +127,38 @@ def test_somebody_who_left_topics_out_gets_none_of_them(at: At) -> None:
     study = at("dealt")
     dora = study.add_people(["dora"], Role.ANNOTATOR)[0]
     study.access.opt_out(dora.id, "hs_topic", ["People who l"])  # that is every HS
-    assert_refused(study, lambda: study.assign(Assign(), more=True), StageError, "nothing to deal")
+    assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing to deal")
 
 
 def test_pairs_that_a_file_left_out_are_dealt(at: At, tmp_path: Path) -> None:
     """Labels of ana and ben for ten pairs came from a file; the 14 others are dealt evenly to the three."""
     study = at("paired")
+    grid = study.grid()
     study.add_people(["ana", "ben", "cleo"], Role.ANNOTATOR)
     record(study, tmp_path, [(("ana", "ben")[pair % 2], pair, "2") for pair in range(1, 11)])
     with pytest.raises(StageError, match="assign --more"):
-        study.assign(Assign())
-    study.assign(Assign(), more=True)
+        grid.assign(Assign())
+    grid.assign(Assign(), more=True)
     assert sorted(Counter(who for who, _ in open_work(study)).values()) == [4, 5, 5]
     assert n_labels(study) == {1: 24}
 
 
 def test_a_pair_that_a_person_decided_gets_no_further_label(at: At) -> None:
     study = at("decided")
+    grid = study.grid()
     single = next(pair for pair, had in who_had(study).items() if len(had) == 1)
-    study.decide(single, 2, by="petra")
-    study.assign(Assign(overlap={3: 1.0}), more=True)
+    grid.decide(single, 2, by="petra")
+    grid.assign(Assign(overlap={3: 1.0}), more=True)
     assert single not in {pair for _, pair in open_work(study)}
     with pytest.raises(StageError, match="the 1 pair that somebody has decided gets no further labels"):
-        study.assign(Assign(overlap={3: 1.0}), more=True)
+        grid.assign(Assign(overlap={3: 1.0}), more=True)
 
 
 def test_who_checks_a_pair_is_not_asked_to_label_it(at: At) -> None:
     study = at("checked")
     checked = {pair for pair, had in who_had(study).items() if "vera" in had}
     study.change_role("vera", Role.ANNOTATOR)
-    study.assign(Assign(overlap={4: 1.0}), more=True)
+    study.grid().assign(Assign(overlap={4: 1.0}), more=True)
     assert checked
     assert not checked & {pair for who, pair in open_work(study) if who == "vera"}
 
@@ -170,13 +174,14 @@ def test_who_checks_a_pair_is_not_asked_to_label_it(at: At) -> None:
 )
 def test_what_cannot_be_is_refused(at: At, options: Assign, said: str) -> None:
     study = at("dealt")
-    assert_refused(study, lambda: study.assign(options, more=True), InputError, said)
+    assert_refused(study, lambda: study.grid().assign(options, more=True), InputError, said)
 
 
 def test_who_is_missing_is_said(at: At) -> None:
     """All three have skipped a pair: nobody is left for it."""
     study = at("dealt")
-    study.assign(Assign(overlap={3: 1.0}), more=True)
+    grid = study.grid()
+    grid.assign(Assign(overlap={3: 1.0}), more=True)
     study.retire("cleo")
     with pytest.raises(StageError, match="nobody may give the 24 labels"):
-        study.assign(Assign(), more=True)
+        grid.assign(Assign(), more=True)

@@ -114,23 +114,24 @@ def test_it_can_be_used_and_has_lost_nothing(older: Path, tmp_path: Path) -> Non
         (n_before,) = connection.execute("SELECT count(*) FROM judgement").fetchone()
     Study.upgrade(older)
     study = Study.open(older)
+    grid = study.grid()
     assert len(labels_of(study)) == n_before == 42
     assert study.facts["title"] == "Small"
     assert study.guidelines == (1, "")
     desk, vera = at_desk(study, "vera")
     while desk.tasks(vera):
         give(desk, vera, "agree")
-    study.adjudicate(Adjudicate("majority", "discard"))
-    assert study.partition().pairs["tier"].max() == 4
-    with study._store.read() as tx:
+    grid.adjudicate(Adjudicate("majority", "discard"))
+    assert grid.partition().pairs["tier"].max() == 4
+    with study.store.read() as tx:
         assert decisions.origins(tx)[Origin.ONLINE.value] > 0
 
 
 def test_its_settings_hold(older: Path) -> None:
     Study.upgrade(older)
     study = Study.open(older)
-    assert study.own(Adjudicate) == Adjudicate("majority", "wait")
-    with study._store.read() as tx:
+    assert study.grid().own(Adjudicate) == Adjudicate("majority", "wait")
+    with study.store.read() as tx:
         kept = {stage: settings.of_stage(tx, stage) for stage in ("import", "select", "pair", "assign", "validate")}
     assert kept["import"]["language"] == "en"
     assert "path" in kept["import"]["path"]  # and since 0003 its digest
@@ -154,7 +155,7 @@ def test_its_neighbours_are_there_and_of_no_run(older: Path) -> None:
 def test_the_limits_and_the_opt_out_of_0002_hold(tmp_path: Path) -> None:
     path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
     Study.upgrade(path)
-    own = Study.open(path).own(Annotate)
+    own = Study.open(path).grid().own(Annotate)
     assert (own.daily_limit, own.total_limit, own.opt_out, own.contact) == (40, None, "hs_topic", "Ada")
 
 
@@ -180,7 +181,7 @@ def _with_runs(tmp_path: Path, runs: list[tuple[str, dict[str, Any]]]) -> Study:
 
 
 def test_what_only_shares_a_stage_s_name_is_no_setting(tmp_path: Path) -> None:
-    study = _with_runs(
+    grid = _with_runs(
         tmp_path,
         [
             ("partition", {"diamond": "majority"}),
@@ -188,20 +189,20 @@ def test_what_only_shares_a_stage_s_name_is_no_setting(tmp_path: Path) -> None:
             ("adjudicate", {"pair": 3, "by": "ada"}),
             ("evaluate", {"systems": ["tfidf"], "k": 5, "diamond": "unanimous"}),
         ],
-    )
-    assert study.own(Partition) == Partition("majority")
-    assert study.own(Adjudicate) == Adjudicate("majority", "wait")
-    assert not study.has_own(Evaluate)
+    ).grid()
+    assert grid.own(Partition) == Partition("majority")
+    assert grid.own(Adjudicate) == Adjudicate("majority", "wait")
+    assert not grid.has_own(Evaluate)
 
 
 def test_of_a_stage_that_was_done_twice_the_last_time_counts(tmp_path: Path) -> None:
     study = _with_runs(tmp_path, [("pair", {"candidates": 4, "seed": 7})])
-    assert study.own(Pair) == Pair(candidates=4, seed=7)
+    assert study.grid().own(Pair) == Pair(candidates=4, seed=7)
 
 
 def test_an_older_study_of_published_labels_is_known_as_one(tmp_path: Path) -> None:
     study = _with_runs(tmp_path, [("label import", {"path": "bronze.csv", "format": "fc-conan"})])
-    with study._store.read() as tx:
+    with study.store.read() as tx:
         assert is_taken_over(tx)
 
 

@@ -63,7 +63,7 @@ def pair_on(page: Response) -> int:
 
 def test_a_conflict_is_shown_with_its_texts_labels_and_keys_and_without_names(study: Study, enter: Enter) -> None:
     page = enter("judy").get("/adjudicate")
-    conflict = study.conflict(pair_on(page))
+    conflict = study.grid().conflict(pair_on(page))
     text = unescape(page.text)
     assert page.status_code == 200
     assert conflict.hs in text
@@ -75,19 +75,20 @@ def test_a_conflict_is_shown_with_its_texts_labels_and_keys_and_without_names(st
 
 
 def test_notes_of_annotators_are_shown_escaped(study: Study, enter: Enter, tmp_path: Path) -> None:
-    rows = study.labels()
-    pair = next(pair for pair in study.waiting() if "not_sure" not in set(rows["label"][rows["pair"] == pair]))
+    grid = study.grid()
+    rows = grid.labels()
+    pair = next(pair for pair in grid.waiting() if "not_sure" not in set(rows["label"][rows["pair"] == pair]))
     turned = rows[rows["pair"] == pair][["pair", "annotator", "label"]]
     turned = turned.assign(label=turned["label"].map({"appropriate": 0, "not_appropriate": 2}), note=SCRIPT)
     turned.to_csv(tmp_path / "labels.csv", index=False)
-    study.import_labels(tmp_path / "labels.csv", supersede=True)
+    grid.import_labels(tmp_path / "labels.csv", supersede=True)
     page = enter("judy").get(f"/adjudicate/{pair}")
     assert escape(SCRIPT) in page.text
     assert SCRIPT not in page.text
 
 
 def _labels(study: Study) -> list[tuple[int, str]]:
-    rows = study.labels()
+    rows = study.grid().labels()
     return list(zip(rows["pair"].tolist(), rows["annotator"].tolist(), strict=True))
 
 
@@ -96,7 +97,7 @@ def test_a_decision_is_kept_and_the_next_conflict_shown(study: Study, enter: Ent
     page = browser.get("/adjudicate")
     reply = decide(browser, page, "appropriate", note=" because, نه \n", flagged="yes")
     assert (reply.status_code, reply.headers["location"]) == (303, f"/adjudicate?after={pair_on(page)}")
-    (kept,) = study.docket.decided()
+    (kept,) = study.grid().docket.decided()
     assert (kept.pair_id, kept.outcome, kept.by) == (pair_on(page), "appropriate", "judy")
     assert (kept.note, kept.flagged) == ("because, نه", True)
     assert pair_on(browser.get(reply.headers["location"])) != pair_on(page)
@@ -107,7 +108,7 @@ def test_the_same_form_sent_again_is_kept_once(study: Study, enter: Enter) -> No
     page = browser.get("/adjudicate")
     replies = [decide(browser, page, "irreconcilable") for _ in range(2)]
     assert [reply.status_code for reply in replies] == [303, 303]
-    assert len(study.explain(pair_on(page)).decisions) == 1
+    assert len(study.grid().explain(pair_on(page)).decisions) == 1
 
 
 def test_another_answer_on_the_same_form_shows_the_decision_and_what_was_typed(study: Study, enter: Enter) -> None:
@@ -155,7 +156,7 @@ def test_the_last_decision_is_taken_back_and_shown_again(study: Study, enter: En
     replies = [browser.post(address, data=form(after, address)) for _ in range(2)]
     assert [(one.status_code, one.headers["location"]) for one in replies] == [(303, f"/adjudicate/{pair}")] * 2
     assert pair_on(browser.get(f"/adjudicate/{pair}")) == pair
-    assert [row["rule"] for row in study.explain(pair).decisions] == ["person", "reopened"]
+    assert [row["rule"] for row in study.grid().explain(pair).decisions] == ["person", "reopened"]
 
 
 def test_somebody_else_s_decision_is_not_taken_back(study: Study, enter: Enter) -> None:
@@ -179,7 +180,7 @@ def test_later_goes_on_to_another_conflict(enter: Enter) -> None:
 
 def test_when_nothing_waits_that_is_said_and_the_last_decision_can_still_be_undone(study: Study, enter: Enter) -> None:
     browser = enter("judy")
-    for _ in study.waiting():
+    for _ in study.grid().waiting():
         decide(browser, browser.get("/adjudicate"), "irreconcilable")
     page = browser.get("/adjudicate")
     assert "Nothing waits for you" in page.text
@@ -187,7 +188,7 @@ def test_when_nothing_waits_that_is_said_and_the_last_decision_can_still_be_undo
 
 
 def test_what_is_not_due_is_counted_and_not_shown(study: Study, enter: Enter, tmp_path: Path) -> None:
-    pair = study.waiting()[0]
+    pair = study.grid().waiting()[0]
     who = next(name for number, name in _labels(study) if number == pair)
     record(study, tmp_path, [(who, pair, "skip")], supersede=True)
     assert pair in {number for _, number in open_work(study)}
@@ -199,7 +200,7 @@ def test_what_is_not_due_is_counted_and_not_shown(study: Study, enter: Enter, tm
 
 
 def test_the_list_says_what_is_decided_by_whom_and_why(study: Study, enter: Enter) -> None:
-    study.adjudicate(Adjudicate("majority"))
+    study.grid().adjudicate(Adjudicate("majority"))
     judy, jack = enter("judy"), enter("jack")
     decide(jack, page := jack.get("/adjudicate"), "irreconcilable", note="<b>why</b>", flagged="yes")
     listed = judy.get("/adjudicate/decided").text
@@ -215,7 +216,7 @@ def test_the_list_says_what_is_decided_by_whom_and_why(study: Study, enter: Ente
 
 def test_the_list_has_pages(study: Study, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fcpair.web.adjudicate.PAGE", 8)
-    study.adjudicate(Adjudicate("majority"))
+    study.grid().adjudicate(Adjudicate("majority"))
     browser, address, seen = enter("judy"), "/adjudicate/decided", list[str]()
     while address:
         page = browser.get(address).text
@@ -292,7 +293,7 @@ def test_the_limit_holds_at_the_page_too(serve: Callable[..., Site]) -> None:
     sent = form(page, "/adjudicate")
     decide(browser, page, "appropriate")
     assert "You have read 1 pair today" in browser.get("/adjudicate").text
-    waiting = str(site.study.waiting()[0])
+    waiting = str(site.study.grid().waiting()[0])
     before = dump(site.study)
     more = {**sent, "request_id": site.new_request(), "pair_id": waiting, "outcome": "appropriate"}
     assert browser.post("/adjudicate", data=more).status_code == 403
@@ -312,4 +313,4 @@ def test_a_hidden_hs_is_shown_before_a_decision_counts(site: Site) -> None:
     assert re.search(r"<textarea[^>]*>\ntea</textarea>", shown.text)
     assert dump(site.study) == before
     assert decide(browser, shown, "appropriate").status_code == 303
-    assert len(site.study.docket.decided()) == 1
+    assert len(site.study.grid().docket.decided()) == 1

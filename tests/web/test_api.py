@@ -142,7 +142,7 @@ def test_going_back_shows_one_s_own_answers_and_a_new_one_takes_their_place(site
     assert answer(site, machine, "not_appropriate", assignment_id=older[0]["assignment_id"]).status_code == 200
     assert labels_of(site.study)[first["pair_id"], "ana"] == "not_appropriate"
     assert n_judgements(site) == 2  # the current ones; the first is still on record
-    told = site.study.explain(first["pair_id"]).answers
+    told = site.study.grid().explain(first["pair_id"]).answers
     assert [row["answer"] for row in told if row["person"] == "ana"] == ["appropriate", "not_appropriate"]
 
 
@@ -177,7 +177,7 @@ def test_a_limit_holds_for_those_who_decide_and_is_told_before(serve: Callable[.
     then = machine.get("/api/conflicts/next").json()
     assert then["case"] is None
     assert "come back tomorrow" in then["reading"]["limit"]
-    waiting = site.study.waiting()[0]
+    waiting = site.study.grid().waiting()[0]
     assert machine.get(f"/api/conflicts/{waiting}").status_code == 403
     more = machine.post("/api/decisions", json={**ruling, "request_id": site.new_request(), "pair_id": waiting})
     assert (more.status_code, more.json()["detail"]) == (403, then["reading"]["limit"])

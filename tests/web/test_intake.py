@@ -26,7 +26,7 @@ class Counting(Desk):
     """A desk that notes how many answers come in each transaction, and cannot store some."""
 
     def __init__(self, study: Study, broken: str = "") -> None:
-        super().__init__(study._store, Annotate())
+        super().__init__(study, Annotate())
         self.batches: list[int] = []
         self.broken = broken
 
@@ -76,7 +76,7 @@ def test_an_answer_that_cannot_be_stored_does_not_keep_the_others_out(site: Site
     desk = Counting(site.study, broken="ben-0")
     replies = send(Intake(desk), [*answers_of(site.study, "ana", 2), *answers_of(site.study, "ben", 2)])
     assert [type(reply) for reply in replies] == [dict, dict, RuntimeError, dict]
-    assert len(site.study.labels()) == 3
+    assert len(site.study.grid().labels()) == 3
 
 
 def test_whoever_gives_up_waiting_has_their_answer_stored_once(site: Site) -> None:
@@ -92,7 +92,7 @@ def test_whoever_gives_up_waiting_has_their_answer_stored_once(site: Site) -> No
         return await intake.submit(*first)
 
     assert asyncio.run(give_up())["judgement_id"] > 0
-    assert len(site.study.labels()) == 2
+    assert len(site.study.grid().labels()) == 2
 
 
 def test_the_next_batch_is_written_after_a_failure(site: Site) -> None:

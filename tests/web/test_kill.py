@@ -104,7 +104,7 @@ def test_every_acknowledged_judgement_is_there_once_however_often_the_server_is_
             assert {request: _told(replies[request]) for request in acknowledged} == acknowledged
         assert Counter(reply["judgement_id"] for reply in replies.values()) == judgements
     assert sum(len(client.acknowledged) for client in clients) > KILLS
-    assert len(Study.open(path).labels()) > 0
+    assert len(Study.open(path).grid().labels()) > 0
 
 
 def _told(reply: dict[str, int]) -> dict[str, int]:

@@ -43,7 +43,7 @@ def test_a_pair_is_explained(serve: Serve) -> None:
     site = serve("checked")
     page = site.browser("lea").get("/lead/pair/1")
     assert page.status_code == 200
-    told = site.study.explain(1)
+    told = site.study.grid().explain(1)
     assert told.cn in unescape(page.text)
     for row in told.answers:
         assert row["person"] in page.text
@@ -68,7 +68,7 @@ def test_a_panel_shows_what_has_changed(site: Site) -> None:
     browser = site.browser("lea")
     seen = re.search(r'data-digest="(\w+)"', browser.get("/lead/panel/progress").text)
     assert seen
-    site.study.simulate(Simulate(seed=1))
+    site.study.grid().simulate(Simulate(seed=1))
     assert browser.get("/lead/panel/progress", params={"seen": seen[1]}).status_code == 200
     assert "SIMULATED" in browser.get("/lead").text
 
@@ -180,7 +180,7 @@ def test_the_policy_is_applied_as_chosen(serve: Serve) -> None:
     assert "No policy holds yet" in browser.get("/lead/steps").text
     page = post(browser, "/lead/steps/adjudicate", policy="majority", ties="wait")
     assert "Waiting: 5" in page
-    assert site.study.policy == Adjudicate("majority")
+    assert site.study.grid().policy == Adjudicate("majority")
 
 
 @pytest.mark.parametrize("ties", ["wait", "discard"])
@@ -195,7 +195,7 @@ def test_what_is_selected_is_what_is_previewed(serve: Serve, ties: str) -> None:
 
 def test_a_policy_that_discards_is_confirmed_with_the_number_and_can_be_taken_back(serve: Serve) -> None:
     site = serve("decided")
-    browser, waiting = site.browser("lea"), site.study.waiting()
+    browser, waiting = site.browser("lea"), site.study.grid().waiting()
     before = dump(site.study)
     form = {"csrf": csrf_of(browser), "policy": "majority", "ties": "discard"}
     asked = browser.post("/lead/steps/adjudicate", data=form)
@@ -206,12 +206,12 @@ def test_a_policy_that_discards_is_confirmed_with_the_number_and_can_be_taken_ba
     assert browser.post("/lead/steps/adjudicate", data=form | {"confirmed": "4 0"}).status_code == 200
     assert dump(site.study) == before
     page = post(browser, "/lead/steps/adjudicate", **hidden_of(asked.text))
-    assert site.study.waiting() == []
+    assert site.study.grid().waiting() == []
     assert "Take it back</button> The policy before, “majority” (ties: wait), then holds again" in page
     back = page[: page.index("Take it back")]
     post(browser, "/lead/steps/adjudicate", **hidden_of(back[back.rindex("<form") :]))
-    assert site.study.waiting() == waiting
-    assert site.study.policy == Adjudicate("majority")
+    assert site.study.grid().waiting() == waiting
+    assert site.study.grid().policy == Adjudicate("majority")
 
 
 def test_a_policy_that_another_lead_has_applied_meanwhile_is_not_replaced_unasked(serve: Serve) -> None:
@@ -219,14 +219,14 @@ def test_a_policy_that_another_lead_has_applied_meanwhile_is_not_replaced_unaske
     browser = site.browser("lea")
     page = browser.get("/lead/steps?policy=majority&ties=wait").text
     form = {"csrf": csrf_of(browser), **hidden_of(page[page.index('id="preview"') :][: page.index("</form>")])}
-    site.study.adjudicate(Adjudicate("manual"))
+    site.study.grid().adjudicate(Adjudicate("manual"))
     asked = browser.post("/lead/steps/adjudicate", data=form)
     assert asked.status_code == 200
     assert "The policy “manual” (ties: wait) has been applied since the page was loaded" in asked.text
     assert "<h1>Apply the policy?</h1>" in asked.text
-    assert site.study.policy == Adjudicate("manual")
+    assert site.study.grid().policy == Adjudicate("manual")
     post(browser, "/lead/steps/adjudicate", **hidden_of(asked.text))
-    assert site.study.policy == Adjudicate("majority")
+    assert site.study.grid().policy == Adjudicate("majority")
 
 
 def test_a_round_that_another_lead_has_dealt_meanwhile_is_said_to_be_there(serve: Serve) -> None:
@@ -260,15 +260,15 @@ def test_the_first_policy_is_taken_back_as_far_as_that_can_be_and_no_further_is_
 
 def test_what_was_applied_before_something_else_is_not_offered_to_be_taken_back(serve: Serve) -> None:
     site = serve("decided")
-    run = site.study.adjudicate(Adjudicate("manual"))
-    site.study.adjudicate(Adjudicate("majority"))
+    run = site.study.grid().adjudicate(Adjudicate("manual"))
+    site.study.grid().adjudicate(Adjudicate("majority"))
     assert "Take it back" not in site.browser("lea").get(f"/lead/steps?run={run.id}").text
 
 
 def test_the_lead_s_pages_say_what_waits_for_a_second_look(serve: Serve, tmp_path: Path) -> None:
     site = serve("decided")
-    pair = site.study.waiting()[0]
-    site.study.decide(pair, 2, by="jack")
+    pair = site.study.grid().waiting()[0]
+    site.study.grid().decide(pair, 2, by="jack")
     annotator, label = next((who, label) for (_, who), label in labels_of(site.study, pair).items())
     record(site.study, tmp_path, [(annotator, pair, "0" if label != "not_appropriate" else "1")], supersede=True)
     browser = site.browser("lea")
@@ -280,9 +280,9 @@ def test_pairs_are_dealt_to_validators_and_later_more(serve: Serve) -> None:
     site = serve("decided")
     browser = site.browser("lea")
     assert "Pairs: 5." in post(browser, "/lead/steps/validate", pairs="5", blind="true")
-    assert site.study.own(Validate).blind
+    assert site.study.grid().own(Validate).blind
     post(browser, "/lead/steps/validate", more="true", blind="true")
-    with site.study._store.read() as tx:
+    with site.study.store.read() as tx:
         from fcpair.store import work
 
         assert len(work.open_work(tx, Round.VALIDATE)) > 5
@@ -351,7 +351,7 @@ def download(site: Site, name: str, **form: str) -> tuple[str, bytes]:
 @pytest.mark.parametrize("published", [False, True])
 def test_a_tier_is_what_the_study_releases(serve: Serve, tmp_path: Path, form: str, published: bool) -> None:
     site = serve("checked")
-    site.study.release(Tier.SILVER, tmp_path / f"silver.{form}", published=published)
+    site.study.grid().release(Tier.SILVER, tmp_path / f"silver.{form}", published=published)
     columns = "fc-conan" if published else "fcpair"
     name, content = download(site, "partition", tier="silver", form=form, columns=columns)
     assert name == f"silver.{form}"
@@ -361,7 +361,7 @@ def test_a_tier_is_what_the_study_releases(serve: Serve, tmp_path: Path, form: s
 @pytest.mark.parametrize("binary", [False, True])
 def test_qrels_are_what_the_study_exports(serve: Serve, tmp_path: Path, binary: bool) -> None:
     site = serve("checked")
-    site.study.export.qrels(tmp_path / "silver.qrels", Tier.SILVER, Export(pool="positive", binary=binary))
+    site.study.grid().export.qrels(tmp_path / "silver.qrels", Tier.SILVER, Export(pool="positive", binary=binary))
     form = {"binary": "true"} if binary else {}
     name, content = download(site, "qrels", tier="silver", pool="positive", **form)
     assert content == (tmp_path / name).read_bytes()
@@ -378,15 +378,15 @@ def files_of(content: bytes) -> dict[str, bytes]:
 
 
 FOLDERS: dict[str, Callable[[Site, Path], object]] = {
-    "beir": lambda site, path: site.study.export.beir(path / "silver-beir", Tier.SILVER),
-    "hf": lambda site, path: site.study.export.hf(path / "dataset"),
-    "pairs": lambda site, path: site.study.export.training(
+    "beir": lambda site, path: site.study.grid().export.beir(path / "silver-beir", Tier.SILVER),
+    "hf": lambda site, path: site.study.grid().export.hf(path / "dataset"),
+    "pairs": lambda site, path: site.study.grid().export.training(
         "pairs", path / "silver-pairs", Tier.SILVER, Export(test_share=0.5, seed=2)
     ),
-    "triplets": lambda site, path: site.study.export.training(
+    "triplets": lambda site, path: site.study.grid().export.training(
         "triplets", path / "silver-triplets", Tier.SILVER, Export(test_share=0.5, seed=2, negatives=1)
     ),
-    "preferences": lambda site, path: site.study.export.training(
+    "preferences": lambda site, path: site.study.grid().export.training(
         "preferences", path / "silver-preferences", Tier.SILVER, Export(test_share=0.5, seed=2, negatives=1)
     ),
 }
@@ -408,7 +408,7 @@ def test_a_folder_is_what_the_study_exports(serve: Serve, tmp_path: Path, name: 
 @pytest.mark.parametrize(("stage", "name"), [("dealt", "sheets"), ("checking", "validation-sheets")])
 def test_sheets_are_those_that_the_study_writes(serve: Serve, tmp_path: Path, stage: str, name: str) -> None:
     site = serve(stage)
-    write = site.study.write_sheets if name == "sheets" else site.study.write_validation_sheets
+    write = site.study.grid().write_sheets if name == "sheets" else site.study.grid().write_validation_sheets
     write(tmp_path / name)
     assert files_of(download(site, name)[1]) == files_in(tmp_path / name)
 
@@ -420,7 +420,7 @@ def test_the_report_and_the_labels_are_those_of_the_study(serve: Serve, tmp_path
     page = browser.post("/lead/download/report", data={"csrf": csrf_of(browser)}).content
     assert page == (tmp_path / "report.html").read_bytes()
     rows = download(site, "labels")[1].decode().splitlines()
-    assert len(rows) == 1 + len(site.study.labels())
+    assert len(rows) == 1 + len(site.study.grid().labels())
 
 
 @pytest.mark.parametrize("name", DOWNLOADS)
@@ -497,19 +497,19 @@ def test_a_late_joiner_is_told_of_to_the_lead_and_not_that_it_is_over(serve: Ser
     page = site.browser("gina").get("/thanks").text
     assert "There is nothing for you yet" in page
     assert "last pair" not in page
-    site.study.assign(Assign(), more=True)
+    site.study.grid().assign(Assign(), more=True)
     assert site.study.status()["notes"] == []
     assert "Thank you for today" in site.browser("gina").get("/thanks").text
 
 
 def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp_path: Path) -> None:
     site = serve("labelled")
-    study, pair = site.study, site.study.waiting()[0]
-    study.decide(pair, 2, by="judy")
-    study.import_outcomes(
+    study, pair = site.study, site.study.grid().waiting()[0]
+    study.grid().decide(pair, 2, by="judy")
+    study.grid().import_outcomes(
         write_csv(tmp_path / "d.csv", [{"pair": pair, "label": "0", "adjudicator": "bo"}]), supersede=True
     )
-    study.take_back(pair, by="lea")
+    study.grid().take_back(pair, by="lea")
     told = re.findall(r"judy|taken back", site.browser("lea").get(f"/lead/pair/{pair}").text)
     assert told[-1] == "judy"
     assert "taken back" in told
@@ -533,7 +533,7 @@ def test_it_is_said_how_many_verdicts_wait_for_labels(serve: Callable[..., Site]
     site = serve("checking")
     lead = site.browser("lea")
     assert "until all labels" not in lead.get("/lead").text + lead.get("/lead/steps").text
-    site.study.assign(Assign(overlap={3: 1.0}), more=True)
+    site.study.grid().assign(Assign(overlap={3: 1.0}), more=True)
     n = site.study.status()["verdicts_not_due"]
     assert n > 1
     for path in ("/lead/panel/progress", "/lead/steps"):

@@ -36,14 +36,15 @@ def cells(said: str, meaning: str) -> int:
 
 def decide_some(study: Study) -> None:
     """A person decides two conflicts and discards a third; no policy has been applied."""
-    first, second, third = study.waiting()[:3]
-    study.decide(first, 2, by="judy")
-    study.decide(second, 0, by="judy")
-    study.decide(third, None, by="judy")
+    grid = study.grid()
+    first, second, third = grid.waiting()[:3]
+    grid.decide(first, 2, by="judy")
+    grid.decide(second, 0, by="judy")
+    grid.decide(third, None, by="judy")
 
 
 def apply_majority(study: Study) -> None:
-    study.adjudicate(Adjudicate("majority"))
+    study.grid().adjudicate(Adjudicate("majority"))
 
 
 def nothing(study: Study) -> None:
@@ -68,7 +69,7 @@ def test_every_pair_is_counted_once_and_the_map_counts_the_same(
     assert sum(pairs.values()) == 24
     said = panel(site, "coverage")
     with_label = pairs["no_verdict"] + pairs["valid"] + pairs["not_valid"]
-    assert cells(said, "labelled, waits for a person") == pairs["wait_for_person"] == len(site.study.waiting())
+    assert cells(said, "labelled, waits for a person") == pairs["wait_for_person"] == len(site.study.grid().waiting())
     assert cells(said, "labelled, waits for a policy") == pairs["wait_for_policy"]
     assert cells(said, "discarded") == pairs["discarded"]
     assert cells(said, "a positive label") + cells(said, "another definite label") == with_label
@@ -106,13 +107,13 @@ def test_what_a_person_has_decided_is_counted_beside_their_name_everywhere(serve
 def test_a_pair_that_waits_for_a_second_look_is_counted_as_that(serve: Serve, stage: str) -> None:
     """judy decides two pairs, then somebody changes their label of the first."""
     site = serve(stage)
-    first, second = site.study.waiting()[:2]
-    site.study.decide(first, 2, by="judy")
-    site.study.decide(second, 0, by="judy")
+    first, second = site.study.grid().waiting()[:2]
+    site.study.grid().decide(first, 2, by="judy")
+    site.study.grid().decide(second, 0, by="judy")
     before = site.study.status()["pairs"]
     change_a_label(site.study, first)
     state = site.study.status()
-    waiting = len(site.study.waiting())
+    waiting = len(site.study.grid().waiting())
     assert state["pairs"] == before
     assert (state["pairs"]["wait_for_person"], state["adjudications"]["second_look"]) == (waiting, 1)
     progress = panel(site, "progress")
@@ -127,7 +128,7 @@ def test_a_pair_that_waits_for_a_second_look_is_counted_as_that(serve: Serve, st
 
 def change_a_label(study: Study, pair: int) -> None:
     """Whoever labelled a pair first labels it otherwise, on the pages."""
-    row = next(one for one in study.labels().to_dict("records") if one["pair"] == pair)
+    row = next(one for one in study.grid().labels().to_dict("records") if one["pair"] == pair)
     visitor, desk = admit(study, row["annotator"]), study.desk(Annotate())
     task = next(one for one in desk.answers(visitor, n=99) if one.pair_id == pair)
     give(desk, visitor, "appropriate" if row["label"] == "not_sure" else "not_sure", task.assignment_id)
@@ -137,8 +138,8 @@ def test_a_decision_that_was_taken_back_counts_for_nobody(serve: Serve) -> None:
     site = serve("labelled")
     decide_some(site.study)
     before = site.study.status()["pairs"]
-    discarded = next(pair for pair in range(1, 25) if site.study.explain(pair).discarded)
-    site.study.take_back(discarded, by="judy")
+    discarded = next(pair for pair in range(1, 25) if site.study.grid().explain(pair).discarded)
+    site.study.grid().take_back(discarded, by="judy")
     after = site.study.status()["pairs"]
     assert (before["discarded"], after["discarded"]) == (1, 0)
     assert after["wait_for_person"] == before["wait_for_person"] + 1

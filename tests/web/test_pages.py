@@ -311,7 +311,7 @@ def test_a_validator_agrees_or_disagrees(checking: Study, enter: Enter) -> None:
 
 
 def test_a_blind_validator_labels(checking: Study, enter: Enter) -> None:
-    checking.assign_validation(Validate(blind=True), redo=True)
+    checking.grid().assign_validation(Validate(blind=True), redo=True)
     page = enter(checking, "vera").get("/validate")
     assert re.findall(r'data-answer="(\w+)" data-key="\d"', page.text) == list(NAMES)
 

@@ -57,7 +57,7 @@ def by_somebody(study: Study) -> set[int]:
     """Decide every second pair that a rule has decided, as the rule did."""
     pairs = [pair for pair, (_, code) in standing(study).items() if code is not None][::2]
     for pair in pairs:
-        study.decide(pair, standing(study)[pair][1], by="ada")
+        study.grid().decide(pair, standing(study)[pair][1], by="ada")
     return set(pairs)
 
 
@@ -68,7 +68,7 @@ def test_a_validator_cannot_tell_which_pairs_a_person_decided(
     by_rule, by_person = twice("decided")
     by_somebody(by_person.study)
     for site in (by_rule, by_person):
-        site.study.assign_validation(Validate(blind=blind))
+        site.study.grid().assign_validation(Validate(blind=blind))
     assert told(by_rule.machine("vera"), SITTING) == told(by_person.machine("vera"), SITTING)
     answer = NAMES[2] if blind else "agree"
     assert answered(by_rule, "vera", 4, answer) == answered(by_person, "vera", 4, answer)
@@ -115,7 +115,7 @@ def test_an_adjudicator_cannot_tell_what_the_labels_are_of_a_pair_that_is_not_du
     record(other.study, tmp_path, given)
     assert labels_of(other.study, shared)[shared, "ben"] == answer
     for site in (one, other):
-        site.study.adjudicate(Adjudicate("majority"))
+        site.study.grid().adjudicate(Adjudicate("majority"))
     seen = [told(site.machine("judy"), (DECIDING[0], *DECIDING[2:3])) for site in (one, other)]
     assert seen[0] == seen[1]
     assert one.machine("judy").get("/api/conflicts/next").json()["queue"]["not_due"] is True
@@ -137,7 +137,7 @@ def test_the_numbers_of_decisions_and_answers_are_those_of_no_row(serve: Callabl
     case = judy.get("/api/conflicts/next").json()["case"]
     ruling = {"request_id": "request-1", "pair_id": case["pair_id"], "outcome": "appropriate"}
     made = judy.post("/api/decisions", json=ruling | {"seen_answer_id": case["answer_id"]}).json()
-    site.study.adjudicate(Adjudicate("majority"))
+    site.study.grid().adjudicate(Adjudicate("majority"))
     listed = [one["decision_id"] for one in judy.get("/api/decided").json()["decisions"]]
     with closing(sqlite3.connect(site.study.place)) as connection:
         rows = {
@@ -165,9 +165,9 @@ def test_another_label_is_another_number_and_the_same_one_confirmed_is_not(serve
     first = vera.get("/api/next").json()["tasks"][0]
     code = standing(site.study)[first["pair_id"]][1]
     site.study.add_people(["ada"], Role.ADJUDICATOR)
-    site.study.decide(first["pair_id"], code, by="ada")
+    site.study.grid().decide(first["pair_id"], code, by="ada")
     assert vera.get("/api/next").json()["tasks"][0] == first
-    site.study.decide(first["pair_id"], 2 - (code or 0), by="ada")
+    site.study.grid().decide(first["pair_id"], 2 - (code or 0), by="ada")
     again = vera.get("/api/next").json()["tasks"][0]
     assert again["decision_id"] != first["decision_id"]
     sent = {"request_id": "request-1", "assignment_id": first["assignment_id"], "answer": "agree"}

@@ -139,7 +139,7 @@ def test_an_answer_is_kept_while_more_read_than_any_pool_has_connections(site: S
 
     with ExitStack() as readers:
         for _ in range(20):
-            readers.enter_context(site.study._store.read())
+            readers.enter_context(site.study.store.read())
         run(answer_thrice())
 
 
@@ -332,7 +332,7 @@ def test_while_another_program_writes_answers_are_put_off_in_time_and_nobody_els
             assert (await ana.post("/api/judgements", json=sent)).status_code == 200
 
     run(work())
-    assert len(impatient.study.labels()) == 1
+    assert len(impatient.study.grid().labels()) == 1
 
 
 def test_45_connections_of_one_person_who_toggles_topics_hold_up_nobody(

@@ -1,0 +1,104 @@
+"""Grid: what is done with one grid of a study, one method for each stage."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from fcpair.params import Adjudicate
+from fcpair.steps import (
+    adjudicate,
+    agree,
+    assign,
+    conflicts,
+    evaluate,
+    label,
+    overview,
+    pair,
+    partition,
+    published,
+    retrieve,
+    select,
+    settle,
+    sheets,
+    simulate,
+    validate,
+    withdraw,
+)
+from fcpair.steps.docket import Case, Decided, Docket, Ruling
+from fcpair.steps.export import Exports
+from fcpair.steps.ground import OnGrid
+from fcpair.steps.monitor import Monitor
+from fcpair.store import decisions
+
+__all__ = ["Case", "Decided", "Docket", "Exports", "Grid", "Monitor", "Ruling"]
+
+
+class Grid(OnGrid):
+    """A grid of a study, which `Study.grid` hands out: the pairs of two sides, and all that people do with them.
+
+    Methods that change the study return the RunRecord that they leave, with what they counted. All raise StageError
+    when they are called too early or a second time, InputError for what is wrong with their input (and then leave the
+    study as it was), StudyError when the file cannot be read or written. `redo` makes a stage anew together with all
+    that was built on it; judgements are never discarded.
+    """
+
+    # Where a method has the name of a module, it stands below all that come from that module: it hides the name here.
+    select = select.select
+    retrieve = retrieve.bring_in
+    pair = pair.make_grid
+    assign = assign.assign
+
+    write_sheets = sheets.write_sheets
+    old_sheets = sheets.old_sheets
+    labels = label.export_labels
+    import_labels = label.import_labels
+    import_published = published.import_published
+    withdraw_labels = withdraw.withdraw_labels
+    simulate = simulate.simulate
+    agreement = agree.measure_agreement
+
+    adjudicate_dry_run = adjudicate.dry_run
+    waiting = adjudicate.waiting_pairs
+    second_looks = adjudicate.second_looks
+    agenda = adjudicate.agenda
+    conflict = adjudicate.conflict
+    decide = adjudicate.decide
+    take_back = adjudicate.take_back
+    write_conflicts = conflicts.write_conflicts
+    import_outcomes = adjudicate.import_outcomes
+    adjudicate = adjudicate.adjudicate
+    docket = cached_property(Docket)
+
+    assign_validation = validate.assign_validation
+    write_validation_sheets = sheets.write_validation_sheets
+    import_verdicts = label.import_verdicts
+    withdraw_verdicts = withdraw.withdraw_verdicts
+
+    tier = partition.tier_rows
+    tier_start = partition.tier_start
+    release = partition.release
+    explain = partition.explain
+    partition = partition.partition
+    export = cached_property(Exports)
+
+    evaluation_costs = evaluate.costs
+    evaluate = evaluate.run_evaluation
+    monitor = cached_property(Monitor)
+
+    @property
+    def policy(self) -> Adjudicate | None:
+        """The policy that holds, by which decisions follow the labels; None before one has been set."""
+        with self.store.read() as tx:
+            return settle.policy_that_holds(tx)
+
+    @property
+    def simulated(self) -> str | None:
+        """A sentence that says how much of what was answered is made up; None where nothing is."""
+        with self.store.read() as tx:
+            return overview.simulated_note(decisions.origins(tx))
+
+    @property
+    def look_again(self) -> list[str]:
+        """Sentences on decisions and verdicts whose labels have changed since; none where all is as it was."""
+        with self.store.read() as tx:
+            return overview.look_again_notes(tx)
