@@ -1,6 +1,6 @@
 """Who may decide, take back, check and label which pair, and when: one answer for every door.
 
-The dialogue, a file of decisions, `Study.decide`, the pages and the API all ask here. Who may be dealt a pair to
+The dialogue, a file of decisions, `Grid.decide`, the pages and the API all ask here. Who may be dealt a pair to
 validate or to label stands beside this in `staff.barred`: nobody who has had anything to do with it.
 """
 

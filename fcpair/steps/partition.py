@@ -48,7 +48,7 @@ class Tiers:
 def partition(grid: OnGrid, options: Partition | None = None) -> Tiers:
     """Derive Diamond, Gold, Silver and Bronze from judgements, adjudications and verdicts.
 
-    Here and below, the grid's own rules hold when no options are given.
+    The grid's own rules hold when no options are given, as they do in `tier`, `release` and `explain`.
     """
     with grid.store.read() as tx:
         need_labels(tx, "partition")
