@@ -36,10 +36,10 @@ __all__ = ["Case", "Decided", "Docket", "Exports", "Grid", "Monitor", "Ruling"]
 class Grid(OnGrid):
     """A grid of a study, which `Study.grid` hands out: the pairs of two sides, and all that people do with them.
 
-    Methods that change the study return the RunRecord that they leave, with what they counted. All raise StageError
-    when they are called too early or a second time, InputError for what is wrong with their input (and then leave the
-    study as it was), StudyError when the file cannot be read or written. `redo` makes a stage anew together with all
-    that was built on it; judgements are never discarded.
+    Methods that change the study return the RunRecord that they leave, with what they counted; a single decision
+    leaves none. All raise StageError when they are called too early or a second time, InputError for what is wrong
+    with their input (and then leave the study as it was), StudyError when the file cannot be read or written. `redo`
+    makes a stage anew together with all that was built on it; judgements are never discarded.
     """
 
     # Where a method has the name of a module, it stands below all that come from that module: it hides the name here.
