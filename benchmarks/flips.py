@@ -1,7 +1,8 @@
 """One bit of a study file flips, over and over: does `fcpair doctor` find each flip that changes what was said?
 
 What was said are the answers with the pair and the person that they belong to, the decisions, the texts, guidelines,
-labels and pseudonyms. A file in which some of it cannot be read any more counts as changed.
+rounds with the answers that they have, and pseudonyms. A file in which some of it cannot be read any more counts as
+changed.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from benchmarks.serving import crossed
 REPETITIONS = 400
 N_HS, N_CN = 16, 24
 SAID = (
-    "SELECT j.id, j.skipped, j.code, j.own_code, j.adjudication_id, j.origin, j.seconds, j.note, j.at, j.guideline_id, "
-    "j.run_id, j.withdraws, a.person_id, a.pair_id, a.round, p.hs_id, p.cn_id FROM judgement j "
-    "LEFT JOIN assignment a ON a.id = j.assignment_id LEFT JOIN pair p ON p.id = a.pair_id ORDER BY j.id",
-    "SELECT id, pair_id, rule, code, person_id, note, at, flagged, seen_judgement FROM adjudication ORDER BY id",
+    "SELECT j.id, j.skipped, j.answer_id, j.adjudication_id, j.origin, j.seconds, j.note, j.at, j.guideline_id, "
+    "j.run_id, j.withdraws, a.person_id, a.cell_id, a.round_id, c.row_id, c.column_id FROM judgement j "
+    "LEFT JOIN assignment a ON a.id = j.assignment_id LEFT JOIN cell c ON c.id = a.cell_id ORDER BY j.id",
+    "SELECT id, cell_id, rule, answer_id, person_id, note, at, flagged, seen_judgement FROM adjudication ORDER BY id",
     "SELECT id, kind, body, language, meta FROM text ORDER BY id",
     "SELECT id, body, at, person_id FROM guideline ORDER BY id",
-    "SELECT id, scheme FROM grid ORDER BY id",
+    "SELECT id, row_kind, row_name, column_kind, column_name FROM grid ORDER BY id",
+    "SELECT id, grid_id, name, role, form, checks, counts, blind, options FROM round ORDER BY id",
+    "SELECT id, round_id, value, code, text_id FROM answer ORDER BY id",
     "SELECT id, name FROM person ORDER BY id",
 )
 

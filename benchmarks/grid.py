@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Figure, alternate, column, data, job, ratios, show
+from fcpair.store import sides
 
 REPETITIONS = 9
 N_HS, N_CN, IN_CORPUS = 3_718, 4_997, 5_002
@@ -60,13 +61,13 @@ def prepare(folder: str, path: str, n_hs: str) -> dict[str, Any]:
     from benchmarks.measure import SEED
     from fcpair import Study
     from fcpair.params import Import, Select
-    from fcpair.store import Store, grids, texts
+    from fcpair.store import Store, texts
 
     study = Study.create(path)
     study.import_corpus(Import(Path(folder) / "mt-conan" / "Multitarget-CONAN.csv", "mt-conan"))
     selected = study.grid().select(Select(hs=int(n_hs), seed=SEED))
     with Store.open(Path(path)).write() as tx:
-        grids.set_candidates(tx, texts.source_copies(tx)["cn_id"].tolist())
+        sides.put(tx, "column", texts.source_copies(tx)["cn_id"].tolist())
     return {"hs": selected.counts["hs"]}
 
 
@@ -77,8 +78,8 @@ def prepare_bare(study: str, path: str) -> dict[str, Any]:
     connection.execute("CREATE TABLE hs (id INTEGER)")
     connection.execute("CREATE TABLE cn (id INTEGER)")
     connection.execute("CREATE TABLE pair (hs_id INTEGER, cn_id INTEGER)")
-    connection.execute("INSERT INTO hs SELECT text_id FROM study.selected_hs ORDER BY position")
-    connection.execute("INSERT INTO cn SELECT text_id FROM study.candidate ORDER BY position")
+    connection.execute("INSERT INTO hs SELECT text_id FROM study.side WHERE axis = 'row' ORDER BY position")
+    connection.execute("INSERT INTO cn SELECT text_id FROM study.side WHERE axis = 'column' ORDER BY position")
     connection.commit()
     connection.close()
     return {}

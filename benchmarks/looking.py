@@ -252,19 +252,19 @@ def _add_grid(tx: Any) -> None:
     import numpy as np
     import pandas as pd
 
-    from fcpair.store import grids, texts
+    from fcpair.store import cells, sides, texts
 
-    sides: dict[str, list[int]] = {}
+    ids_of: dict[str, list[int]] = {}
     words = "of about the length that such texts have, a sentence or two with a dozen words in each of them."
     for kind, n in (("hs", N_HS), ("cn", N_CN)):
         none: dict[str, str] = {}
         rows = ((f"{kind}{at}", f"Text {at} of {kind}, {words}", "en", none) for at in range(n))
-        sides[kind] = list(texts.add_texts(tx, kind, rows).values())
-    grids.set_selected(tx, sides["hs"])
-    grids.set_candidates(tx, sides["cn"])
+        ids_of[kind] = list(texts.add_texts(tx, kind, rows).values())
+    sides.put(tx, "row", ids_of["hs"])
+    sides.put(tx, "column", ids_of["cn"])
     ids = np.arange(1, N_HS * N_CN + 1)
-    grids.add_pairs(
-        tx, pd.DataFrame({"id": ids, "hs_id": np.repeat(sides["hs"], N_CN), "cn_id": np.tile(sides["cn"], N_HS)})
+    cells.add(
+        tx, pd.DataFrame({"id": ids, "hs_id": np.repeat(ids_of["hs"], N_CN), "cn_id": np.tile(ids_of["cn"], N_HS)})
     )
 
 

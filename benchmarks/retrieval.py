@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmarks.measure import Figure, alternate, column, data, job, ratios, show
+from fcpair.store import sides
 
 REPETITIONS = 5
 K, N_CANDIDATES = 2, 133
@@ -86,7 +87,7 @@ def stage(path: str, cache: str, new: str) -> dict[str, Any]:
     from fcpair import Study
     from fcpair.models import encode
     from fcpair.params import Retrieve
-    from fcpair.store import Store, grids, texts
+    from fcpair.store import Store, texts
 
     loading, encoding, counted = Clock(), Clock(), Clock()
     encode._load = loading.around(encode._load)
@@ -98,7 +99,7 @@ def stage(path: str, cache: str, new: str) -> dict[str, Any]:
     stage_s = time.perf_counter() - start
     with Store.open(Path(path)).read() as tx:
         there = texts.texts_of(tx, "cn").set_index("id")["body"]
-        chosen = there.loc[grids.candidates(tx)].tolist()
+        chosen = there.loc[sides.texts(tx, "column")].tolist()
     return {
         "seconds": encoding.seconds - loading.seconds,
         "stage_s": stage_s,

@@ -24,6 +24,7 @@ import psutil
 
 from benchmarks.clients import Label, label_bare, label_online, labelling
 from benchmarks.measure import MB, SEED, Figure, alternate, column, ratios, show
+from fcpair.store import sides
 
 if TYPE_CHECKING:
     from fcpair.study import Study
@@ -93,11 +94,11 @@ def write_rows(path: Path, rows: list[tuple[str, ...]]) -> None:
 
 def _set_candidates(study: Study, bodies: set[str]) -> None:
     """Do what `retrieve` does, without a model."""
-    from fcpair.store import grids, texts
+    from fcpair.store import texts
 
     with study.store.write() as tx:
         known = texts.texts_of(tx, "cn")
-        grids.set_candidates(tx, known["id"][known["body"].isin(bodies)].tolist())
+        sides.put(tx, "column", known["id"][known["body"].isin(bodies)].tolist())
 
 
 def _online(folder: Path, tokens: list[str]) -> dict[str, Any]:

@@ -93,16 +93,16 @@ def _add_grid(tx: Tx) -> None:
     import numpy as np
     import pandas as pd
 
-    from fcpair.store import grids, texts
+    from fcpair.store import cells, texts
 
-    sides: dict[str, list[int]] = {}
+    ids_of: dict[str, list[int]] = {}
     for kind, n in (("hs", N_HS), ("cn", N_CN)):
         none: dict[str, str] = {}
         rows = ((f"{kind}{at}", f"text {at} of {kind}", "en", none) for at in range(n))
-        sides[kind] = list(texts.add_texts(tx, kind, rows).values())
+        ids_of[kind] = list(texts.add_texts(tx, kind, rows).values())
     ids = np.arange(1, N_HS * N_CN + 1)
-    grids.add_pairs(
-        tx, pd.DataFrame({"id": ids, "hs_id": np.repeat(sides["hs"], N_CN), "cn_id": np.tile(sides["cn"], N_HS)})
+    cells.add(
+        tx, pd.DataFrame({"id": ids, "hs_id": np.repeat(ids_of["hs"], N_CN), "cn_id": np.tile(ids_of["cn"], N_HS)})
     )
 
 

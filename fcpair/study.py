@@ -7,15 +7,14 @@ from pathlib import Path
 
 from fcpair.errors import StudyError
 from fcpair.grid import Grid
-from fcpair.label import scheme_record
 from fcpair.params import Annotate, Setup, as_params
 from fcpair.records import Person
-from fcpair.steps import doctor, guide, import_, overview, people, report, walk
+from fcpair.steps import doctor, guide, import_, init, overview, people, report, walk
 from fcpair.steps.access import Access
 from fcpair.steps.desk import Desk
 from fcpair.steps.ground import OnStudy, find_grid, note_run
 from fcpair.steps.settle import settle_older
-from fcpair.store import Store, Tx, grids, guidelines, private, runs
+from fcpair.store import Store, Tx, grids, guidelines, private
 from fcpair.store.people import people as everybody
 
 __all__ = ["Access", "Desk", "Grid", "Study"]
@@ -44,8 +43,7 @@ class Study(OnStudy):
         guide.check_length(guidelines)
 
         def fill(tx: Tx) -> None:
-            runs.add_study(tx, setup.title, guidelines, setup.hs_name, setup.cn_name)
-            grids.add_grid(tx, scheme_record(setup.scheme))
+            init.fill(tx, setup, guidelines)
             note_run(tx, setup.stage, as_params(setup), {})
 
         return cls(Store.create(Path(path), fill))

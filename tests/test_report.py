@@ -39,7 +39,8 @@ from fcpair.report.data import (
 from fcpair.report.evaluation import evaluation_tables, without_folders
 from fcpair.report.rows import log_lines
 from fcpair.steps import report
-from fcpair.store import grids, runs, texts
+from fcpair.store import cells as stored_cells
+from fcpair.store import runs, sides, texts
 
 OPTIONS = Agree(level=0.9)
 MAJORITY = Partition("majority")
@@ -79,16 +80,16 @@ def with_grid(folder: Path, setup: Setup | None = None, n_hs: int = 3, n_cn: int
     """A study with a grid of its own in which HS 1 x CN 1 stands in the corpus, made without an encoder."""
     study = Study.create(folder / "s.db", setup or Setup(title="Small"))
     with study.store.write() as tx:
-        sides = [
+        ids = [
             list(
                 texts.add_texts(tx, kind, ((digest(f"{kind} {i}"), f"{kind} {i}", "en", {}) for i in range(n))).values()
             )
             for kind, n in (("hs", n_hs), ("cn", n_cn))
         ]
-        texts.add_source_pairs(tx, [(sides[0][0], sides[1][0], {})])
-        grids.set_selected(tx, sides[0])
-        grids.set_candidates(tx, sides[1])
-        grids.fill_grid(tx)
+        texts.add_source_pairs(tx, [(ids[0][0], ids[1][0], {})])
+        sides.put(tx, "row", ids[0])
+        sides.put(tx, "column", ids[1])
+        stored_cells.fill(tx)
     return study
 
 

@@ -13,7 +13,7 @@ from fcpair.steps import access, handover
 from fcpair.steps.ground import OnGrid, begin_building, check_building, check_unmoved, keep, note, note_run
 from fcpair.steps.people import active, expected
 from fcpair.steps.topup import deal_more
-from fcpair.store import grids, watch, work
+from fcpair.store import cells, watch, work
 
 
 def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = False) -> RunRecord:
@@ -29,7 +29,7 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
 
     with grid.store.read() as tx:
         check_building(tx, "assign", redo=redo)
-        names, pairs, marks = expected(tx, Role.ANNOTATOR, options.annotators), grids.pairs(tx), watch.marks(tx)
+        names, pairs, marks = expected(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx), watch.marks(tx)
     hs, cn = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
     dealt = deal(hs, cn, len(names), options.overlap, _groups(options.groups, names), seed=options.seed)
     place = shard_order(dealt.annotator, hs[dealt.pair], options.seed, options.order)

@@ -20,7 +20,6 @@ from fcpair.records import (
     Status,
     Submission,
     Task,
-    Verdict,
     Visitor,
 )
 from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
@@ -29,7 +28,7 @@ from fcpair.steps.allowance import allowance, limit_reached, limited
 from fcpair.steps.ground import OnStudy, opaque, scheme_of
 from fcpair.steps.opaque import Opaque
 from fcpair.steps.receipt import once
-from fcpair.store import Tx, desk, slots, work
+from fcpair.store import Tx, desk, rounds, slots, work
 
 _ASKED = {True: "label", False: "verdict"}  # whether a pair is shown without its label, and so what is asked
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
@@ -193,13 +192,13 @@ class Desk:
                 raise eligible.still_labelled(found.pair_id)
             if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
                 raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
-            verdict = _verdict(code, found.decision_id, found.decided, blind=found.blind)
+            verdict = {"adjudication_id": found.decision_id}
         shown = _shown_guidelines(given, found.guideline_version)
         self._check_status(tx, visitor.id, Status(found.status), given)
         row = {
             "assignment_id": given.assignment_id,
             "skipped": code is None,
-            "code": code,
+            "answer_id": None if code is None else rounds.answers(tx, found.round_id)[code],
             "note": given.note,
             "seconds": given.seconds,
             "origin": Origin.ONLINE.value,
@@ -240,14 +239,6 @@ def _round_of(visitor: Visitor) -> Round:
     if not visitor.consented:
         raise RefusedError("please read what the study is about and agree to take part first")
     return ROUND_OF[visitor.role]
-
-
-def _verdict(code: int | None, decision_id: int | None, decided: int, *, blind: bool) -> dict[str, int | None]:
-    """What a validator's answer adds to the judgement: the decision that it is about, and a blind label."""
-    if not blind or code is None:
-        return {"adjudication_id": decision_id}
-    verdict = Verdict.AGREE if code == decided else Verdict.DISAGREE
-    return {"adjudication_id": decision_id, "own_code": code, "code": int(verdict)}
 
 
 def _shown_guidelines(given: Submission, newest: int) -> int:

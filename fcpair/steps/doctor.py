@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fcpair.label import VERDICTS
 from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
 from fcpair.records import BY_HAND, Examined, Health, Rule
@@ -17,7 +16,7 @@ from fcpair.steps.published import FORMAT
 from fcpair.store import Store, Tx, decisions, people, promises, runs, settings, soundness, topics
 from fcpair.store.chain import ANSWERS, DECISIONS
 from fcpair.store.soundness import Found
-from fcpair.store.tables import grid, guideline, person, text
+from fcpair.store.tables import answer, grid, guideline, person, round_, text
 
 RESTORE = (
     "the disk, or something other than fcpair, has changed this file: keep it as it is, and go back to a copy that is "
@@ -90,6 +89,10 @@ def _digest(marks: Sequence[bytes]) -> str:
     return hashlib.sha256(b"".join(mark if isinstance(mark, bytes) else b"?" for mark in marks)).hexdigest()
 
 
+def _rounds(tx: Tx) -> Found:
+    return soundness.unchanged(tx, grid, round_, answer)
+
+
 def _grid(tx: Tx) -> Found:
     if settings.of_stage(tx, Import.stage).get("format") == FORMAT:
         return promises.published_grid(tx)
@@ -97,8 +100,7 @@ def _grid(tx: Tx) -> Found:
 
 
 def _codes(tx: Tx) -> Found:
-    scheme = scheme_of(tx)
-    return promises.codes(tx, scheme.codes, scheme.definite, VERDICTS.codes)
+    return promises.codes(tx, scheme_of(tx).definite)
 
 
 def _rules(tx: Tx) -> Found:
@@ -159,7 +161,13 @@ CHECKS = (
     Check("decisions", "each fits the one before it", "decisions", lambda tx: soundness.linked(tx, DECISIONS), RESTORE),
     Check("texts", "as they were imported", "texts", lambda tx: soundness.unchanged(tx, text), RESTORE),
     Check("guidelines", "as they were written", "versions", lambda tx: soundness.unchanged(tx, guideline), RESTORE),
-    Check("scheme", "labels mean what they meant", "schemes", lambda tx: soundness.unchanged(tx, grid), RESTORE),
+    Check(
+        "rounds",
+        "answers mean what they meant",
+        "rows",
+        lambda tx: soundness.unchanged(tx, grid, round_, answer),
+        RESTORE,
+    ),
     Check("names", "people have their pseudonyms", "people", lambda tx: soundness.unchanged(tx, person), RESTORE),
     Check("receipts", "what was acknowledged is there", "receipts", soundness.receipts, RESTORE),
     Check("pairs", "the product of the sides less the corpus, each once", "pairs", _grid, RESTORE),

@@ -31,7 +31,7 @@ from fcpair.steps.overview import simulated_note
 from fcpair.steps.partition import Tiers, tiers_of
 from fcpair.steps.pool import pool_ids
 from fcpair.steps.runs import ids_of
-from fcpair.store import decisions, grids
+from fcpair.store import cells, decisions, sides
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,8 +126,8 @@ def _ground(grid: OnGrid, options: Evaluate, rules: Partition) -> _Ground:
         need_labels(tx, "evaluate")
         tiers = tiers_of(tx, rules)
         pool = pool_ids(tx, tiers, options.pool)
-        body = grids.pair_texts(tx).set_index("text_id")["body"]
-        chosen = grids.selected(tx)
+        body = cells.texts_of_grid(tx).set_index("text_id")["body"]
+        chosen = sides.texts(tx, "row")
         simulated = simulated_note(decisions.origins(tx))
         own_ids = {side: ids_of(tx, side) for side in (HS, CN)}
     wanted = [tier for tier in reversed(Tier) if tier.label in options.tiers]

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fcpair.errors import ConflictError, StageError, UnknownIdError
-from fcpair.label import parse_scheme
 from fcpair.params import as_params
-from fcpair.records import GridKey, RunRecord, Scheme
+from fcpair.records import Choice, GridKey, RunRecord, Scheme
+from fcpair.stages.question import parse_form
+from fcpair.stages.question.labels import choice_tables
 from fcpair.steps.opaque import Opaque
-from fcpair.store import Store, Tx, decisions, grids, progress, runs, settings, watch
+from fcpair.store import Store, Tx, cells, decisions, grids, progress, rounds, runs, settings, watch
 
 Options = TypeVar("Options")
 MAIN = "main"  # the grid that is meant where there are several and none is named
@@ -47,7 +48,7 @@ class OnGrid(OnStudy):
     """One grid of a study, as the use cases take it that are about one."""
 
     def __init__(self, store: Store, grid: GridKey) -> None:
-        super().__init__(store)
+        super().__init__(store.on(grid.id))
         self.grid = grid
 
     @property
@@ -82,7 +83,8 @@ def find_grid(tx: Tx, name: str | None = None) -> GridKey:
 
 def scheme_of(tx: Tx) -> Scheme:
     """The label scheme of the study's grid."""
-    return parse_scheme(grids.grid_scheme(tx))
+    (question,) = parse_form(rounds.form(tx)).questions
+    return Scheme(tuple(Choice(**one) for one in choice_tables(question[1])))  # type: ignore[arg-type]
 
 
 def opaque(tx: Tx) -> Opaque:
@@ -212,7 +214,7 @@ def _numbered(first: int | None, last: int | None) -> str:
 
 def texts_of(tx: Tx, pair_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two texts of a pair, HS first; raises UnknownIdError when the grid has no such pair."""
-    found = grids.texts_of_pair(tx, pair_id) if abs(pair_id) <= LARGEST_ID else None
+    found = cells.texts_of(tx, pair_id) if abs(pair_id) <= LARGEST_ID else None
     if found is None:
-        raise UnknownIdError(f"there is no pair {pair_id}; {_numbered(*grids.number_range(tx))}")
+        raise UnknownIdError(f"there is no pair {pair_id}; {_numbered(*cells.number_range(tx))}")
     return found

@@ -62,8 +62,8 @@ def _at_the_end(tx: Tx, taken: Sequence[tuple[Slot, int]], round_: Round) -> lis
     rows = []
     for slot, person_id in taken:
         last[person_id] += 1
-        row = {"pair_id": slot.pair_id, "person_id": person_id, "round": round_.value, "position": last[person_id]}
-        rows.append({**row, "replaces": slot.id, "blind": slot.blind})
+        row = {"pair_id": slot.pair_id, "person_id": person_id, "round_id": slot.round_id, "position": last[person_id]}
+        rows.append({**row, "replaces": slot.id})
     return rows
 
 

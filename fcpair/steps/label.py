@@ -18,7 +18,7 @@ from fcpair.params import Assign
 from fcpair.records import ROLE_IN, Origin, Round, RunRecord, Status
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.ground import OnGrid, begin_run, has_own, scheme_of
-from fcpair.store import Tx, decisions, grids, people, progress, runs, slots, texts, work
+from fcpair.store import Tx, cells, decisions, people, progress, runs, slots, texts, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,11 +90,11 @@ def locate(tx: Tx, given: Incoming) -> None:
     rows = given.rows
     sides = rows[["hs", "cn"]].apply(lambda side: side.map(digest).map(texts.text_ids(tx, str(side.name))))
     if given.by_text:
-        keyed = grids.pairs_of_hs(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["pair_id"]
+        keyed = cells.of_rows(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["pair_id"]
         pair_id = keyed.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
         names = [f"`{_short(hs)}` x `{_short(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
     else:
-        known = grids.pairs_by_number(tx, rows["pair"]).set_index("pair_id")
+        known = cells.by_id(tx, rows["pair"]).set_index("pair_id")
         pair_id = rows["pair"].where(rows["pair"].isin(known.index)).to_numpy()
         names = rows["pair"].astype(str).tolist()
         _compare_texts(tx, given, sides, known)
@@ -284,7 +284,7 @@ def export_labels(grid: OnGrid) -> pd.DataFrame:
     with grid.store.read() as tx:
         names = {choice.code: choice.name for choice in scheme_of(tx)}
         answers = decisions.all_answers(tx, Round.LABEL)
-        sides = grids.pairs_by_number(tx, answers["pair_id"]).set_index("pair_id")
+        sides = cells.by_id(tx, answers["pair_id"]).set_index("pair_id")
     label = answers["code"].astype("Int64").map(names).astype(object)
     answers["label"] = label.where(answers["skipped"] == 0, SKIP)
     answers = answers.join(sides, on="pair_id").rename(columns={"pair_id": "pair", "at": "time"})

@@ -9,7 +9,7 @@ from fcpair.records import RunRecord
 from fcpair.stages import retrieve
 from fcpair.stages.pair import even_shares
 from fcpair.steps.ground import OnGrid, begin_building, note
-from fcpair.store import grids
+from fcpair.store import cells, sides
 
 if TYPE_CHECKING:
     pass
@@ -19,10 +19,10 @@ def make_grid(grid: OnGrid, options: Pair, *, redo: bool = False) -> RunRecord:
     """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept."""
     with grid.store.write(bulk=True) as tx:
         begin_building(tx, "pair", redo=redo)
-        there = grids.candidates(tx)
+        there = sides.texts(tx, "column")
         n = len(there) if options.candidates is None else options.candidates
-        grids.set_drawn(tx, [there[i] for i in retrieve.draw(len(there), n, options.seed, "candidates")])
-        n_pairs, in_corpus = grids.fill_grid(tx, keep_known=options.keep_known)
-        n_hs = len(grids.selected(tx))
+        sides.set_drawn(tx, "column", [there[i] for i in retrieve.draw(len(there), n, options.seed, "candidates")])
+        n_pairs, in_corpus = cells.fill(tx, keep_known=options.keep_known)
+        n_hs = len(sides.texts(tx, "row"))
         counts = {"hs": n_hs, "cn": n, "pairs": n_pairs, "in_corpus": in_corpus, "even_for": list(even_shares(n_pairs))}
         return note(tx, options, counts)

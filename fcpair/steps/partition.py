@@ -22,7 +22,7 @@ from fcpair.stages.partition import Evidence, TierRule, as_tier, grade, passes, 
 from fcpair.stages.validate import combine
 from fcpair.steps import settle
 from fcpair.steps.ground import OnGrid, need_labels, note, note_run, own, scheme_of, texts_of
-from fcpair.store import Tx, decisions, grids, runs
+from fcpair.store import Tx, cells, decisions, runs, sides
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def tiers_of(tx: Tx, options: Partition) -> Tiers:
     """The tiers as they are in a transaction that is under way."""
     scheme, rules = scheme_of(tx), tier_rules(options.diamond)
     evidence = _evidence(tx, decisions.current_labels(tx, "pair_id", "code"), scheme)
-    given = grids.given_pairs(tx)
+    given = cells.given(tx)
     pairs = (
         given[given["pair_id"].isin(evidence.tally.pair_id)]
         .assign(
@@ -130,7 +130,7 @@ def tier_start(
         pairs = inside if first is None else inside.head(first)
         asked_for = pairs["pair_id"].tolist()
         labels = decisions.current_labels(tx, "pair_id", "annotator", "code", "origin", pair_ids=asked_for)
-        texts = grids.pair_texts(tx)
+        texts = cells.texts_of_grid(tx)
         made_up = _simulated_pairs(tx, labels) if tiers.n_simulated else set()
     simulated = pairs["pair_id"].isin(made_up)
     if not published:
@@ -203,7 +203,7 @@ def explain(grid: OnGrid, pair_id: int, options: Partition | None = None) -> Exp
             cn["body"],
             hs["meta"],
             cn["meta"],
-            _rows(grids.neighbours_of(tx, cn["text_id"])),
+            _rows(sides.neighbours_of(tx, cn["text_id"])),
             _named(_rows(decisions.history(tx, pair_id)), scheme),
             _outcomes(_rows(history), scheme),
             best.label if best else None,

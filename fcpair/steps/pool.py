@@ -11,7 +11,7 @@ from fcpair.files.delimited import NO_TEXT
 from fcpair.records import Tier
 from fcpair.steps.listed import listed
 from fcpair.steps.partition import Tiers
-from fcpair.store import Tx, grids
+from fcpair.store import Tx, sides
 
 
 def pool_ids(tx: Tx, tiers: Tiers, pool: str) -> list[int]:
@@ -25,7 +25,7 @@ def pool_ids(tx: Tx, tiers: Tiers, pool: str) -> list[int]:
     Raises:
         InputError: an empty pool, no such file, a text that is not in the study, a CN that is not in the grid.
     """
-    there = grids.drawn_candidates(tx)
+    there = sides.texts(tx, "column", drawn=True)
     wanted = _named(tiers, pool, there) if pool in POOLS else _from_file(tx, pool, set(there))
     return [cn for cn in there if cn in wanted]
 

@@ -26,7 +26,7 @@ from fcpair.steps.import_ import add_side
 from fcpair.steps.label import locate, save_answers
 from fcpair.steps.settle import settle
 from fcpair.steps.validate import with_decisions
-from fcpair.store import Tx, decisions, grids, people, progress, runs, settings, work
+from fcpair.store import Tx, cells, decisions, people, progress, runs, settings, sides, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,10 +81,10 @@ def _add_grid(tx: Tx, pairs: pd.DataFrame) -> None:
     """Make the file's texts and pairs the study's; a pair keeps the number that it was published with."""
     keyed = pairs.assign(hs_digest=pairs[HS].map(digest), cn_digest=pairs[CN].map(digest), language="en")
     hs_ids, cn_ids = add_side(tx, HS, keyed, HS_METADATA), add_side(tx, CN, keyed, CN_METADATA)
-    grids.set_selected(tx, list(hs_ids.values()))
-    grids.set_candidates(tx, list(cn_ids.values()))
+    sides.put(tx, "row", list(hs_ids.values()))
+    sides.put(tx, "column", list(cn_ids.values()))
     grid = keyed[["pair"]].rename(columns={"pair": "id"})
-    grids.add_pairs(tx, grid.assign(hs_id=keyed["hs_digest"].map(hs_ids), cn_id=keyed["cn_digest"].map(cn_ids)))
+    cells.add(tx, grid.assign(hs_id=keyed["hs_digest"].map(hs_ids), cn_id=keyed["cn_digest"].map(cn_ids)))
 
 
 def _add_labels(tx: Tx, published: Published, number: dict[int, int], run_id: int) -> int:

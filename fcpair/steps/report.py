@@ -25,7 +25,7 @@ from fcpair.steps import adjudicate, tally
 from fcpair.steps.ground import OnStudy, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import tiers_of
-from fcpair.store import Tx, decisions, grids, people, progress, runs, watch, work
+from fcpair.store import Tx, cells, decisions, people, progress, runs, sides, watch, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,7 +134,7 @@ def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, scheme: Scheme) 
     n_pairs = progress.built(tx)["pair"]
     if not n_pairs:
         return None
-    at = _Places(grids.selected(tx), grids.drawn_candidates(tx))
+    at = _Places(sides.texts(tx, "row"), sides.texts(tx, "column", drawn=True))
     counts = np.zeros(at.shape, np.int16)
     np.add.at(counts, at(labels), 1)
     decision = np.full(at.shape, report_data.UNDECIDED, np.int8)
@@ -171,10 +171,10 @@ def _places(tx: Tx, at: _Places, n_pairs: int) -> NDArray[np.int8]:
     place = np.full(at.shape, report_data.IN_GRID, np.int8)
     if n_pairs == place.size:
         return place
-    corpus = grids.corpus_cells(tx)
+    corpus = cells.known(tx)
     if n_pairs != place.size - len(corpus):
         place[:] = report_data.HOLE
-        for part in grids.pair_parts(tx):
+        for part in cells.parts(tx):
             place[at(pd.DataFrame(np.array(part), columns=["hs_id", "cn_id"]))] = report_data.IN_GRID
     place[at(corpus)] = report_data.IN_CORPUS
     return place

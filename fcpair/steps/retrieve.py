@@ -18,7 +18,7 @@ from fcpair.stages import retrieve
 from fcpair.steps.ground import OnGrid, begin_building, check_building, check_unmoved, note
 from fcpair.steps.listed import listed
 from fcpair.steps.runs import ids_of, pooled
-from fcpair.store import Tx, grids, texts, watch
+from fcpair.store import Tx, sides, texts, watch
 
 SHOWN = 10  # HS that a note names
 _log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: P
     retrieve.check_k(options.k)
     with grid.store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
-        there, source_ids, marks = texts.source_copies(tx), grids.source_cns(tx), watch.marks(tx)
+        there, source_ids, marks = texts.source_copies(tx), sides.source_cns(tx), watch.marks(tx)
         if not source_ids:
             raise InputError("no selected HS has a CN in the corpus to look from; take candidates by --list or --run")
         _warn_of_language(tx, options.model)
@@ -54,11 +54,11 @@ def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: P
     with grid.store.write() as tx:
         check_unmoved(tx, marks)
         begin_building(tx, "retrieve", redo=redo)
-        grids.set_neighbours(tx, found.assign(source_id=ids[found.pop("source")], cn_id=ids[found.pop("cn")], run=""))
-        grids.set_candidates(tx, candidates)
+        sides.set_neighbours(tx, found.assign(source_id=ids[found.pop("source")], cn_id=ids[found.pop("cn")], run=""))
+        sides.put(tx, "column", candidates)
         counts = {"source_cns": len(sources), "neighbours": len(found), "candidates": len(candidates)}
         run = note(tx, options, counts, model.record())
-        return _noting(tx, run, grids.selected_without_cn(tx), "no CN in the corpus to look from")
+        return _noting(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to look from")
 
 
 def _take_listed(grid: OnGrid, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:
@@ -66,7 +66,7 @@ def _take_listed(grid: OnGrid, options: Retrieve, path: Path, *, redo: bool) -> 
     with grid.store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)
         candidates = listed(tx, corpora.CN, path)
-        grids.set_candidates(tx, candidates)
+        sides.put(tx, "column", candidates)
         return note(tx, options, {"candidates": len(candidates)})
 
 
@@ -78,12 +78,12 @@ def _take_pooled(grid: OnGrid, options: Retrieve, *, redo: bool) -> RunRecord:
         if found.empty:
             raise InputError("the runs name no CN for any of the selected HS, so there are no candidates")
         candidates = sorted(set(found["cn_id"].tolist()))
-        grids.set_neighbours(tx, found)
-        grids.set_candidates(tx, candidates)
+        sides.set_neighbours(tx, found)
+        sides.put(tx, "column", candidates)
         by_run = found.groupby("run", sort=False)["cn_id"].nunique().to_dict()
         run = note(tx, options, {"runs": by_run, "candidates": len(candidates)})
         there = set(found["source_id"].tolist())
-        return _noting(tx, run, [hs for hs in grids.selected(tx) if hs not in there], "no line in any run")
+        return _noting(tx, run, [hs for hs in sides.texts(tx, "row") if hs not in there], "no line in any run")
 
 
 def _noting(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
@@ -92,7 +92,7 @@ def _noting(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
         return run
     names = {text_id: name for name, named in ids_of(tx, corpora.HS).items() for text_id in named}
     shown = ", ".join(names[hs] for hs in hs_ids[:SHOWN] if hs in names) + ", ..." * (len(hs_ids) > SHOWN)
-    n = f"{len(hs_ids):,} of {len(grids.selected(tx)):,}"
+    n = f"{len(hs_ids):,} of {len(sides.texts(tx, 'row')):,}"
     return replace(
         run, notes=(f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})",)
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fcpair.errors import InputError
 from fcpair.files.corpus import CN, HS
 from fcpair.files.trec import placed
-from fcpair.store import Tx, grids, texts
+from fcpair.store import Tx, sides, texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def pooled(tx: Tx, paths: Sequence[Path], depth: int) -> pd.DataFrame:
         raise InputError(f"depth is {depth}; expected 1 or more")
     if len({path.resolve() for path in paths}) < len(paths):
         raise InputError("a run is given twice")
-    hs_ids, cn_ids, selected = ids_of(tx, HS), ids_of(tx, CN), grids.selected(tx)
+    hs_ids, cn_ids, selected = ids_of(tx, HS), ids_of(tx, CN), sides.texts(tx, "row")
     shared = Counter(path.name for path in paths)
     found = []
     for path in paths:

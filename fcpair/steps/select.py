@@ -14,7 +14,7 @@ from fcpair.records import RunRecord
 from fcpair.stages import retrieve
 from fcpair.steps.ground import OnGrid, begin_building, note
 from fcpair.steps.listed import listed
-from fcpair.store import Tx, grids, texts
+from fcpair.store import Tx, sides, texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +27,8 @@ def select(grid: OnGrid, options: Select, *, redo: bool = False) -> RunRecord:
     with grid.store.write() as tx:
         begin_building(tx, "select", redo=redo)
         chosen = listed(tx, corpora.HS, options.list) if options.list else _drawn(tx, options)
-        grids.set_selected(tx, chosen)
-        return note(tx, options, {"hs": len(chosen), "source_cns": len(grids.source_cns(tx))})
+        sides.put(tx, "row", chosen)
+        return note(tx, options, {"hs": len(chosen), "source_cns": len(sides.source_cns(tx))})
 
 
 def _drawn(tx: Tx, options: Select) -> list[int]:

@@ -15,7 +15,7 @@ from fcpair.stages import simulate as simulation
 from fcpair.steps import handover, settle, validate
 from fcpair.steps.ground import OnGrid, begin_run, scheme_of
 from fcpair.steps.label import save_answers
-from fcpair.store import Tx, decisions, grids, people, runs, settings, work
+from fcpair.store import Tx, cells, decisions, people, runs, settings, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ def _truths(tx: Tx, scheme: Scheme, seed: int, positive: float) -> pd.Series[int
     """The true code of each pair of the grid, by its number: the same for all who are ever asked about it."""
     import pandas as pd
 
-    pairs = grids.pairs(tx)["pair_id"]
+    pairs = cells.cells(tx)["pair_id"]
     return pd.Series(simulation.truths(len(pairs), scheme, positive, seed), index=pairs)
 
 

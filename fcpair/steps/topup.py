@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.params import Assign
 from fcpair.records import BY_HAND, Role, Round, RunRecord, Status
 from fcpair.steps import handover
 from fcpair.steps.ground import OnGrid, check_unmoved, keep, note_run
+from fcpair.steps.handover import Handover
 from fcpair.steps.people import expected
-from fcpair.store import Tx, decisions, grids, slots, watch, work
+from fcpair.store import Tx, cells, decisions, rounds, slots, watch, work
 from fcpair.store.slots import Heir
 
 if TYPE_CHECKING:
     import pandas as pd
+
+TRIES = 2  # while others go on; after that they wait
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,14 @@ class _Dealt:
     open_: pd.DataFrame
 
 
+class _Plan(NamedTuple):
+    """What is to be written: slots that find new hands, and shards in their order; and what is counted of it."""
+
+    refilled: Handover
+    given: pd.DataFrame
+    counts: dict[str, int]
+
+
 def deal_more(grid: OnGrid, options: Assign) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 
@@ -51,37 +63,48 @@ def deal_more(grid: OnGrid, options: Assign) -> RunRecord:
     Raises:
         StageError: nothing has been dealt yet, or there is nothing to deal, or nobody to deal to.
         InputError: options that only the first deal can follow, or an overlap that cannot be.
-        ConflictError: the study changed while this was worked out.
     """
     if options.groups:
         raise InputError("groups are for the first deal; `--more` deals to everybody who may take a pair")
-    with grid.store.read() as tx:
-        if work.dealt(tx, Round.LABEL).empty:
-            raise StageError("nothing has been dealt yet; `fcpair assign` deals the pairs")
-        annotators = _annotators(tx, options.annotators)
-        refilled = handover.foresee(tx, options.seed)
-        dealt, marks = _dealt(tx, annotators, refilled.rows), watch.marks(tx)
+    for _ in range(TRIES):
+        with grid.store.read() as tx:
+            there, marks = _load(tx, options), watch.marks(tx)
+        plan = _plan(there, options)
+        with suppress(ConflictError), grid.store.write() as tx:
+            check_unmoved(tx, marks)
+            return _write(tx, plan, options)
+    with grid.store.write() as tx:  # people answer faster than this is worked out: once, they wait
+        return _write(tx, _plan(_load(tx, options), options), options)
+
+
+def _load(tx: Tx, options: Assign) -> tuple[_Dealt, Handover]:
+    if work.dealt(tx, Round.LABEL).empty:
+        raise StageError("nothing has been dealt yet; `fcpair assign` deals the pairs")
+    annotators = _annotators(tx, options.annotators)
+    refilled = handover.foresee(tx, options.seed)
+    return _dealt(tx, annotators, refilled.rows), refilled
+
+
+def _plan(there: tuple[_Dealt, Handover], options: Assign) -> _Plan:
+    dealt, refilled = there
     new, n_unmet = _new(dealt, options)
     moved = _moved(dealt, new)
+    n_missing = n_unmet + refilled.vacant
     if new.empty and moved.empty and not refilled.rows:
-        raise StageError(_nothing(n_unmet + refilled.vacant, int(dealt.settled.sum())))
-    given = _in_order(dealt.people, new, moved, options)
-    with grid.store.write() as tx:
-        check_unmoved(tx, marks)
-        slots.fill(tx, refilled.rows)
-        _give(tx, given)
-        counts = {
-            "annotators": len(annotators),
-            "new": len(new),
-            "moved": len(moved),
-            "reassigned": len(refilled.rows),
-            "not_possible": n_unmet + refilled.vacant,
-            "pairs_by_labels": {str(n): count for n, count in work.labels_per_pair(tx).items()},
-        }
-        run = note_run(tx, Assign.stage, _params(options), counts)
-        if options.overlap:
-            keep(tx, options, run, only={"overlap"})
-        return run
+        raise StageError(_nothing(n_missing, int(dealt.settled.sum())))
+    counts = {"annotators": len(dealt.people), "new": len(new), "moved": len(moved)}
+    counts |= {"reassigned": len(refilled.rows), "not_possible": n_missing}
+    return _Plan(refilled, _in_order(dealt.people, new, moved, options), counts)
+
+
+def _write(tx: Tx, plan: _Plan, options: Assign) -> RunRecord:
+    slots.fill(tx, plan.refilled.rows)
+    _give(tx, plan.given)
+    by_labels = {str(n): count for n, count in work.labels_per_pair(tx).items()}
+    run = note_run(tx, Assign.stage, _params(options), {**plan.counts, "pairs_by_labels": by_labels})
+    if options.overlap:
+        keep(tx, options, run, only={"overlap"})
+    return run
 
 
 def _annotators(tx: Tx, n: int | None) -> list[Heir]:
@@ -117,7 +140,7 @@ def _dealt(tx: Tx, annotators: list[Heir], refilled: list[dict[str, Any]]) -> _D
 
     What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
     """
-    pairs, ids = grids.pairs(tx), np.array([one.id for one in annotators])
+    pairs, ids = cells.cells(tx), np.array([one.id for one in annotators])
     first, given = work.dealt(tx, Round.LABEL), _given(tx, ids, refilled)
     row, holder = np.searchsorted(pairs["pair_id"], given["pair_id"]), np.searchsorted(ids, given["person_id"])
     crew = np.zeros((len(pairs), len(ids)), np.bool_)
@@ -145,10 +168,9 @@ def _given(tx: Tx, ids: NDArray[np.int64], refilled: list[dict[str, Any]]) -> pd
     import pandas as pd
 
     there = work.assignments(tx, Round.LABEL)[["id", "pair_id", "person_id", "position", "status"]]
+    label = rounds.ids(tx, Round.LABEL)[False]
     found = [
-        {**row, "id": -row["replaces"], "status": Status.OPEN.value}
-        for row in refilled
-        if row["round"] == Round.LABEL.value
+        {**row, "id": -row["replaces"], "status": Status.OPEN.value} for row in refilled if row["round_id"] == label
     ]
     given = pd.concat([there, pd.DataFrame(found, columns=there.columns).astype(there.dtypes)], ignore_index=True)
     return given[~given["status"].isin(work.LAPSED) & given["person_id"].isin(ids)]

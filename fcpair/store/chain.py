@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import isnan
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, Table, bindparam, func, insert, select, text, update
+from sqlalchemy import Integer, Select, Table, bindparam, func, insert, select, text, type_coerce, update
 
 from fcpair.store import dialect
 from fcpair.store.ready import Ready
 from fcpair.store.rows import CHUNK
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, chain, judgement, pair
+from fcpair.store.tables import adjudication, assignment, cell, chain, judgement, round_
 
 FIRST = bytes(32)
 NOBODY = 0
@@ -76,38 +76,46 @@ def _converted(convert: Callable[[Any], Any], values: list[Any]) -> list[Any]:
     return [None if value is None else convert(value) for value in values]
 
 
+_COUNTS = type_coerce(round_.c.counts, Integer).label("counts")  # a number in a digest
 # A column that some later schema adds to these tables stays out of `says`, or all digests would have to be made anew.
 ANSWERS = Chain(
     "answer",
     judgement,
     {
-        **{"id": int, "assignment_id": int, "skipped": int, "code": int, "own_code": int, "adjudication_id": int},
+        **{"id": int, "assignment_id": int, "skipped": int, "answer_id": int, "adjudication_id": int},
         **{"origin": _as_it_is, "seconds": _real, "note": _as_it_is, "at": _as_it_is},
         **{"guideline_id": int, "run_id": int, "withdraws": int},
     },
-    ("person_id", "pair_id", "round", "hs_id", "cn_id"),
+    ("person_id", "cell_id", "counts", "row_id", "column_id"),
     "assignment_id",
     select(
-        assignment.c.id, assignment.c.person_id, assignment.c.pair_id, assignment.c.round, pair.c.hs_id, pair.c.cn_id
+        assignment.c.id,
+        assignment.c.person_id,
+        assignment.c.cell_id,
+        _COUNTS,
+        cell.c.row_id,
+        cell.c.column_id,
     )
-    .join(pair, pair.c.id == assignment.c.pair_id)
+    .join(cell, cell.c.id == assignment.c.cell_id)
+    .join(round_, round_.c.id == assignment.c.round_id)
     .where(assignment.c.id.in_(dialect.listed_as("places"))),
-    "SELECT row.digest, {says}, a.person_id, a.pair_id, a.round, p.hs_id, p.cn_id FROM judgement AS row "
-    "LEFT JOIN assignment AS a ON a.id = row.assignment_id LEFT JOIN pair AS p ON p.id = a.pair_id "
+    "SELECT row.digest, {says}, a.person_id, a.cell_id, r.counts, c.row_id, c.column_id FROM judgement AS row "
+    "LEFT JOIN assignment AS a ON a.id = row.assignment_id LEFT JOIN round AS r ON r.id = a.round_id "
+    "LEFT JOIN cell AS c ON c.id = a.cell_id "
     "WHERE row.id > :after ORDER BY row.id LIMIT :n",
 )
 DECISIONS = Chain(
     "decision",
     adjudication,
     {
-        **{"id": int, "pair_id": int, "rule": _as_it_is, "code": int, "person_id": int, "note": _as_it_is},
+        **{"id": int, "cell_id": int, "rule": _as_it_is, "answer_id": int, "person_id": int, "note": _as_it_is},
         **{"at": _as_it_is, "flagged": int, "seen_judgement": int},
     },
-    ("hs_id", "cn_id"),
-    "pair_id",
-    select(pair.c.id, pair.c.hs_id, pair.c.cn_id).where(pair.c.id.in_(dialect.listed_as("places"))),
-    "SELECT row.digest, {says}, p.hs_id, p.cn_id FROM adjudication AS row "
-    "LEFT JOIN pair AS p ON p.id = row.pair_id WHERE row.id > :after ORDER BY row.id LIMIT :n",
+    ("row_id", "column_id"),
+    "cell_id",
+    select(cell.c.id, cell.c.row_id, cell.c.column_id).where(cell.c.id.in_(dialect.listed_as("places"))),
+    "SELECT row.digest, {says}, c.row_id, c.column_id FROM adjudication AS row "
+    "LEFT JOIN cell AS c ON c.id = row.cell_id WHERE row.id > :after ORDER BY row.id LIMIT :n",
 )
 
 
@@ -162,6 +170,13 @@ def next_in(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
     return ends[person_id]
 
 
+def _next(of: Chain, says: Sequence[Any], ends: dict[int, Head], *, fits: bool) -> bytes:
+    end = next_in(of, says, ends)
+    if not fits:
+        ends[says[of.person_at] or NOBODY] = end = Head(end.n, b"")
+    return end.digest
+
+
 def _keep_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
     there = heads(tx, of)
     for person_id, end in ends.items():
@@ -188,15 +203,16 @@ _ADD_ONE = Ready(insert(judgement), [*ANSWERS.says, "digest"])
 _CELL_AND_END = Ready(
     select(
         assignment.c.person_id,
-        assignment.c.pair_id,
-        assignment.c.round,
-        pair.c.hs_id,
-        pair.c.cn_id,
+        assignment.c.cell_id,
+        _COUNTS,
+        cell.c.row_id,
+        cell.c.column_id,
         select(func.coalesce(func.max(judgement.c.id), 0)).scalar_subquery().label("newest"),
         chain.c.n,
         chain.c.head,
     )
-    .join(pair, pair.c.id == assignment.c.pair_id)
+    .join(cell, cell.c.id == assignment.c.cell_id)
+    .join(round_, round_.c.id == assignment.c.round_id)
     .outerjoin(chain, (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind))
     .where(assignment.c.id == bindparam("one"))
 )
@@ -223,12 +239,16 @@ def read(tx: Tx, of: Chain, after: int = 0, n: int = -1) -> Iterator[tuple[Any, 
         yield row[0], tuple(row[1:])
 
 
-def make(tx: Tx, of: Chain) -> None:
-    """Give all rows their digests anew, and note where the chains end; for a table that is not protected meanwhile."""
+def make(tx: Tx, of: Chain, misfits: Collection[int]) -> None:
+    """Give all rows their digests anew, and note where the chains end; for a table that is not protected meanwhile.
+
+    Rows with the numbers in `misfits` get one that fits nothing.
+    """
     ends: dict[int, Head] = {}
     number = 0
     set_digest = text(f"UPDATE {of.table.name} SET digest = :digest WHERE id = :id")
     while part := list(read(tx, of, number, CHUNK)):
-        tx.execute(set_digest, [{"id": says[0], "digest": next_in(of, says, ends).digest} for _, says in part])
+        made = [{"id": says[0], "digest": _next(of, says, ends, fits=says[0] not in misfits)} for _, says in part]
+        tx.execute(set_digest, made)
         number = part[-1][1][0]
     _keep_heads(tx, of, ends)

@@ -1,4 +1,4 @@
-"""Checksums of rows that never change, and that answers rest on: texts, guidelines, label schemes, pseudonyms.
+"""Checksums of rows that never change, and that answers rest on: texts, guidelines, rounds, answers, pseudonyms.
 
 The digest by which a text is known is that of the folded text, and does not see a letter that changes its case.
 """
@@ -14,16 +14,19 @@ from sqlalchemy import text as sql
 
 from fcpair.store.chain import FIRST, link
 from fcpair.store.store import Tx
-from fcpair.store.tables import grid, guideline, person, text
+from fcpair.store.tables import answer, grid, guideline, person, round_, text
 
 # What of a row is in its checksum. JSON is read first, so that how it is written does not matter.
 SAYS = {
     text: ("id", "kind", "digest", "body", "language", "meta"),
     guideline: ("id", "body", "at", "person_id"),
-    grid: ("id", "name", "row_kind", "column_kind", "scheme"),
+    grid: ("id", "name", "row_kind", "row_name", "column_kind", "column_name"),
+    round_: ("id", "grid_id", "name", "role", "form", "checks", "counts", "blind", "options"),
+    answer: ("id", "round_id", "digest", "value", "code", "text_id"),
     person: ("id", "name"),
 }
-_PARSED = ("meta", "scheme")
+_PARSED = ("meta", "options")
+_FLAGS = ("counts", "blind")  # a database may have numbers for them
 
 
 def summed(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -31,7 +34,10 @@ def summed(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[
     newest = int(tx.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one())
     for number, given in enumerate(rows, newest + 1):
         row = {**given, "id": number}
-        yield {**row, "checksum": link(FIRST, [row[name] for name in SAYS[table]])}
+        yield {
+            **row,
+            "checksum": link(FIRST, [int(row[name]) if name in _FLAGS else row[name] for name in SAYS[table]]),
+        }
 
 
 def _read(tx: Tx, table: Table) -> Iterator[tuple[int, Any, bytes | None]]:

@@ -3,68 +3,93 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, Subquery, exists, func, select
+from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
 
-from fcpair.records import Origin, Round, Rule
-from fcpair.store import chain, dialect
+from fcpair.records import Origin, Round, Rule, Verdict
+from fcpair.store import chain, dialect, rounds
+from fcpair.store.grids import span
 from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, now, records
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, judgement, pair, person
+from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
 if TYPE_CHECKING:
     import pandas as pd
 
 VERDICT = ("assignment_id", "pair_id", "person_id", "code", "origin")
 DECISION = ("id", "pair_id", "rule", "code", "person_id", "note")
+_DECIDED: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in ("id", "rule", "person_id", "note")}
+_DECIDED |= {"pair_id": adjudication.c.cell_id.label("pair_id"), "code": answer.c.code}
 
 
 def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
     """Add answers: `assignment_id`, `skipped`, `code` (missing for a skip), `note`, and where they are known
     `own_code`, `adjudication_id`, `seconds`, `at`, `run_id`.
     """
-    kept = judgements.assign(origin=origin.value)
+    kept = judgements.assign(origin=origin.value, answer_id=_answer_ids(tx, judgements))
+    kept = kept.drop(columns=["code", "own_code"], errors="ignore")
     kept["at"] = kept["at"].where(kept["at"] != "", now()) if "at" in kept.columns else now()
     chain.add(tx, chain.ANSWERS, records(kept))
+
+
+def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
+    """The answer that each judgement points at, by its `code`, or where a validator answered blind by `own_code`."""
+    import pandas as pd
+
+    asked = dialect.listed(judgements["assignment_id"].tolist())
+    query = select(assignment.c.id, assignment.c.round_id).where(assignment.c.id.in_(asked))
+    of_round = judgements["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
+    given = judgements["code"]
+    if "own_code" in judgements.columns:
+        given = judgements["own_code"].where(judgements["own_code"].notna(), given)
+    known = {(one, code): at for one in of_round.dropna().unique() for code, at in rounds.answers(tx, int(one)).items()}
+    keys = pd.MultiIndex.from_arrays([of_round, given.astype("Int64")])
+    return keys.map(known).to_series(index=judgements.index).astype("Int64")
 
 
 def _current_judgement() -> Subquery:
     return select(func.max(judgement.c.id).label("id")).group_by(judgement.c.assignment_id).subquery()
 
 
-def _answers(round_: Round, *columns: str) -> Select[tuple[int, ...]]:
-    current = _current_judgement()
+def _answers(tx: Tx, kind: Round, *columns: str) -> Select[tuple[int, ...]]:
+    current, seen, decided = _current_judgement(), adjudication.alias("seen"), answer.alias("decided")
+    agrees = case((answer.c.code == decided.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     available = {
-        "pair_id": assignment.c.pair_id,
+        "pair_id": assignment.c.cell_id,
         "person_id": assignment.c.person_id,
         "assignment_id": assignment.c.id,
         "annotator": person.c.name,
-        "hs_id": pair.c.hs_id,
-        "cn_id": pair.c.cn_id,
+        "hs_id": cell.c.row_id,
+        "cn_id": cell.c.column_id,
         "adjudication_id": judgement.c.adjudication_id,
-        "own_code": judgement.c.own_code,
+        "own_code": null() if kind is Round.LABEL else case((round_.c.blind, answer.c.code)),
         "note": judgement.c.note,
         "seconds": judgement.c.seconds,
         "origin": judgement.c.origin,
         "at": judgement.c.at,
-        "code": judgement.c.code,
+        "code": answer.c.code if kind is Round.LABEL else case((round_.c.blind, agrees), else_=answer.c.code),
         "skipped": judgement.c.skipped,
     }
     query = (
         select(*(available[name].label(name) for name in columns))
         .join(current, current.c.id == judgement.c.id)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .where(assignment.c.round == round_.value, judgement.c.withdraws.is_(None))
-        .order_by(assignment.c.pair_id, assignment.c.person_id)
+        .outerjoin(answer, answer.c.id == judgement.c.answer_id)
+        .where(rounds.is_here(tx, kind), judgement.c.withdraws.is_(None))
+        .order_by(assignment.c.cell_id, assignment.c.person_id)
     )
+    if {"code", "own_code"} & set(columns) and kind is Round.VALIDATE:
+        query = query.outerjoin(round_, round_.c.id == answer.c.round_id)
+        query = query.outerjoin(seen, seen.c.id == judgement.c.adjudication_id)
+        query = query.outerjoin(decided, decided.c.id == seen.c.answer_id)
     if "annotator" in columns:
         query = query.join(person, person.c.id == assignment.c.person_id)
     if {"hs_id", "cn_id"} & set(columns):
-        query = query.join(pair, pair.c.id == assignment.c.pair_id)
+        query = query.join(cell, cell.c.id == assignment.c.cell_id)
     return query
 
 
@@ -73,9 +98,9 @@ def current_labels(tx: Tx, *columns: str, pair_ids: Iterable[int] | None = None)
 
     Columns as named: `pair_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `note`, `seconds`, `origin`, `at`.
     """
-    query = _answers(Round.LABEL, *columns).where(~judgement.c.skipped)
+    query = _answers(tx, Round.LABEL, *columns).where(~judgement.c.skipped)
     if pair_ids is not None:
-        query = query.where(assignment.c.pair_id.in_(dialect.listed(list(pair_ids))))
+        query = query.where(assignment.c.cell_id.in_(dialect.listed(list(pair_ids))))
     return frame(tx, query)
 
 
@@ -84,8 +109,17 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `assignment_id`, `pair_id`, `person_id`, `code`, `origin`.
     """
-    query = _answers(Round.VALIDATE, *(columns or VERDICT)).where(~judgement.c.skipped, is_about_the_label_now())
+    query = _answers(tx, Round.VALIDATE, *(columns or VERDICT)).where(~judgement.c.skipped, is_about_the_label_now())
     return frame(tx, query)
+
+
+def blind_verdict() -> ColumnElement[int]:
+    """What a blind answer amounts to: whether it is the one that had been decided, as it was then."""
+    seen = adjudication.alias("seen")
+    decided = select(rounds.code_of(seen)).where(seen.c.id == judgement.c.adjudication_id).correlate(judgement)
+    given = rounds.code_of(judgement)
+    said = case((given == decided.scalar_subquery(), int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
+    return case((judgement.c.answer_id.is_not(None), said))
 
 
 def is_about_the_label_now() -> ColumnElement[bool]:
@@ -94,36 +128,36 @@ def is_about_the_label_now() -> ColumnElement[bool]:
     For queries of `judgement` with its `assignment`; not true of labels.
     """
     seen, newer = adjudication.alias("seen"), adjudication.alias("newer")
-    of_old = select(seen.c.code).where(seen.c.id == judgement.c.adjudication_id).correlate(judgement)
-    newest = select(newer.c.code).where(newer.c.pair_id == assignment.c.pair_id).correlate(assignment)
+    of_old = select(seen.c.answer_id).where(seen.c.id == judgement.c.adjudication_id).correlate(judgement)
+    newest = select(newer.c.answer_id).where(newer.c.cell_id == assignment.c.cell_id).correlate(assignment)
     return of_old.scalar_subquery() == newest.order_by(newer.c.id.desc()).limit(1).scalar_subquery()
 
 
 def lost_verdicts(tx: Tx) -> list[int]:
     """The pairs all of whose verdicts are about a label that is not theirs any more, by number."""
     given: set[int] = set(
-        frame(tx, _answers(Round.VALIDATE, "pair_id").where(~judgement.c.skipped))["pair_id"].tolist()
+        frame(tx, _answers(tx, Round.VALIDATE, "pair_id").where(~judgement.c.skipped))["pair_id"].tolist()
     )
     return sorted(given - set(current_verdicts(tx, "pair_id")["pair_id"].tolist()))
 
 
-def all_answers(tx: Tx, round_: Round, pair_id: int | None = None) -> pd.DataFrame:
+def all_answers(tx: Tx, kind: Round, pair_id: int | None = None) -> pd.DataFrame:
     """Each person's current answer of a round, on one pair if asked, skips included.
 
     Columns: `pair_id`, `person_id`, `annotator`, `code` (missing: skipped), `skipped`, `seconds`, `note`, `origin`,
     `at`.
     """
     columns = ("pair_id", "person_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
-    query = _answers(round_, *columns)
-    return frame(tx, query if pair_id is None else query.where(assignment.c.pair_id == pair_id))
+    query = _answers(tx, kind, *columns)
+    return frame(tx, query if pair_id is None else query.where(assignment.c.cell_id == pair_id))
 
 
-def current_codes(tx: Tx, round_: Round) -> pd.DataFrame:
+def current_codes(tx: Tx, kind: Round) -> pd.DataFrame:
     """What is answered already in a round.
 
     Columns: `assignment_id`, `code` (missing: skipped), `own_code` (if blind), `origin`.
     """
-    return frame(tx, _answers(round_, "assignment_id", "code", "own_code", "origin"))
+    return frame(tx, _answers(tx, kind, "assignment_id", "code", "own_code", "origin"))
 
 
 def history(tx: Tx, pair_id: int) -> pd.DataFrame:
@@ -133,9 +167,9 @@ def history(tx: Tx, pair_id: int) -> pd.DataFrame:
     """
     query = (
         select(
-            assignment.c.round,
+            rounds.KIND.label("round"),
             person.c.name.label("person"),
-            judgement.c.code,
+            case((rounds.was_blind(), blind_verdict()), else_=rounds.code_of(judgement)).label("code"),
             judgement.c.skipped,
             judgement.c.withdraws.is_not(None).label("withdrawn"),
             judgement.c.note,
@@ -145,19 +179,20 @@ def history(tx: Tx, pair_id: int) -> pd.DataFrame:
         )
         .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .join(round_, round_.c.id == assignment.c.round_id)
         .join(person, person.c.id == assignment.c.person_id)
-        .where(assignment.c.pair_id == pair_id)
+        .where(assignment.c.cell_id == pair_id)
         .order_by(judgement.c.id)
     )
     return frame(tx, query).astype({"withdrawn": bool, "run": "Int64"})
 
 
-def n_judgements(tx: Tx, round_: Round | None = None) -> int:
+def n_judgements(tx: Tx, kind: Round | None = None) -> int:
     """How many judgements there are, superseded ones included; of one round if asked."""
     query = select(func.count()).select_from(judgement)
-    if round_ is not None:
+    if kind is not None:
         query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
-        query = query.where(assignment.c.round == round_.value)
+        query = query.where(rounds.is_here(tx, kind))
     return int(tx.execute(query).scalar_one())
 
 
@@ -192,14 +227,15 @@ def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
         select(
             judgement.c.id,
             judgement.c.assignment_id,
-            assignment.c.round,
-            assignment.c.pair_id,
+            rounds.KIND.label("round"),
+            assignment.c.cell_id.label("pair_id"),
             assignment.c.person_id,
             judgement.c.skipped,
             (~after.exists()).label("current"),
             after.where(later.c.withdraws == judgement.c.id).exists().label("withdrawn"),
         )
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .join(round_, round_.c.id == assignment.c.round_id)
         .where(judgement.c.run_id == run_id, judgement.c.withdraws.is_(None))
         .order_by(judgement.c.id)
     )
@@ -224,22 +260,29 @@ _NEWEST = select(func.coalesce(func.max(judgement.c.id), 0))
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
     """Add decisions: `pair_id`, `rule`, `code` (missing: discarded), and where there is one `person_id`, `note`."""
-    kept = decisions.assign(at=now(), flagged=False, seen_judgement=newest_judgement(tx))
+    kept = decisions.rename(columns={"pair_id": "cell_id"}).assign(
+        at=now(), flagged=False, seen_judgement=newest_judgement(tx)
+    )
     if "note" not in kept.columns:
         kept["note"] = ""
-    chain.add(tx, chain.DECISIONS, records(kept))
+    kept["answer_id"] = kept["code"].astype("Int64").map(rounds.labels(tx)).astype("Int64")
+    chain.add(tx, chain.DECISIONS, records(kept.drop(columns="code")))
 
 
 def add_by_rule(tx: Tx, made: Iterable[tuple[int, Rule, int | None]]) -> None:
     """Add what rules decided or took back: each pair's number, the rule, and the code (None: discarded)."""
     same = {"person_id": None, "note": "", "at": now(), "flagged": False, "seen_judgement": newest_judgement(tx)}
-    rows = ({"pair_id": pair_id, "rule": rule.value, "code": code, **same} for pair_id, rule, code in made)
+    answers = rounds.labels(tx)
+    rows = (
+        {"cell_id": pair_id, "rule": rule.value, "answer_id": None if code is None else answers[code], **same}
+        for pair_id, rule, code in made
+    )
     chain.add(tx, chain.DECISIONS, rows)
 
 
-def _current_adjudication() -> Subquery:
-    newest = func.max(adjudication.c.id).label("id")
-    return select(adjudication.c.pair_id, newest).group_by(adjudication.c.pair_id).subquery()
+def _current_adjudication(tx: Tx) -> Subquery:
+    newest = select(func.max(adjudication.c.id).label("id")).where(span(tx).holds(adjudication.c.cell_id))
+    return newest.group_by(adjudication.c.cell_id).subquery()
 
 
 def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
@@ -247,9 +290,15 @@ def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `id`, `pair_id`, `rule`, `code` (missing: discarded), `person_id`, `note`.
     """
-    standing = _current_adjudication()
-    query = select(*(adjudication.c[name] for name in columns or DECISION))
-    return frame(tx, query.join(standing, standing.c.id == adjudication.c.id).order_by(adjudication.c.pair_id))
+    standing = _current_adjudication(tx)
+    query = (
+        select(*(_DECIDED[name] for name in columns or DECISION))
+        .select_from(adjudication)
+        .join(standing, standing.c.id == adjudication.c.id)
+        .outerjoin(answer, answer.c.id == adjudication.c.answer_id)
+        .order_by(adjudication.c.cell_id)
+    )
+    return frame(tx, query)
 
 
 def decision_history(tx: Tx, pair_id: int) -> pd.DataFrame:
@@ -258,20 +307,20 @@ def decision_history(tx: Tx, pair_id: int) -> pd.DataFrame:
         select(
             adjudication.c.rule,
             person.c.name.label("person"),
-            adjudication.c.code,
+            rounds.code_of(adjudication).label("code"),
             adjudication.c.note,
             adjudication.c.at,
         )
         .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.pair_id == pair_id)
+        .where(adjudication.c.cell_id == pair_id)
         .order_by(adjudication.c.id)
     )
     return frame(tx, query)
 
 
 _given, _decided = (
-    select(table.c.pair_id, table.c.person_id).where(
-        table.c.pair_id.in_(dialect.listed_as("pairs")), table.c.person_id.in_(dialect.listed_as("people"))
+    select(table.c.cell_id, table.c.person_id).where(
+        table.c.cell_id.in_(dialect.listed_as("pairs")), table.c.person_id.in_(dialect.listed_as("people"))
     )
     for table in (assignment, adjudication)
 )
@@ -289,18 +338,20 @@ def took_part(tx: Tx, pair_ids: list[int], person_ids: list[int]) -> NDArray[np.
 
 def decided_by_people(tx: Tx) -> pd.DataFrame:
     """Who has ever decided or reopened which pair: `pair_id`, `person_id`."""
-    columns = adjudication.c.pair_id, adjudication.c.person_id
-    return frame(tx, select(*columns).where(adjudication.c.person_id.is_not(None)).distinct())
+    columns = adjudication.c.cell_id.label("pair_id"), adjudication.c.person_id
+    by_person = adjudication.c.person_id.is_not(None) & span(tx).holds(adjudication.c.cell_id)
+    return frame(tx, select(*columns).where(by_person).distinct())
 
 
 def standing_cells(tx: Tx) -> pd.DataFrame:
     """The standing decision of each pair with its place: `hs_id`, `cn_id`, `rule`, `code` (missing: discarded)."""
-    standing = _current_adjudication()
+    standing = _current_adjudication(tx)
     query = (
-        select(pair.c.hs_id, pair.c.cn_id, adjudication.c.rule, adjudication.c.code)
+        select(cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"), adjudication.c.rule, answer.c.code)
         .select_from(adjudication)
         .join(standing, standing.c.id == adjudication.c.id)
-        .join(pair, pair.c.id == adjudication.c.pair_id)
-        .order_by(adjudication.c.pair_id)
+        .outerjoin(answer, answer.c.id == adjudication.c.answer_id)
+        .join(cell, cell.c.id == adjudication.c.cell_id)
+        .order_by(adjudication.c.cell_id)
     )
     return frame(tx, query)

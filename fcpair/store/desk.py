@@ -2,66 +2,76 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ScalarSelect, bindparam, exists, func, select, update
+from sqlalchemy import ScalarSelect, bindparam, case, exists, func, select, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
-from fcpair.store import chain
+from fcpair.store import chain, rounds
 from fcpair.store.decisions import is_about_the_label_now
 from fcpair.store.docket import open_label
 from fcpair.store.ready import Ready
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, guideline, judgement, pair, text
+from fcpair.store.tables import adjudication, answer, assignment, cell, guideline, judgement, round_, text
 
 _hs, _cn = aliased(text), aliased(text)
 
 
 def _standing(column: str) -> ScalarSelect[Any]:
     """A column of the standing decision of the pair."""
-    newest = select(adjudication.c[column]).where(adjudication.c.pair_id == assignment.c.pair_id)
+    newest = select(adjudication.c[column]).where(adjudication.c.cell_id == assignment.c.cell_id)
     return newest.order_by(adjudication.c.id.desc()).limit(1).correlate(assignment).scalar_subquery()
 
 
 _SHOWN = (
     select(
         assignment.c.id,
-        assignment.c.pair_id,
-        assignment.c.round,
-        assignment.c.blind,
+        assignment.c.cell_id.label("pair_id"),
+        rounds.KIND.label("round"),
+        round_.c.blind,
         assignment.c.status,
         _hs.c.body.label("hs"),
         _hs.c.language.label("hs_language"),
         _cn.c.body.label("cn"),
         _cn.c.language.label("cn_language"),
     )
-    .join(pair, pair.c.id == assignment.c.pair_id)
-    .join(_hs, _hs.c.id == pair.c.hs_id)
-    .join(_cn, _cn.c.id == pair.c.cn_id)
-    .where(assignment.c.person_id == bindparam("person"), assignment.c.round == bindparam("round"))
+    .join(cell, cell.c.id == assignment.c.cell_id)
+    .join(_hs, _hs.c.id == cell.c.row_id)
+    .join(_cn, _cn.c.id == cell.c.column_id)
+    .join(round_, round_.c.id == assignment.c.round_id)
+    .where(assignment.c.person_id == bindparam("person"))
 )
-_OPEN = _SHOWN.where(assignment.c.status == Status.OPEN.value).order_by(assignment.c.position).limit(bindparam("n"))
+_IS_OPEN = (assignment.c.round_id == bindparam("round")) & (assignment.c.status == Status.OPEN.value)
+_OPEN = _SHOWN.add_columns(assignment.c.position).where(_IS_OPEN).order_by(assignment.c.position).limit(bindparam("n"))
 # What has no label at present, because its decision was taken back, waits until it has one again; and so does what
 # somebody has still to label.
-_CHECKABLE = _standing("code").is_not(None) & ~open_label(assignment.c.pair_id)
-_STANDING = (_standing("id").label("decision_id"), _standing("code").label("decided"))
+_CHECKABLE = _standing("answer_id").is_not(None) & ~open_label(assignment.c.cell_id)
+_DECIDED = select(answer.c.code).where(answer.c.id == _standing("answer_id")).scalar_subquery()
+_STANDING = (_standing("id").label("decision_id"), _DECIDED.label("decided"))
+_CODE = rounds.code_of(judgement)
+_GIVEN = (_CODE.label("code"), case((rounds.was_blind(), _CODE)).label("own_code"), judgement.c.note)
 _OPEN_BY_ROUND = {
     Round.LABEL: Ready(_OPEN),
     Round.VALIDATE: Ready(_OPEN.add_columns(*_STANDING).where(_CHECKABLE)),
 }
 
 
-def open_tasks(tx: Tx, person_id: int, round_: Round, n: int) -> list[dict[str, Any]]:
+def open_tasks(tx: Tx, person_id: int, kind: Round, n: int) -> list[dict[str, Any]]:
     """The next `n` pairs that a person has open: `id` (assignment), `pair_id`, `blind`, `hs`, `hs_language`,
     `cn`, `cn_language`, and to validate `decision_id` and `decided`, the code that the pair has now.
     """
-    found = _OPEN_BY_ROUND[round_].all(tx, person=person_id, round=round_.value, n=n)
-    return [row._asdict() for row in found]
+    found = [
+        row._asdict()
+        for round_id in rounds.ids(tx, kind).values()
+        for row in _OPEN_BY_ROUND[kind].all(tx, person=person_id, round=round_id, n=n)
+    ]
+    return sorted(found, key=itemgetter("position"))[:n]
 
 
-def answered_tasks(tx: Tx, person_id: int, round_: Round, before: int | None, n: int) -> list[dict[str, Any]]:
+def answered_tasks(tx: Tx, person_id: int, kind: Round, before: int | None, n: int) -> list[dict[str, Any]]:
     """The pairs that a person has answered, the latest first, as `open_tasks` has them and `code`, `own_code`, `note`,
     `outdated`: a verdict on another label than the pair has now.
 
@@ -73,12 +83,12 @@ def answered_tasks(tx: Tx, person_id: int, round_: Round, before: int | None, n:
             judgement.c.assignment_id, func.min(judgement.c.id).label("first"), func.max(judgement.c.id).label("last")
         )
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .where(assignment.c.person_id == person_id, assignment.c.round == round_.value)
+        .where(assignment.c.person_id == person_id, rounds.is_here(tx, kind))
         .group_by(judgement.c.assignment_id)
         .subquery()
     )
     query = (
-        _SHOWN.add_columns(*_STANDING, judgement.c.code, judgement.c.own_code, judgement.c.note)
+        _SHOWN.add_columns(*_STANDING, *_GIVEN)
         .join(own, own.c.assignment_id == assignment.c.id)
         .join(judgement, judgement.c.id == own.c.last)
         .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~_taken_over())
@@ -87,10 +97,10 @@ def answered_tasks(tx: Tx, person_id: int, round_: Round, before: int | None, n:
     )
     if before is not None:
         query = query.where(own.c.first < select(own.c.first).where(own.c.assignment_id == before).scalar_subquery())
-    if round_ is Round.VALIDATE:
+    if kind is Round.VALIDATE:
         outdated = (~judgement.c.skipped & ~func.coalesce(is_about_the_label_now(), False)).label("outdated")
         query = query.add_columns(outdated).where(_CHECKABLE)
-    found = tx.execute(query, {"person": person_id, "round": round_.value})
+    found = tx.execute(query, {"person": person_id})
     return [dict(row._mapping) for row in found]
 
 
@@ -104,11 +114,16 @@ def _taken_over() -> Any:
 _NEWEST_GUIDELINES = select(func.max(guideline.c.id)).scalar_subquery().label("guideline_version")
 _ASSIGNMENT = Ready(
     select(
-        *(assignment.c[name] for name in ("id", "pair_id", "person_id", "round", "blind", "status")),
+        assignment.c.cell_id.label("pair_id"),
+        *(assignment.c[name] for name in ("id", "person_id", "round_id", "status")),
+        rounds.KIND.label("round"),
+        round_.c.blind,
         *_STANDING,
-        open_label(assignment.c.pair_id).label("still_labelled"),
+        open_label(assignment.c.cell_id).label("still_labelled"),
         _NEWEST_GUIDELINES,
-    ).where(assignment.c.id == bindparam("one"))
+    )
+    .join(round_, round_.c.id == assignment.c.round_id)
+    .where(assignment.c.id == bindparam("one"))
 )
 
 
@@ -130,19 +145,20 @@ _SET_STATUS = Ready(
 def add_judgement(tx: Tx, row: dict[str, Any], status: Status) -> int:
     """Add one answer, with what became of its assignment; returns its number.
 
-    `row` has the columns of a judgement, but for `own_code` and `adjudication_id` of a label.
+    `row` has the columns of a judgement, but for `adjudication_id` of a label.
     """
     at = now()
-    added = chain.add_answer(tx, {"own_code": None, "adjudication_id": None, **row, "at": at})
+    added = chain.add_answer(tx, {"adjudication_id": None, **row, "at": at})
     _SET_STATUS.run(tx, one=row["assignment_id"], new=status.value, at=at)
     return added
 
 
-_COUNTS = (
-    select(assignment.c.status, func.count().label("n"))
-    .where(assignment.c.person_id == bindparam("person"), assignment.c.round == bindparam("round"))
+_COUNTS = {
+    kind: select(assignment.c.status, func.count().label("n"))
+    .where(assignment.c.person_id == bindparam("person"), rounds.is_of(kind))
     .group_by(assignment.c.status)
-)
+    for kind in Round
+}
 _TIMES = (
     select(assignment.c.answered_at)
     .where(assignment.c.person_id == bindparam("person"), assignment.c.answered_at.is_not(None))
@@ -154,14 +170,14 @@ _READ = select(func.count()).where(
 )
 
 
-def status_counts(tx: Tx, person_id: int, round_: Round) -> dict[str, int]:
+def status_counts(tx: Tx, person_id: int, kind: Round) -> dict[str, int]:
     """How many assignments a person has in a round, by status."""
-    return {row.status: row.n for row in tx.execute(_COUNTS, {"person": person_id, "round": round_.value})}
+    return {row.status: row.n for row in tx.execute(_COUNTS[kind], {"person": person_id})}
 
 
 _SHOWN_TO_VALIDATOR = select(func.count()).where(
     assignment.c.person_id == bindparam("person"),
-    assignment.c.round == Round.VALIDATE.value,
+    rounds.is_of(Round.VALIDATE),
     assignment.c.status == Status.OPEN.value,
     _CHECKABLE,
 )

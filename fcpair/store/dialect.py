@@ -22,7 +22,7 @@ from sqlalchemy.pool import NullPool
 from fcpair.store import private
 
 ERRORS = (sqlite3.Error, DBAPIError)  # of the driver, by itself or by way of SQLAlchemy
-SEALED = "pair_sealed"
+SEAL, SEALED = "cell_sealed", "the grid is sealed"
 PATIENCE_S = 30  # how long one who writes waits for another
 LOCKED = "database is locked"
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
@@ -44,13 +44,23 @@ REMEDIES = {
     "malformed": "the file is damaged; restore it from a copy, of which `fcpair doctor` says whether it is sound",
     "file is not a database": "it is not a study; `fcpair init` makes a new one elsewhere",
 }
-# SQLite runs a CROSS JOIN as written, the left side outermost, so that the numbers that it gives out follow the order
-# of the HS and then of the candidates. Giving the numbers explicitly would take twice the time on a large grid, and
-# asking of each cell whether its candidate was drawn a tenth more: hence the list of those drawn, made once.
+# SQLite runs a CROSS JOIN as written, the left side outermost, so that the ids that it gives out follow the order of
+# the rows and then of the columns. Giving the ids explicitly would take twice the time on a large grid, and asking of
+# each cell whether its column was drawn a tenth more: hence the list of those drawn, made once. Without a limit, SQLite
+# would drop its order.
 FILL_GRID = """
-INSERT INTO pair (grid_id, hs_id, cn_id)
-WITH drawn AS MATERIALIZED (SELECT text_id FROM candidate WHERE drawn ORDER BY position)
-SELECT ?, h.text_id, drawn.text_id FROM selected_hs AS h CROSS JOIN drawn ORDER BY h.position
+INSERT INTO cell (row_id, column_id)
+WITH columns AS MATERIALIZED (
+  SELECT text_id FROM side WHERE grid_id = :grid AND axis = 'column' AND drawn ORDER BY position LIMIT -1)
+SELECT r.text_id, columns.text_id FROM side AS r CROSS JOIN columns
+WHERE r.grid_id = :grid AND r.axis = 'row' AND r.drawn ORDER BY r.position
+"""
+FILL_NUMBERED = """
+INSERT INTO cell (id, row_id, column_id)
+WITH columns AS MATERIALIZED (
+  SELECT text_id FROM side WHERE grid_id = :grid AND axis = 'column' AND drawn ORDER BY position LIMIT -1)
+SELECT :before + row_number() OVER (), r.text_id, columns.text_id FROM side AS r CROSS JOIN columns
+WHERE r.grid_id = :grid AND r.axis = 'row' AND r.drawn ORDER BY r.position
 """
 
 
@@ -250,17 +260,26 @@ def protection(table: str) -> dict[str, str]:
     return {f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} {when}" for act, when in made.items()}
 
 
-SEAL = f"CREATE TRIGGER {SEALED} BEFORE INSERT ON pair BEGIN SELECT RAISE(ABORT, 'the grid is sealed'); END"
+def fill_grid(conn: Connection, grid: int, before: int) -> int:
+    """Write every cell of a grid, in its order, with ids from `before` + 1 on; returns how many they are."""
+    is_next = conn.exec_driver_sql("SELECT coalesce(max(id), 0) = ? FROM cell", (before,)).scalar_one()
+    statement = FILL_GRID if is_next else FILL_NUMBERED
+    given = {"grid": grid} if is_next else {"grid": grid, "before": before}
+    return int(driver(conn).execute(statement, given).rowcount)
 
 
-def seal_pairs(conn: Connection) -> None:
-    """Refuse any further pair: the grid is whole, so another pair could only be a second copy of one."""
-    conn.exec_driver_sql(SEAL)
+def seal_of(spans: Sequence[tuple[int, int]]) -> str:
+    """The trigger that seals the grids whose cells have these ids, from the first to the last of each."""
+    # After, not before: only then a row has the id that SQLite gives it.
+    inside = " OR ".join(f"NEW.id BETWEEN {first} AND {last}" for first, last in spans)
+    return f"CREATE TRIGGER {SEAL} AFTER INSERT ON cell WHEN {inside} BEGIN SELECT RAISE(ABORT, '{SEALED}'); END"
 
 
-def unseal_pairs(conn: Connection) -> None:
-    """Let a grid be written again, when a stage is redone."""
-    conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {SEALED}")
+def seal(conn: Connection, spans: Sequence[tuple[int, int]]) -> None:
+    """Refuse any further cell of these grids, and of no others: each is whole, so another could only be a copy."""
+    conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {SEAL}")
+    if spans:
+        conn.exec_driver_sql(seal_of(spans))
 
 
 def reading_engine(path: Path) -> Engine:

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, or_, select, union
 
 from fcpair.records import BY_HAND, Role, Round, Rule, Status
-from fcpair.store import chain, dialect
+from fcpair.store import chain, dialect, rounds
 from fcpair.store.decisions import newest_judgement
+from fcpair.store.grids import span
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, judgement, pair, person, text
+from fcpair.store.tables import adjudication, assignment, cell, judgement, person, round_, text
 
-_LABELLING = assignment.c.round == Round.LABEL.value
+_LABELLING = rounds.is_of(Round.LABEL)
 
 
 class Disputed(NamedTuple):
@@ -53,50 +54,53 @@ def disputed(
     """
     newest_label = select(func.max(judgement.c.id)).group_by(judgement.c.assignment_id)
     if pair_ids is not None:
-        slots = select(assignment.c.id).where(assignment.c.pair_id.in_(dialect.listed(list(pair_ids))))
+        slots = select(assignment.c.id).where(assignment.c.cell_id.in_(dialect.listed(list(pair_ids))))
         newest_label = newest_label.where(judgement.c.assignment_id.in_(slots))
-    answers = func.count(case((judgement.c.code.in_(definite), judgement.c.code)).distinct())
+    labels_ = rounds.labels(tx)
+    wanted = judgement.c.answer_id.in_([labels_[code] for code in definite])
+    answers = func.count(case((wanted, judgement.c.answer_id)).distinct())
     unsettled = (
-        select(assignment.c.pair_id)
+        select(assignment.c.cell_id)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(_LABELLING, judgement.c.id.in_(newest_label), ~judgement.c.skipped)
-        .group_by(assignment.c.pair_id)
+        .where(rounds.is_here(tx, Round.LABEL), judgement.c.id.in_(newest_label), ~judgement.c.skipped)
+        .group_by(assignment.c.cell_id)
         .having(answers != 1)
     )
     asked = dialect.listed(list(overtaken))
     there = union(unsettled, asked).subquery()
-    newest = select(func.max(adjudication.c.id)).where(adjudication.c.pair_id == pair.c.id).correlate(pair)
-    again = pair.c.id.in_(asked)
+    newest = select(func.max(adjudication.c.id)).where(adjudication.c.cell_id == cell.c.id).correlate(cell)
+    again = cell.c.id.in_(asked)
     by_person = adjudication.c.rule == Rule.PERSON.value
     waits_or_not = or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person)
     query = (
         select(
-            pair.c.id,
-            ~open_label(pair.c.id),
+            cell.c.id,
+            ~open_label(cell.c.id),
             case((by_person & ~again, adjudication.c.person_id)),
             again,
-            pair.c.hs_id,
+            cell.c.row_id.label("hs_id"),
         )
-        .join(there, there.c.pair_id == pair.c.id)
+        .join(there, there.c.cell_id == cell.c.id)
         .outerjoin(adjudication, adjudication.c.id == newest.scalar_subquery())
         .where(or_(again, waits_or_not))
-        .order_by(pair.c.hs_id, pair.c.id)
+        .order_by(cell.c.row_id, cell.c.id)
     )
     return [Disputed(row[0], bool(row[1]), row[2], bool(row[3]), row[4]) for row in tx.execute(query)]
 
 
 def touched_since(tx: Tx, judged: int, decided: int) -> list[int]:
     """The pairs that were labelled after the judgement, or decided after the adjudication, of these numbers."""
-    answers = select(assignment.c.pair_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
-    decisions = select(adjudication.c.pair_id).where(adjudication.c.id > decided)
+    answers = select(assignment.c.cell_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
+    decisions = select(adjudication.c.cell_id).where(adjudication.c.id > decided)
     return list(tx.execute(union(answers.where(_LABELLING, judgement.c.id > judged), decisions)).scalars())
 
 
 def open_label(pair_id: Any) -> ColumnElement[bool]:
     """Whether somebody has still to label a pair; until then it is neither decided by a person nor checked."""
     slot = assignment.alias("slot")
-    is_open = (slot.c.round == Round.LABEL.value) & (slot.c.status == Status.OPEN.value)
-    return exists().where(slot.c.pair_id == pair_id, is_open)
+    counts = slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
+    is_open = counts & (slot.c.status == Status.OPEN.value)
+    return exists().where(slot.c.cell_id == pair_id, is_open)
 
 
 # Statements that every decision asks, some of them twice, are made once.
@@ -107,26 +111,26 @@ _OWN = assignment.c.person_id == bindparam("person")
 
 def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[Any]]:
     """The pairs with an assignment of which this is true: all, and those among the parameter `asked`."""
-    query = select(assignment.c.pair_id).where(condition).distinct()
-    return query, query.where(assignment.c.pair_id.in_(dialect.listed_as("asked")))
+    query = select(assignment.c.cell_id).where(condition).distinct()
+    return query, query.where(assignment.c.cell_id.in_(dialect.listed_as("asked")))
 
 
 _STILL_LABELLED = _pairs_where(_LABELLING & (assignment.c.status == Status.OPEN.value))
 _LABELLED = _pairs_where(_LABELLING & exists().where(judgement.c.id == _NEWEST.scalar_subquery(), ~judgement.c.skipped))
 _ANSWERED = _pairs_where(_LABELLING & _OWN & exists().where(judgement.c.assignment_id == assignment.c.id))
-_CHECKED = _pairs_where((assignment.c.round == Round.VALIDATE.value) & _OWN)
+_CHECKED = _pairs_where(rounds.is_of(Round.VALIDATE) & _OWN)
 _NEWEST_ANSWER = (
     select(func.coalesce(func.max(judgement.c.id), 0))
     .join(assignment, assignment.c.id == judgement.c.assignment_id)
-    .where(_LABELLING, assignment.c.pair_id == bindparam("one"))
+    .where(_LABELLING, assignment.c.cell_id == bindparam("one"))
 )
 _LABELS = (
-    select(assignment.c.pair_id, judgement.c.code, judgement.c.note)
+    select(assignment.c.cell_id.label("pair_id"), rounds.code_of(judgement).label("code"), judgement.c.note)
     .join(assignment, assignment.c.id == judgement.c.assignment_id)
-    .where(_LABELLING, assignment.c.pair_id.in_(dialect.listed_as("pairs")))
+    .where(_LABELLING, assignment.c.cell_id.in_(dialect.listed_as("pairs")))
     .where(judgement.c.id == _NEWEST.scalar_subquery())
     .where(judgement.c.withdraws.is_(None))
-    .order_by(assignment.c.pair_id, assignment.c.person_id)
+    .order_by(assignment.c.cell_id, assignment.c.person_id)
 )
 
 
@@ -143,8 +147,8 @@ def is_labelling(tx: Tx) -> bool:
 
 def verdicts_not_due(tx: Tx) -> int:
     """How many open verdicts wait because somebody has still to label their pair."""
-    open_ = (assignment.c.round == Round.VALIDATE.value) & (assignment.c.status == Status.OPEN.value)
-    query = select(func.count()).select_from(assignment).where(open_, open_label(assignment.c.pair_id))
+    open_ = rounds.is_here(tx, Round.VALIDATE) & (assignment.c.status == Status.OPEN.value)
+    query = select(func.count()).select_from(assignment).where(open_, open_label(assignment.c.cell_id))
     return int(tx.execute(query).scalar_one())
 
 
@@ -193,7 +197,8 @@ def add_decision(
     tx: Tx, pair_id: int, rule: Rule, code: int | None, person_id: int, note: str = "", *, flagged: bool = False
 ) -> int:
     """Add one person's decision, or their taking one back; returns its number."""
-    row = {"pair_id": pair_id, "rule": rule.value, "code": code, "person_id": person_id, "note": note}
+    answer_id = None if code is None else rounds.labels(tx)[code]
+    row = {"cell_id": pair_id, "rule": rule.value, "answer_id": answer_id, "person_id": person_id, "note": note}
     row |= {"flagged": flagged, "at": now(), "seen_judgement": newest_judgement(tx)}
     return chain.add(tx, chain.DECISIONS, [row])
 
@@ -205,7 +210,7 @@ def restore(tx: Tx, pair_id: int, person_id: int | None, before: int) -> bool:
     It is added again as it was, with its time and what it rested on, so that it waits for a second look if it did.
     Returns whether there was one.
     """
-    earlier = (adjudication.c.pair_id == pair_id) & (adjudication.c.id < before)
+    earlier = (adjudication.c.cell_id == pair_id) & (adjudication.c.id < before)
     rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()
     by_hand = takewhile(lambda row: row["rule"] in {rule.value for rule in BY_HAND}, rows)
     replaced = next((row for row in by_hand if row["person_id"] != person_id), None)
@@ -220,14 +225,14 @@ _STANDING = (
     select(
         adjudication.c.id,
         adjudication.c.rule,
-        adjudication.c.code,
+        rounds.code_of(adjudication).label("code"),
         adjudication.c.person_id,
         person.c.name,
         adjudication.c.note,
         adjudication.c.flagged,
     )
     .outerjoin(person, person.c.id == adjudication.c.person_id)
-    .where(adjudication.c.pair_id == bindparam("one"))
+    .where(adjudication.c.cell_id == bindparam("one"))
     .order_by(adjudication.c.id.desc())
     .limit(1)
 )
@@ -241,7 +246,7 @@ def standing(tx: Tx, pair_id: int) -> Standing | None:
 
 def _stands() -> ColumnElement[bool]:
     newer = adjudication.alias("newer")
-    overtaken = exists().where(newer.c.pair_id == adjudication.c.pair_id, newer.c.id > adjudication.c.id)
+    overtaken = exists().where(newer.c.cell_id == adjudication.c.cell_id, newer.c.id > adjudication.c.id)
     return and_(~overtaken, adjudication.c.rule != Rule.REOPENED.value)
 
 
@@ -257,7 +262,7 @@ _BY_PERSON = adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
 def pairs_decided(tx: Tx, person_id: int, since: str) -> int:
     """On how many pairs a person has decided, or taken a decision back, since a time."""
     own = (adjudication.c.person_id == person_id) & _BY_PERSON & (adjudication.c.at >= since)
-    return int(tx.execute(select(func.count(adjudication.c.pair_id.distinct())).where(own)).scalar_one())
+    return int(tx.execute(select(func.count(adjudication.c.cell_id.distinct())).where(own)).scalar_one())
 
 
 def newest_times(tx: Tx) -> list[str]:
@@ -268,7 +273,7 @@ def newest_times(tx: Tx) -> list[str]:
 
 def has_decided(tx: Tx, pair_id: int, person_id: int) -> bool:
     """Whether a person has ever decided on a pair."""
-    own = (adjudication.c.pair_id == pair_id) & (adjudication.c.person_id == person_id) & _BY_PERSON
+    own = (adjudication.c.cell_id == pair_id) & (adjudication.c.person_id == person_id) & _BY_PERSON
     return bool(tx.execute(select(exists().where(own))).scalar_one())
 
 
@@ -285,18 +290,20 @@ def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> li
     by_person = adjudication.c.rule == Rule.PERSON.value
     query = (
         select(
-            *(adjudication.c[name] for name in ("id", "pair_id", "rule", "code", "note", "flagged", "at")),
+            *(adjudication.c[name] for name in ("id", "rule", "note", "flagged", "at")),
+            rounds.code_of(adjudication).label("code"),
+            adjudication.c.cell_id.label("pair_id"),
             person.c.name.label("by"),
             hs.c.body.label("hs"),
             hs.c.language.label("hs_language"),
             cn.c.body.label("cn"),
             cn.c.language.label("cn_language"),
         )
-        .join(pair, pair.c.id == adjudication.c.pair_id)
-        .join(hs, hs.c.id == pair.c.hs_id)
-        .join(cn, cn.c.id == pair.c.cn_id)
+        .join(cell, cell.c.id == adjudication.c.cell_id)
+        .join(hs, hs.c.id == cell.c.row_id)
+        .join(cn, cn.c.id == cell.c.column_id)
         .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(_stands(), or_(by_person, ~open_label(adjudication.c.pair_id)))
+        .where(span(tx).holds(adjudication.c.cell_id), _stands(), or_(by_person, ~open_label(adjudication.c.cell_id)))
         .order_by(adjudication.c.id.desc())
         .limit(limit)
     )

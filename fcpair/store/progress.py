@@ -5,39 +5,37 @@ from __future__ import annotations
 from sqlalchemy import delete, func, select
 
 from fcpair.records import Round
-from fcpair.store import dialect, texts
+from fcpair.store import cells, rounds, sides, texts
+from fcpair.store.grids import span
 from fcpair.store.store import Tx
-from fcpair.store.tables import assignment, candidate, neighbour, pair, selected_hs, source_pair, text
+from fcpair.store.tables import assignment, source_pair, text
 
 BUILDING = ("import", "select", "retrieve", "pair", "assign")
-_LABELLING = assignment.c.round == Round.LABEL.value
 
 
 def built(tx: Tx) -> dict[str, int]:
     """How much each building stage has made: corpus rows, selected HS, candidates, pairs, assignments."""
-    made = {
-        "import": select(func.count()).select_from(source_pair),
-        "select": select(func.count()).select_from(selected_hs),
-        "retrieve": select(func.count()).select_from(candidate),
-        "pair": select(func.count()).select_from(pair),
-        "assign": select(func.count()).select_from(assignment).where(_LABELLING),
+    dealt = select(func.count()).select_from(assignment).where(rounds.is_here(tx, Round.LABEL))
+    return {
+        "import": int(tx.execute(select(func.count()).select_from(source_pair)).scalar_one()) + texts.n_unpaired(tx),
+        "select": sides.n_texts(tx, "row"),
+        "retrieve": sides.n_texts(tx, "column"),
+        "pair": cells.n_cells(tx),
+        "assign": int(tx.execute(dealt).scalar_one()),
     }
-    counts = {stage: int(tx.execute(query).scalar_one()) for stage, query in made.items()}
-    return {**counts, "import": counts["import"] + texts.n_unpaired(tx)}
 
 
 def clear_from(tx: Tx, stage: str) -> None:
     """Forget what `stage` and all later building stages made; only for a study without judgements."""
     later = BUILDING[BUILDING.index(stage) :]
-    tx.execute(delete(assignment))
+    tx.execute(delete(assignment).where(span(tx).holds(assignment.c.cell_id)))
     if "pair" in later:
-        dialect.unseal_pairs(tx)
-        tx.execute(delete(pair))
+        cells.clear(tx)
     if "retrieve" in later:
-        tx.execute(delete(neighbour))
-        tx.execute(delete(candidate))
+        sides.clear_neighbours(tx)
+        sides.clear(tx, "column")
     if "select" in later:
-        tx.execute(delete(selected_hs))
+        sides.clear(tx, "row")
     if "import" in later:
         tx.execute(delete(source_pair))
         tx.execute(delete(text))

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from sqlalchemy import Table, exists, func, select
 
 from fcpair.records import Origin, Role, Round, Rule, Status
-from fcpair.store.grids import GRID_ID, corpus_cells
+from fcpair.store import cells, rounds, sides
+from fcpair.store.grids import span
 from fcpair.store.soundness import Found
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, candidate, judgement, pair, person, selected_hs
+from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_, side
 
 
 def _n(tx: Tx, table: Table) -> int:
@@ -23,30 +24,30 @@ def checkers(tx: Tx) -> Found:
     labelled = (
         exists()
         .where(label.c.id == judgement.c.assignment_id, judgement.c.withdraws.is_(None))
-        .where(label.c.round == Round.LABEL.value)
+        .where(label.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
     )
     decided = adjudication.c.rule.in_((Rule.PERSON.value, Rule.IMPORTED.value))
     checks = (
-        select(person.c.name, assignment.c.pair_id)
+        select(person.c.name, assignment.c.cell_id)
         .join(person, person.c.id == assignment.c.person_id)
-        .where(assignment.c.round == Round.VALIDATE.value, assignment.c.status != Status.WITHDRAWN.value)
+        .where(rounds.is_of(Round.VALIDATE), assignment.c.status != Status.WITHDRAWN.value)
     )
-    decides = select(person.c.name, adjudication.c.pair_id).join(person, person.c.id == adjudication.c.person_id)
-    of_check = (assignment.c.pair_id, assignment.c.person_id)
-    of_decision = (adjudication.c.pair_id, adjudication.c.person_id)
+    decides = select(person.c.name, adjudication.c.cell_id).join(person, person.c.id == adjudication.c.person_id)
+    of_check = (assignment.c.cell_id, assignment.c.person_id)
+    of_decision = (adjudication.c.cell_id, adjudication.c.person_id)
     by_them = (of_decision[0] == of_check[0]) & (of_decision[1] == of_check[1])
     queries = (
         (
             "validates",
             "labelled",
-            checks.where(labelled.where(label.c.pair_id == of_check[0], label.c.person_id == of_check[1])),
+            checks.where(labelled.where(label.c.cell_id == of_check[0], label.c.person_id == of_check[1])),
         ),
         ("validates", "decided", checks.where(exists().where(by_them, decided))),
         (
             "decided",
             "labelled",
             decides.where(
-                decided, labelled.where(label.c.pair_id == of_decision[0], label.c.person_id == of_decision[1])
+                decided, labelled.where(label.c.cell_id == of_decision[0], label.c.person_id == of_decision[1])
             ).distinct(),
         ),
     )
@@ -66,9 +67,9 @@ def slots(tx: Tx) -> Found:
     stands = judgement.c.id.is_not(None) & judgement.c.withdraws.is_(None)
     answered, skipped = stands & ~judgement.c.skipped, stands & judgement.c.skipped
     is_ = assignment.c.status
-    label = assignment.c.round == Round.LABEL.value
+    label = rounds.is_of(Round.LABEL)
     query = (
-        select(person.c.name, assignment.c.pair_id, is_)
+        select(person.c.name, assignment.c.cell_id, is_)
         .select_from(assignment)
         .join(person, person.c.id == assignment.c.person_id)
         .outerjoin(judgement, judgement.c.id == newest.scalar_subquery())
@@ -87,20 +88,22 @@ def slots(tx: Tx) -> Found:
     )
 
 
-def codes(tx: Tx, labels: Sequence[int], definite: Sequence[int], verdicts: Sequence[int]) -> Found:
+def codes(tx: Tx, definite: Sequence[int]) -> Found:
     """Every answer is one of its round or a skip, which has none; every decision is a definite label or none."""
-    label = assignment.c.round == Round.LABEL.value
+    asked, given = round_.alias("asked"), round_.alias("given")
+    fits = exists().where(asked.c.id == assignment.c.round_id, answer.c.id == judgement.c.answer_id)
+    fits = fits.where(given.c.id == answer.c.round_id, given.c.grid_id == asked.c.grid_id)
+    fits = fits.where(given.c.counts == asked.c.counts)  # who answered blind may be asked in sight
     wrong = (
-        (judgement.c.skipped != judgement.c.code.is_(None))
+        (judgement.c.skipped != judgement.c.answer_id.is_(None))
         | (judgement.c.withdraws.is_not(None) & ~judgement.c.skipped)
-        | (label & judgement.c.code.not_in(labels))
-        | (~label & judgement.c.code.not_in(verdicts))
-        | judgement.c.own_code.not_in(labels)
-        | assignment.c.round.not_in([one.value for one in Round])
+        | (judgement.c.answer_id.is_not(None) & ~fits)
         | judgement.c.origin.not_in([one.value for one in Origin])
     )
     answers = select(judgement.c.id).join(assignment, assignment.c.id == judgement.c.assignment_id).where(wrong)
-    unknown = adjudication.c.code.not_in(definite) | adjudication.c.rule.not_in([one.value for one in Rule])
+    labels = rounds.labels(tx)
+    possible = [labels[code] for code in definite if code in labels]
+    unknown = adjudication.c.answer_id.not_in(possible) | adjudication.c.rule.not_in([one.value for one in Rule])
     decisions = select(adjudication.c.id).where(unknown)
     roles = select(person.c.name).where(person.c.role.not_in([one.value for one in Role]))
     faults = [
@@ -130,27 +133,20 @@ def consents(tx: Tx) -> Found:
 
 def whole_grid(tx: Tx, *, keep_known: bool) -> Found:
     """The grid is the product of its sides less the pairs of the corpus, each under its number and so only once."""
-    drawn = (
-        select(candidate.c.text_id, func.row_number().over(order_by=candidate.c.position).label("at"))
-        .where(candidate.c.drawn)
-        .subquery()
-    )
-    n_drawn = int(tx.execute(select(func.count()).where(candidate.c.drawn)).scalar_one())
-    before = pair.c.id - 1
+    n_columns = len(sides.texts(tx, "column", drawn=True))
+    rows, columns = cells.ranked(tx, "row"), cells.ranked(tx, "column")
+    before = cell.c.id - span(tx).first - 1
     misplaced = (
-        select(pair.c.id)
-        .outerjoin(selected_hs, selected_hs.c.position == before // max(n_drawn, 1) + 1)
-        .outerjoin(drawn, drawn.c.at == before % max(n_drawn, 1) + 1)
-        .where(
-            selected_hs.c.text_id.is_distinct_from(pair.c.hs_id)
-            | drawn.c.text_id.is_distinct_from(pair.c.cn_id)
-            | (pair.c.grid_id != GRID_ID)
-        )
+        select(cell.c.id)
+        .outerjoin(rows, rows.c.at == before // max(n_columns, 1) + 1)
+        .outerjoin(columns, columns.c.at == before % max(n_columns, 1) + 1)
+        .where(span(tx).holds(cell.c.id))
+        .where(rows.c.text_id.is_distinct_from(cell.c.row_id) | columns.c.text_id.is_distinct_from(cell.c.column_id))
     )
-    n = _n(tx, pair)
+    n = cells.n_cells(tx)
     faults = [f"pair {number} is not the one of its place in the grid" for number in tx.execute(misplaced).scalars()]
-    known = corpus_cells(tx)
-    expected = _n(tx, selected_hs) * n_drawn - (0 if keep_known else len(known))
+    known = 0 if keep_known else len(cells.known(tx))
+    expected = len(sides.texts(tx, "row", drawn=True)) * n_columns - known
     if n and n != expected:
         faults.append(f"the grid has {n:,} pairs, where it should have {expected:,}")
     return Found(n, faults)
@@ -158,13 +154,13 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> Found:
 
 def published_grid(tx: Tx) -> Found:
     """Each pair of a grid that came from a file is one of the two sides, and there once."""
-    outside = pair.c.hs_id.not_in(select(selected_hs.c.text_id)) | pair.c.cn_id.not_in(select(candidate.c.text_id))
-    twice = select(func.max(pair.c.id)).group_by(pair.c.hs_id, pair.c.cn_id).having(func.count() > 1)
+    rows, columns = (select(side.c.text_id).where(sides.of(tx, axis)) for axis in ("row", "column"))
+    inside = span(tx).holds(cell.c.id)
+    outside = cell.c.row_id.not_in(rows) | cell.c.column_id.not_in(columns)
+    twice = select(func.max(cell.c.id)).where(inside).group_by(cell.c.row_id, cell.c.column_id)
+    lost = select(cell.c.id).where(inside, outside)
     faults = [
-        *(
-            f"pair {one} is not of the sides of the grid"
-            for one in tx.execute(select(pair.c.id).where(outside)).scalars()
-        ),
-        *(f"pair {one} is there a second time" for one in tx.execute(twice).scalars()),
+        *(f"pair {one} is not of the sides of the grid" for one in tx.execute(lost).scalars()),
+        *(f"pair {one} is there a second time" for one in tx.execute(twice.having(func.count() > 1)).scalars()),
     ]
-    return Found(_n(tx, pair), faults)
+    return Found(cells.n_cells(tx), faults)

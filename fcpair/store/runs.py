@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from fcpair.records import RunRecord
-from fcpair.store import guidelines
+from fcpair.store import grids, guidelines
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import release, run, study
@@ -18,9 +18,9 @@ OUTCOME = "outcome"
 SECRET_BYTES = 32
 
 
-def add_study(tx: Tx, title: str, guidelines_: str, hs_name: str, cn_name: str) -> None:
+def add_study(tx: Tx, title: str, guidelines_: str) -> None:
     """Note what the study is, with new secrets; there is one row."""
-    row = {"title": title, "hs_name": hs_name, "cn_name": cn_name, "created_at": now()}
+    row = {"title": title, "created_at": now()}
     row |= {"secret": token_hex(SECRET_BYTES), "session_secret": token_hex(SECRET_BYTES)}
     tx.execute(insert(study), [row])
     guidelines.add_version(tx, guidelines_, None)
@@ -29,7 +29,8 @@ def add_study(tx: Tx, title: str, guidelines_: str, hs_name: str, cn_name: str) 
 def study_facts(tx: Tx) -> dict[str, str]:
     """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
     row = tx.execute(select(study)).one()._mapping
-    facts = {name: str(row[name]) for name in ("title", "hs_name", "cn_name", "created_at")}
+    hs_name, cn_name = grids.names(tx)
+    facts = {"title": row["title"], "hs_name": hs_name, "cn_name": cn_name, "created_at": row["created_at"]}
     return {**facts, "guidelines": guidelines.current(tx)[1]}
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
-from fcpair.store.grids import GRID_ID
+from fcpair.store.grids import here
 from fcpair.store.ready import Ready
 from fcpair.store.store import Tx
 from fcpair.store.tables import setting
@@ -16,13 +16,13 @@ from fcpair.store.tables import setting
 
 def of_stage(tx: Tx, stage: str) -> dict[str, Any]:
     """The settings of a stage by their keys, without the stage's name; what is missing has its default."""
-    return {row.key.removeprefix(f"{stage}."): row.value for row in _of_stage(stage).all(tx)}
+    return {row.key.removeprefix(f"{stage}."): row.value for row in _of_stage(stage).all(tx, grid=here(tx))}
 
 
 @cache
 def _of_stage(stage: str) -> Ready:
     """Made once: the policy is asked for at every label."""
-    own = (setting.c.grid_id == GRID_ID) & setting.c.key.startswith(f"{stage}.", autoescape=True)
+    own = (setting.c.grid_id == bindparam("grid")) & setting.c.key.startswith(f"{stage}.", autoescape=True)
     return Ready(select(setting.c.key, setting.c.value).where(own))
 
 
@@ -32,7 +32,7 @@ def put(tx: Tx, stage: str, values: Mapping[str, Any], run_id: int) -> None:
     for name, value in values.items():
         key = f"{stage}.{name}"
         if name not in there:
-            tx.execute(insert(setting).values(grid_id=GRID_ID, key=key, value=value, run_id=run_id))
+            tx.execute(insert(setting).values(grid_id=here(tx), key=key, value=value, run_id=run_id))
         elif there[name] != value:
-            own = (setting.c.grid_id == GRID_ID) & (setting.c.key == key)
+            own = (setting.c.grid_id == here(tx)) & (setting.c.key == key)
             tx.execute(update(setting).where(own).values(value=value, run_id=run_id))

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, bindparam, delete, exists, func, or_, select, true, update
 
 from fcpair.records import Role, Round, Status
-from fcpair.store import dialect
+from fcpair.store import dialect, rounds
+from fcpair.store.grids import here
 from fcpair.store.optouts import OptOut, parse
 from fcpair.store.ready import Ready
 from fcpair.store.rows import insert_rows
@@ -22,7 +23,7 @@ class Slot(NamedTuple):
 
     id: int
     pair_id: int
-    blind: bool
+    round_id: int
 
 
 class Heir(NamedTuple):
@@ -33,23 +34,24 @@ class Heir(NamedTuple):
     opted_out: tuple[OptOut, ...] = ()
 
 
+_TAKEN = ("person_id", "round_id", "position", "replaces")
 _later = assignment.alias("later")
 _VACANT = (
-    select(assignment.c.id, assignment.c.pair_id, assignment.c.blind)
+    select(assignment.c.id, assignment.c.cell_id, assignment.c.round_id)
     .where(
-        assignment.c.round == bindparam("round"),
         or_(*(assignment.c.status == lapsed for lapsed in LAPSED)),
         ~exists().where(_later.c.replaces == assignment.c.id),
     )
     .order_by(assignment.c.id)
 )
-_ALL, _ONE = Ready(_VACANT), Ready(_VACANT.where(assignment.c.id == bindparam("one")))
+_ALL = {kind: Ready(_VACANT.where(rounds.is_given(kind))) for kind in Round}
+_ONE = {kind: Ready(_VACANT.where(rounds.is_given(kind), assignment.c.id == bindparam("one"))) for kind in Round}
 
 
-def vacant(tx: Tx, round_: Round, assignment_id: int | None = None) -> list[Slot]:
+def vacant(tx: Tx, kind: Round, assignment_id: int | None = None) -> list[Slot]:
     """The slots of a round that were skipped or withdrawn and that nobody has taken over yet, or of these one alone."""
     query, given = (_ALL, {}) if assignment_id is None else (_ONE, {"one": assignment_id})
-    return [Slot(*row) for row in query.all(tx, round=round_.value, **given)]
+    return [Slot(*row) for row in query[kind].all(tx, grid=here(tx), **given)]
 
 
 def _load(of_round: ColumnElement[bool]) -> Ready:
@@ -60,18 +62,19 @@ def _load(of_round: ColumnElement[bool]) -> Ready:
     return Ready(query.where(person.c.role == bindparam("role"), person.c.retired_at.is_(None)))
 
 
-_IN_ALL, _IN_ROUND = _load(true()), _load(assignment.c.round == bindparam("round"))
+_IN_ALL, _IN_ROUND = _load(true()), {kind: _load(rounds.is_given(kind)) for kind in Round}
 
 
-def heirs(tx: Tx, role: Role, round_: Round | None = None) -> list[Heir]:
+def heirs(tx: Tx, role: Role, kind: Round | None = None) -> list[Heir]:
     """The active people in a role in the order in which they came, with their load in all rounds or in one."""
-    query, given = (_IN_ALL, {}) if round_ is None else (_IN_ROUND, {"round": round_.value})
+    query, given = (_IN_ALL, {}) if kind is None else (_IN_ROUND[kind], {"grid": here(tx)})
     return [Heir(row.id, row.load, parse(row.opted_out)) for row in query.all(tx, role=role.value, **given)]
 
 
 def fill(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
-    """Give slots to others: `pair_id`, `person_id`, `round`, `position`, `replaces`, `blind`."""
-    insert_rows(tx, assignment, ({**row, "status": Status.OPEN.value} for row in rows))
+    """Give slots to others: `pair_id`, `person_id`, `round_id`, `position`, `replaces`."""
+    named = ({"cell_id": row["pair_id"], **{name: row[name] for name in _TAKEN}} for row in rows)
+    insert_rows(tx, assignment, ({**row, "status": Status.OPEN.value} for row in named))
 
 
 def successors(tx: Tx, ids: list[int]) -> dict[int, int]:

@@ -12,26 +12,39 @@ from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from fcpair.errors import StudyError
-from fcpair.store import chain, checksums, dialect, extent, schema
+from fcpair.store import cells, chain, checksums, dialect, extent, schema
 from fcpair.store.chain import NOBODY, START, Chain, Head
 from fcpair.store.store import Store, Tx
 from fcpair.store.tables import (
     adjudication,
+    answer,
     assignment,
+    cell,
     grid,
     guideline,
     judgement,
     metadata,
-    pair,
     person,
     receipt,
     release,
+    round_,
     run,
     text,
 )
 
 APPEND_ONLY = (judgement, adjudication)
-NUMBERED = (text, grid, guideline, person, run, judgement, adjudication, release)  # from 1, with no number left out
+NUMBERED = (
+    text,
+    grid,
+    round_,
+    answer,
+    guideline,
+    person,
+    run,
+    judgement,
+    adjudication,
+    release,
+)  # from 1, with no number left out
 
 
 class Found(NamedTuple):
@@ -122,8 +135,8 @@ def _shape(kind: Any, nullable: bool | None) -> tuple[str, bool]:
 def protection(tx: Tx) -> Found:
     """Answers and decisions are append-only, and the grid is sealed once it is made; nothing else acts on a change."""
     wanted = {name: sql for table in APPEND_ONLY for name, sql in dialect.protection(table.name).items()}
-    if tx.execute(select(exists().select_from(pair))).scalar_one():
-        wanted[dialect.SEALED] = dialect.SEAL
+    if spans := cells.sealed(tx):
+        wanted[dialect.SEAL] = dialect.seal_of(spans)
     there = dialect.triggers(tx)
     faults = [
         f"the trigger `{name}` {'is another one' if name in there else 'is missing'}"
@@ -136,7 +149,7 @@ def protection(tx: Tx) -> Found:
 
 def references(tx: Tx) -> Found:
     """Whatever a row refers to is there. The pairs of the grid are held against its sides instead, which says more."""
-    of = [table for table in metadata.sorted_tables if table is not pair and table.foreign_keys]
+    of = [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys]
     faults = [
         f"row {number} of `{table.name}` refers to a row of `{missing}` that is not there"
         for table in of
@@ -191,7 +204,7 @@ def _fits(before: Any, says: tuple[Any, ...], digest: Any) -> bool:
 
 
 def _misfit(of: Chain, says: tuple[Any, ...], whose: str, at: int) -> str:
-    pair_id = dict(zip((*of.says, *of.of_cell), says, strict=True))["pair_id"]
+    pair_id = dict(zip((*of.says, *of.of_cell), says, strict=True))["cell_id"]
     return (
         f"{of.kind} {at:,} of {whose} (row {says[0]}, pair {pair_id}) does not fit: it or the one before it was "
         "changed, put elsewhere or deleted"
@@ -204,10 +217,11 @@ def _at_the_end(of: Chain, whose: str, end: Head, noted: Head) -> list[str]:
     return [] if end == noted else [f"the newest {of.kind} of {whose} is not the one that was noted"]
 
 
-def unchanged(tx: Tx, table: Table) -> Found:
+def unchanged(tx: Tx, *tables: Table) -> Found:
     """Each row of what answers rest on fits its checksum."""
-    n, wrong, marks = checksums.misfits(tx, table)
-    return Found(n, [f"{table.name} {number} was changed" for number in wrong], marks)
+    found = [(table.name, *checksums.misfits(tx, table)) for table in tables]
+    faults = [f"{name} {number} was changed" for name, _, wrong, _ in found for number in wrong]
+    return Found(sum(n for _, n, _, _ in found), faults, [mark for *_, marks in found for mark in marks])
 
 
 def receipts(tx: Tx) -> Found:

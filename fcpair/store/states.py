@@ -11,15 +11,16 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Select, case, exists, func, select
+from sqlalchemy import Select, bindparam, case, exists, func, select
 
 from fcpair.records import BY_HAND, PairState, Round
-from fcpair.store import dialect
+from fcpair.store import dialect, rounds
+from fcpair.store.grids import span
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, judgement
 
 ASKED = "asked"
-_LABELLING = assignment.c.round == Round.LABEL.value
+_LABELLING = rounds.is_of(Round.LABEL)
 
 
 def pair_states(tx: Tx, codes: Sequence[int], pair_ids: Sequence[int] | None = None) -> Iterator[PairState]:
@@ -27,33 +28,40 @@ def pair_states(tx: Tx, codes: Sequence[int], pair_ids: Sequence[int] | None = N
 
     `codes` are those of the scheme, in its order.
     """
-    query = _states(tuple(codes), some=pair_ids is not None)
-    given = {} if pair_ids is None else {ASKED: dialect.as_list(pair_ids)}
+    answers = rounds.labels(tx)
+    query = _states(tuple(answers[code] for code in codes), some=pair_ids is not None)
+    given: dict[str, Any] = dict(zip(("first", "last"), span(tx), strict=True))
+    given |= {} if pair_ids is None else {ASKED: dialect.as_list(pair_ids)}
     for row in tx.execution_options(stream_results=True).execute(query, given):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
 
 @cache
-def _states(codes: tuple[int, ...], *, some: bool) -> Select[Any]:
+def _states(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
     newer, later = judgement.alias("newer"), adjudication.alias("later")
     newest = select(func.max(newer.c.id)).where(newer.c.assignment_id == assignment.c.id).correlate(assignment)
-    counts = [func.count(case((judgement.c.code == code, 1))).label(f"n{code}") for code in codes]
+    counts = [func.count(case((judgement.c.answer_id == one, 1))).label(f"n{one}") for one in answer_ids]
     labels = (
-        select(assignment.c.pair_id, *counts)
+        select(assignment.c.cell_id, *counts)
         .select_from(assignment)
         .join(judgement, judgement.c.id == newest.scalar_subquery())
-        .where(_LABELLING)
-        .group_by(assignment.c.pair_id)
+        .where(_LABELLING, assignment.c.cell_id.between(bindparam("first"), bindparam("last")))
+        .group_by(assignment.c.cell_id)
     )
     if some:
-        labels = labels.where(assignment.c.pair_id.in_(dialect.listed_as(ASKED)))
+        labels = labels.where(assignment.c.cell_id.in_(dialect.listed_as(ASKED)))
     each = labels.subquery()
-    last = select(func.max(later.c.id)).where(later.c.pair_id == each.c.pair_id).correlate(each)
+    last = select(func.max(later.c.id)).where(later.c.cell_id == each.c.cell_id).correlate(each)
     return (
-        select(each.c.pair_id, adjudication.c.rule, adjudication.c.code, *(each.c[f"n{code}"] for code in codes))
+        select(
+            each.c.cell_id,
+            adjudication.c.rule,
+            rounds.code_of(adjudication),
+            *(each.c[f"n{one}"] for one in answer_ids),
+        )
         .select_from(each)
         .outerjoin(adjudication, adjudication.c.id == last.scalar_subquery())
-        .order_by(each.c.pair_id)
+        .order_by(each.c.cell_id)
     )
 
 
@@ -75,19 +83,25 @@ def answered_since(tx: Tx, pair_ids: Sequence[int] | None = None) -> Iterator[tu
 @cache
 def _relabelled(*, some: bool) -> Select[Any]:
     later = adjudication.alias("later")
-    overtaken = exists().where(later.c.pair_id == adjudication.c.pair_id, later.c.id > adjudication.c.id)
+    overtaken = exists().where(later.c.cell_id == adjudication.c.cell_id, later.c.id > adjudication.c.id)
     newer, slot = judgement.alias("newer"), assignment.alias("slot")
     relabelled = (
         exists()
         .where(newer.c.assignment_id == slot.c.id, newer.c.id > adjudication.c.seen_judgement)
-        .where(slot.c.pair_id == adjudication.c.pair_id, slot.c.round == Round.LABEL.value)
+        .where(slot.c.cell_id == adjudication.c.cell_id, slot.c.round_id == assignment.c.round_id)
     )
     query = (
-        select(adjudication.c.pair_id, adjudication.c.seen_judgement, judgement.c.id, assignment.c.id, judgement.c.code)
+        select(
+            adjudication.c.cell_id,
+            adjudication.c.seen_judgement,
+            judgement.c.id,
+            assignment.c.id,
+            rounds.code_of(judgement),
+        )
         .select_from(adjudication)
-        .join(assignment, assignment.c.pair_id == adjudication.c.pair_id)
+        .join(assignment, assignment.c.cell_id == adjudication.c.cell_id)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
         .where(_LABELLING, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), ~overtaken, relabelled)
-        .order_by(adjudication.c.pair_id, judgement.c.id)
+        .order_by(adjudication.c.cell_id, judgement.c.id)
     )
-    return query.where(adjudication.c.pair_id.in_(dialect.listed_as(ASKED))) if some else query
+    return query.where(adjudication.c.cell_id.in_(dialect.listed_as(ASKED))) if some else query

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from pathlib import Path
 from time import monotonic
 from weakref import finalize
@@ -28,11 +29,19 @@ class Store:
     def __init__(self, file: StudyFile, engine: Engine | None = None) -> None:
         self._file = file
         self._engine = engine or file.engine()
-        self._writing = Turns()
-        self._patience_s: float = dialect.PATIENCE_S
+        self._writing = Turns(dialect.PATIENCE_S)
+        self._whole: Store | None = None
+        self._grid = 1
         self.place = file.place
         if engine is None:
             finalize(self, file.close)  # who forgets to close it leaves one file, too
+
+    def on(self, grid_id: int) -> Store:
+        """The same database, with transactions that are about one of its grids; without this, about the first."""
+        one = copy(self)
+        one._whole = self._whole or self  # which is closed when nobody has either any more
+        one._grid = grid_id
+        return one
 
     @classmethod
     def create(cls, path: Path, fill: Callable[[Tx], object]) -> Store:
@@ -147,7 +156,7 @@ class Store:
         for _ in range(SHARE_TRIES):
             with self._translated():
                 if self._file.share():
-                    self._patience_s = SHARED_PATIENCE_S
+                    self._writing.patience_s = SHARED_PATIENCE_S
                     return
             time.sleep(SHARE_WAIT_S)
         raise StudyError(
@@ -189,7 +198,7 @@ class Store:
         another in the database, some wait very long. Where another thread or process writes for longer than one waits,
         BusyError is raised; without `wait`, at once.
         """
-        until = monotonic() + (self._patience_s if wait else 0)
+        until = monotonic() + (self._writing.patience_s if wait else 0)
         if not self._writing.take(max(until - monotonic(), 0), first=first):
             raise self._busy()
         try:
@@ -216,7 +225,7 @@ class Store:
                     conn.commit()
                 try:
                     dialect.begin(conn, write=write, patience_s=patience_s)
-                    yield conn
+                    yield conn.execution_options(grid=self._grid)
                     conn.commit()
                 finally:
                     conn.rollback()

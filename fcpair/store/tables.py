@@ -18,6 +18,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    true,
 )
 from sqlalchemy import text as sql
 
@@ -44,8 +45,6 @@ study = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("title", Text, nullable=False),
-    Column("hs_name", Text, nullable=False),
-    Column("cn_name", Text, nullable=False),
     Column("created_at", String(32), nullable=False),
     Column("secret", String(64), nullable=False),  # what is drawn from it must stay: orders, numbers, the cookie's name
     Column("session_secret", String(64), nullable=False),  # what sessions are signed with, until it is renewed
@@ -96,30 +95,16 @@ source_pair = Table(
     Index(None, "hs_id", "cn_id"),
 )
 
-selected_hs = Table(
-    "selected_hs",
-    metadata,
-    Column("position", Integer, primary_key=True),
-    Column("text_id", ForeignKey("text.id"), nullable=False, unique=True),
-)
-
 # What brought candidates in: a source CN whose neighbours they are (`run` is empty), or an HS for which a run has them.
 neighbour = Table(
     "neighbour",
     metadata,
+    Column("grid_id", ForeignKey("grid.id"), primary_key=True),
     Column("source_id", ForeignKey("text.id"), primary_key=True),
     Column("run", Text, primary_key=True),
     Column("rank", Integer, primary_key=True),
     Column("cn_id", ForeignKey("text.id"), nullable=False),
     Column("score", Float, nullable=False),
-)
-
-candidate = Table(
-    "candidate",
-    metadata,
-    Column("position", Integer, primary_key=True),
-    Column("text_id", ForeignKey("text.id"), nullable=False, unique=True),
-    Column("drawn", Boolean, nullable=False),
 )
 
 grid = Table(
@@ -128,20 +113,65 @@ grid = Table(
     Column("id", Integer, primary_key=True),
     Column("name", String(64), nullable=False, unique=True),
     Column("row_kind", String(16), nullable=False),
+    Column("row_name", Text, nullable=False),
     Column("column_kind", String(16), nullable=False),
-    Column("scheme", JSON, nullable=False),
+    Column("column_name", Text, nullable=False),
     _checksum(),
 )
 
-# No unique constraint here: an index on every cell would more than double the time to write a large grid. The
-# pairs are written in one statement from two sets that have primary keys, and then sealed (see dialect.py).
-pair = Table(
-    "pair",
+# The rows (axis `row`) and the columns (axis `column`) of a grid, in their order; what is not `drawn` stays out of it.
+side = Table(
+    "side",
+    metadata,
+    Column("grid_id", ForeignKey("grid.id"), primary_key=True),
+    Column("axis", String(8), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("text_id", ForeignKey("text.id"), nullable=False),
+    Column("drawn", Boolean, nullable=False, server_default=true()),
+    UniqueConstraint("grid_id", "axis", "text_id"),
+)
+
+# The grid of a cell, and its number there, are both in its id, see cells.py. No unique constraint here: an index on
+# every cell would more than double the time to write a large grid. The cells are written in one statement from two
+# sides that have primary keys, and then sealed (see dialect.py).
+cell = Table(
+    "cell",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("row_id", ForeignKey("text.id"), nullable=False),
+    Column("column_id", ForeignKey("text.id"), nullable=False),
+)
+
+# A form put on the cells of a grid: who answers it, by role; which round's decisions it `checks`, if any; whether what
+# is answered `counts` for decisions and tiers; and `options` that change nothing of what an answer is.
+round_ = Table(
+    "round",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("grid_id", ForeignKey("grid.id"), nullable=False),
-    Column("hs_id", ForeignKey("text.id"), nullable=False),
-    Column("cn_id", ForeignKey("text.id"), nullable=False),
+    Column("name", String(64), nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("form", Text, nullable=False),
+    Column("checks", ForeignKey("round.id")),
+    Column("counts", Boolean, nullable=False),
+    Column("blind", Boolean, nullable=False),  # shown without what was decided
+    Column("options", JSON, nullable=False),
+    _checksum(),
+    UniqueConstraint("grid_id", "name"),
+)
+
+# A distinct answer of a round, once; `code` stands for it in arrays, where the round asks one closed question.
+answer = Table(
+    "answer",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("round_id", ForeignKey("round.id"), nullable=False),
+    Column("digest", String(64), nullable=False),  # the same for answers that are the same
+    Column("value", Text, nullable=False),
+    Column("code", Integer),
+    Column("text_id", ForeignKey("text.id")),  # what was written
+    _checksum(),
+    UniqueConstraint("round_id", "digest"),
 )
 
 person = Table(
@@ -183,16 +213,15 @@ assignment = Table(
     "assignment",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("pair_id", ForeignKey("pair.id"), nullable=False),
+    Column("cell_id", ForeignKey("cell.id"), nullable=False),
     Column("person_id", ForeignKey("person.id"), nullable=False),
-    Column("round", String(16), nullable=False),
+    Column("round_id", ForeignKey("round.id"), nullable=False),
     Column("position", Integer, nullable=False),
     Column("status", String(16), nullable=False),
     Column("replaces", ForeignKey("assignment.id"), unique=True),
     Column("answered_at", String(32)),  # online, the last time: what a person has read today, and at what pace
-    Column("blind", Boolean, nullable=False, server_default=false()),  # to a validator: shown without the label
-    UniqueConstraint("pair_id", "person_id", "round"),
-    Index(None, "person_id", "round", "status", "position"),
+    UniqueConstraint("cell_id", "person_id", "round_id"),
+    Index(None, "person_id", "round_id", "status", "position"),
     Index(None, "person_id", "answered_at"),
     sqlite_autoincrement=True,  # a page may still hold a number whose row is gone: it must not come to mean another
 )
@@ -203,8 +232,7 @@ judgement = Table(
     Column("id", Integer, primary_key=True),
     Column("assignment_id", ForeignKey("assignment.id"), nullable=False),
     Column("skipped", Boolean, nullable=False),
-    Column("code", Integer),
-    Column("own_code", Integer),
+    Column("answer_id", ForeignKey("answer.id")),
     Column("adjudication_id", ForeignKey("adjudication.id")),
     Column("origin", String(16), nullable=False),
     Column("seconds", Float),
@@ -214,7 +242,7 @@ judgement = Table(
     Column("run_id", ForeignKey("run.id")),  # the run that brought it; online, and before schema 0003, none
     Column("withdraws", ForeignKey("judgement.id")),  # an answer that this row takes back, putting none in its place
     Column("digest", LargeBinary, nullable=False, server_default=_NONE),  # see chain.py
-    CheckConstraint("skipped = (code IS NULL)", name="answer_or_skip"),
+    CheckConstraint("skipped = (answer_id IS NULL)", name="answer_or_skip"),
     CheckConstraint("withdraws IS NULL OR skipped", name="withdrawal_or_answer"),
     Index(None, "assignment_id"),
 )
@@ -223,9 +251,9 @@ adjudication = Table(
     "adjudication",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("pair_id", ForeignKey("pair.id"), nullable=False),
+    Column("cell_id", ForeignKey("cell.id"), nullable=False),
     Column("rule", String(16), nullable=False),
-    Column("code", Integer),
+    Column("answer_id", ForeignKey("answer.id")),
     Column("person_id", ForeignKey("person.id")),
     Column("note", Text, nullable=False),
     Column("at", String(32), nullable=False),
@@ -234,7 +262,7 @@ adjudication = Table(
     # an answer from a file has the time at which it was given.
     Column("seen_judgement", Integer, nullable=False, server_default="0"),
     Column("digest", LargeBinary, nullable=False, server_default=_NONE),  # see chain.py
-    Index(None, "pair_id"),
+    Index(None, "cell_id"),
     Index(None, "person_id"),
 )
 

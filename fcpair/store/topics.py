@@ -13,7 +13,7 @@ from fcpair.records import Status
 from fcpair.store import dialect
 from fcpair.store.optouts import OptOut, split_topics
 from fcpair.store.store import Tx
-from fcpair.store.tables import assignment, pair, text
+from fcpair.store.tables import assignment, cell, text
 
 
 def _values(column: str) -> Select[Any]:
@@ -26,7 +26,7 @@ def _texts_of(column: str, values: Collection[str], among: ColumnElement[bool]) 
     """Whether one side of a pair has one of these values in a metadata column."""
     value = text.c.meta[column].as_string()
     meant = select(text.c.id).where(value.in_(sorted(values)), among).scalar_subquery()
-    return or_(pair.c.hs_id.in_(meant), pair.c.cn_id.in_(meant))
+    return or_(cell.c.row_id.in_(meant), cell.c.column_id.in_(meant))
 
 
 def _about(tx: Tx, opted_out: Sequence[OptOut], among: ColumnElement[bool] | None = None) -> ColumnElement[bool]:
@@ -43,17 +43,17 @@ def _about(tx: Tx, opted_out: Sequence[OptOut], among: ColumnElement[bool] | Non
 def pairs_about(tx: Tx, opted_out: Sequence[OptOut], pair_ids: list[int] | None = None) -> list[int]:
     """The pairs of the grid, or those of these few, that hold what somebody has opted out of."""
     if pair_ids is None:
-        return list(tx.execute(select(pair.c.id).where(_about(tx, opted_out)).order_by(pair.c.id)).scalars())
-    asked = pair.c.id.in_(dialect.listed(pair_ids))
-    sides = select(pair.c.hs_id).where(asked).union(select(pair.c.cn_id).where(asked)).scalar_subquery()
+        return list(tx.execute(select(cell.c.id).where(_about(tx, opted_out)).order_by(cell.c.id)).scalars())
+    asked = cell.c.id.in_(dialect.listed(pair_ids))
+    sides = select(cell.c.row_id).where(asked).union(select(cell.c.column_id).where(asked)).scalar_subquery()
     about = _about(tx, opted_out, text.c.id.in_(sides))
-    return list(tx.execute(select(pair.c.id).where(asked, about).order_by(pair.c.id)).scalars())
+    return list(tx.execute(select(cell.c.id).where(asked, about).order_by(cell.c.id)).scalars())
 
 
 def _open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> ColumnElement[bool]:
-    about = select(pair.c.id).where(_about(tx, opted_out)).scalar_subquery()
+    about = select(cell.c.id).where(_about(tx, opted_out)).scalar_subquery()
     open_ = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
-    return open_ & assignment.c.pair_id.in_(about)
+    return open_ & assignment.c.cell_id.in_(about)
 
 
 def n_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
@@ -76,8 +76,8 @@ def return_about(tx: Tx, person_id: int, before: Sequence[OptOut], now: Sequence
     later = assignment.alias("later")
     free = ~exists().where(later.c.replaces == assignment.c.id)
     mine = (assignment.c.person_id == person_id) & (assignment.c.status == Status.WITHDRAWN.value)
-    about = select(pair.c.id).where(_about(tx, before), ~_about(tx, now)).scalar_subquery()
-    change = update(assignment).where(mine, free, assignment.c.pair_id.in_(about))
+    about = select(cell.c.id).where(_about(tx, before), ~_about(tx, now)).scalar_subquery()
+    change = update(assignment).where(mine, free, assignment.c.cell_id.in_(about))
     return tx.execute(change.values(status=Status.OPEN.value)).rowcount
 
 
@@ -86,7 +86,7 @@ def topics(tx: Tx, column: str, split: str) -> list[str]:
 
     Of several ways to write a topic, the first in the alphabet is taken.
     """
-    used = select(pair.c.hs_id).union(select(pair.c.cn_id)).scalar_subquery()
+    used = select(cell.c.row_id).union(select(cell.c.column_id)).scalar_subquery()
     found: dict[str, str] = {}
     for value in tx.execute(_values(column).where(text.c.id.in_(used))).scalars():
         for key, written in split_topics(value, split).items():
@@ -101,9 +101,9 @@ def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[st
     query = (
         select(*sides, func.count())
         .select_from(assignment)
-        .join(pair, pair.c.id == assignment.c.pair_id)
-        .join(hs, hs.c.id == pair.c.hs_id)
-        .join(cn, cn.c.id == pair.c.cn_id)
+        .join(cell, cell.c.id == assignment.c.cell_id)
+        .join(hs, hs.c.id == cell.c.row_id)
+        .join(cn, cn.c.id == cell.c.column_id)
         .where(assignment.c.person_id == person_id, assignment.c.status == Status.OPEN.value)
         .group_by(*sides)
     )

@@ -12,8 +12,9 @@ from typing import NamedTuple
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import aliased
 
+from fcpair.store import rounds
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, judgement, pair, person, run, text
+from fcpair.store.tables import adjudication, assignment, cell, judgement, person, round_, run, text
 
 Marks = tuple[int, int, int]
 
@@ -55,10 +56,10 @@ class Answers:
 
     def __iter__(self) -> Iterator[Given]:
         rows = zip(*self._numbers, *self._words, self._seconds, self._skipped, pairwise(self._ends), strict=True)
-        for who, slot, pair_id, hs, cn, round_, origin, seconds, skipped, (begin, end) in rows:
+        for who, slot, pair_id, hs, cn, kind, origin, seconds, skipped, (begin, end) in rows:
             at = self._times[begin:end].decode()
             known = None if isnan(seconds) else seconds
-            yield Given(who, round_, slot, pair_id, hs, cn, known, origin, at, bool(skipped))
+            yield Given(who, kind, slot, pair_id, hs, cn, known, origin, at, bool(skipped))
 
 
 class Decision(NamedTuple):
@@ -104,11 +105,11 @@ def answers(tx: Tx) -> Answers:
     query = (
         select(
             assignment.c.person_id,
-            assignment.c.round,
+            rounds.KIND,
             judgement.c.assignment_id,
-            assignment.c.pair_id,
-            pair.c.hs_id,
-            pair.c.cn_id,
+            assignment.c.cell_id,
+            cell.c.row_id,
+            cell.c.column_id,
             judgement.c.seconds,
             judgement.c.origin,
             judgement.c.at,
@@ -116,7 +117,8 @@ def answers(tx: Tx) -> Answers:
         )
         .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .join(pair, pair.c.id == assignment.c.pair_id)
+        .join(cell, cell.c.id == assignment.c.cell_id)
+        .join(round_, round_.c.id == assignment.c.round_id)
         .where(judgement.c.withdraws.is_(None))
         .order_by(judgement.c.id)
     )
@@ -128,11 +130,11 @@ def answers(tx: Tx) -> Answers:
 
 def decisions_by_people(tx: Tx) -> list[Decision]:
     """Every decision that somebody made or took back, oldest first; one that stands again was made once."""
-    columns = (adjudication.c.person_id, adjudication.c.pair_id, pair.c.hs_id, adjudication.c.rule, adjudication.c.at)
+    columns = (adjudication.c.person_id, adjudication.c.cell_id, cell.c.row_id, adjudication.c.rule, adjudication.c.at)
     query = (
         select(*columns)
         .select_from(adjudication)
-        .join(pair, pair.c.id == adjudication.c.pair_id)
+        .join(cell, cell.c.id == adjudication.c.cell_id)
         .where(adjudication.c.person_id.is_not(None))
         .group_by(*columns)
         .order_by(func.min(adjudication.c.id))
@@ -143,14 +145,14 @@ def decisions_by_people(tx: Tx) -> list[Decision]:
 def flags(tx: Tx) -> list[Flagged]:
     """Every decision that was flagged because the guidelines should say more, newest first."""
     hs, cn, newer, twin = aliased(text), aliased(text), adjudication.alias("newer"), adjudication.alias("twin")
-    same = (twin.c[name] == adjudication.c[name] for name in ("pair_id", "person_id", "at", "flagged"))
+    same = (twin.c[name] == adjudication.c[name] for name in ("cell_id", "person_id", "at", "flagged"))
     stands_again = exists().where(*same, twin.c.id > adjudication.c.id)
-    newest = select(func.max(newer.c.id)).where(newer.c.pair_id == adjudication.c.pair_id).scalar_subquery()
+    newest = select(func.max(newer.c.id)).where(newer.c.cell_id == adjudication.c.cell_id).scalar_subquery()
     query = (
         select(
-            adjudication.c.pair_id,
+            adjudication.c.cell_id,
             adjudication.c.rule,
-            adjudication.c.code,
+            rounds.code_of(adjudication),
             person.c.name,
             adjudication.c.note,
             adjudication.c.at,
@@ -159,9 +161,9 @@ def flags(tx: Tx) -> list[Flagged]:
             cn.c.body,
         )
         .select_from(adjudication)
-        .join(pair, pair.c.id == adjudication.c.pair_id)
-        .join(hs, hs.c.id == pair.c.hs_id)
-        .join(cn, cn.c.id == pair.c.cn_id)
+        .join(cell, cell.c.id == adjudication.c.cell_id)
+        .join(hs, hs.c.id == cell.c.row_id)
+        .join(cn, cn.c.id == cell.c.column_id)
         .outerjoin(person, person.c.id == adjudication.c.person_id)
         .where(adjudication.c.flagged, ~stands_again)
         .order_by(adjudication.c.id.desc())

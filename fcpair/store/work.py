@@ -8,11 +8,12 @@ from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
-from fcpair.store import dialect
+from fcpair.store import dialect, rounds
+from fcpair.store.grids import here
 from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, insert_rows, records
 from fcpair.store.store import Tx
-from fcpair.store.tables import assignment, pair, person, text
+from fcpair.store.tables import assignment, cell, person, round_, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,34 +22,38 @@ LAPSED = (Status.SKIPPED.value, Status.WITHDRAWN.value)
 LOAD = (Status.DONE.value, Status.OPEN.value)  # what somebody has done and will do
 
 
-def add_assignments(tx: Tx, assignments: pd.DataFrame, round_: Round) -> None:
+def add_assignments(tx: Tx, assignments: pd.DataFrame, kind: Round) -> None:
     """Give out pairs: `pair_id`, `person_id`, `position`, `status`; `replaces` where a slot is filled again; `blind`
     where it is to be validated.
     """
-    insert_rows(tx, assignment, records(assignments.assign(round=round_.value)))
+    of = rounds.ids(tx, kind)
+    round_id = assignments["blind"].astype(bool).map(of) if "blind" in assignments.columns else of[False]
+    rows = assignments.rename(columns={"pair_id": "cell_id"}).drop(columns="blind", errors="ignore")
+    insert_rows(tx, assignment, records(rows.assign(round_id=round_id)))
 
 
-def assignments(tx: Tx, round_: Round) -> pd.DataFrame:
+def assignments(tx: Tx, kind: Round) -> pd.DataFrame:
     """All assignments of a round: `id`, `pair_id`, `person_id`, `position`, `status`, `blind`, `hs_id`, `cn_id`."""
     query = (
         select(
             assignment.c.id,
-            assignment.c.pair_id,
+            assignment.c.cell_id.label("pair_id"),
             assignment.c.person_id,
             assignment.c.position,
             assignment.c.status,
-            assignment.c.blind,
-            pair.c.hs_id,
-            pair.c.cn_id,
+            round_.c.blind,
+            cell.c.row_id.label("hs_id"),
+            cell.c.column_id.label("cn_id"),
         )
-        .join(pair, pair.c.id == assignment.c.pair_id)
-        .where(assignment.c.round == round_.value)
+        .join(cell, cell.c.id == assignment.c.cell_id)
+        .join(round_, round_.c.id == assignment.c.round_id)
+        .where(rounds.is_here(tx, kind))
         .order_by(assignment.c.id)
     )
     return frame(tx, query).astype({"blind": bool})
 
 
-def open_work(tx: Tx, round_: Round) -> pd.DataFrame:
+def open_work(tx: Tx, kind: Round) -> pd.DataFrame:
     """What people still have to do, shard by shard in its order.
 
     Columns: `id`, `annotator` (pseudonym), `position`, `pair_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
@@ -59,27 +64,28 @@ def open_work(tx: Tx, round_: Round) -> pd.DataFrame:
             assignment.c.id,
             person.c.name.label("annotator"),
             assignment.c.position,
-            assignment.c.pair_id,
-            assignment.c.blind,
-            pair.c.hs_id,
-            pair.c.cn_id,
+            assignment.c.cell_id.label("pair_id"),
+            round_.c.blind,
+            cell.c.row_id.label("hs_id"),
+            cell.c.column_id.label("cn_id"),
             hs.c.body.label("hs"),
             cn.c.body.label("cn"),
         )
         .join(person, person.c.id == assignment.c.person_id)
-        .join(pair, pair.c.id == assignment.c.pair_id)
-        .join(hs, hs.c.id == pair.c.hs_id)
-        .join(cn, cn.c.id == pair.c.cn_id)
-        .where(assignment.c.round == round_.value, assignment.c.status == Status.OPEN.value)
+        .join(cell, cell.c.id == assignment.c.cell_id)
+        .join(round_, round_.c.id == assignment.c.round_id)
+        .join(hs, hs.c.id == cell.c.row_id)
+        .join(cn, cn.c.id == cell.c.column_id)
+        .where(rounds.is_here(tx, kind), assignment.c.status == Status.OPEN.value)
         .order_by(person.c.id, assignment.c.position)
     )
     return frame(tx, query).astype({"blind": bool})
 
 
-def dealt(tx: Tx, round_: Round) -> pd.DataFrame:
+def dealt(tx: Tx, kind: Round) -> pd.DataFrame:
     """Who was dealt what to begin with, before anything found new hands: `pair_id`, `person_id`."""
-    query = select(assignment.c.pair_id, assignment.c.person_id)
-    return frame(tx, query.where(assignment.c.round == round_.value, assignment.c.replaces.is_(None)))
+    query = select(assignment.c.cell_id.label("pair_id"), assignment.c.person_id)
+    return frame(tx, query.where(rounds.is_here(tx, kind), assignment.c.replaces.is_(None)))
 
 
 def lapsed(tx: Tx, ids: list[int]) -> list[int]:
@@ -98,12 +104,13 @@ def set_status(tx: Tx, ids: list[int], statuses: list[str]) -> None:
 def ask_again(tx: Tx, ids: list[int], *, blind: bool) -> None:
     """Open assignments of validators again, who see the label this time or do not."""
     change = update(assignment).where(assignment.c.id.in_(dialect.listed(ids)))
-    tx.execute(change.values(status=Status.OPEN.value, blind=blind))
+    tx.execute(change.values(status=Status.OPEN.value, round_id=rounds.ids(tx, Round.VALIDATE)[blind]))
 
 
 def kinds(tx: Tx, person_id: int | None = None) -> set[bool]:
     """Whether what was dealt to validators, or to one of them, is blind: one of both, both, or none of them."""
-    query = select(assignment.c.blind).where(assignment.c.round == Round.VALIDATE.value).distinct()
+    query = select(round_.c.blind).where(round_.c.checks.is_not(None), round_.c.grid_id == here(tx)).distinct()
+    query = query.join(assignment, assignment.c.round_id == round_.c.id)
     return set(tx.execute(query if person_id is None else query.where(assignment.c.person_id == person_id)).scalars())
 
 
@@ -120,38 +127,42 @@ def newest_times(tx: Tx) -> list[str]:
     return [at for at in tx.execute(query).scalars() if at is not None]
 
 
-_LAST = Ready(
-    select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
-    .where(assignment.c.round == bindparam("round"), assignment.c.person_id.in_(dialect.listed_as("people")))
-    .group_by(assignment.c.person_id)
-)
+_LAST = {
+    kind: Ready(
+        select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
+        .where(rounds.is_given(kind), assignment.c.person_id.in_(dialect.listed_as("people")))
+        .group_by(assignment.c.person_id)
+    )
+    for kind in Round
+}
 
 
-def last_positions(tx: Tx, round_: Round, person_ids: list[int]) -> dict[int, int]:
+def last_positions(tx: Tx, kind: Round, person_ids: list[int]) -> dict[int, int]:
     """The last position of the shards of these people, as far as they have one."""
-    found = _LAST.all(tx, round=round_.value, people=dialect.as_list(person_ids))
+    found = _LAST[kind].all(tx, grid=here(tx), people=dialect.as_list(person_ids))
     return {row.person_id: row.last for row in found}
 
 
 def counts(tx: Tx) -> pd.DataFrame:
     """How many assignments there are: `round`, `person_id`, `status`, `n`."""
-    columns = (assignment.c.round, assignment.c.person_id, assignment.c.status)
-    return frame(tx, select(*columns, func.count().label("n")).group_by(*columns).order_by(*columns))
+    columns = (rounds.KIND.label("round"), assignment.c.person_id, assignment.c.status)
+    query = select(*columns, func.count().label("n")).join(round_, round_.c.id == assignment.c.round_id)
+    return frame(tx, query.where(round_.c.grid_id == here(tx)).group_by(*columns).order_by(*columns))
 
 
 def labels_per_pair(tx: Tx) -> dict[int, int]:
     """How many pairs were given to so many annotators, not counting work that lapsed."""
     given = (
         select(func.count().label("n"))
-        .where(assignment.c.round == Round.LABEL.value, assignment.c.status.not_in(LAPSED))
-        .group_by(assignment.c.pair_id)
+        .where(rounds.is_here(tx, Round.LABEL), assignment.c.status.not_in(LAPSED))
+        .group_by(assignment.c.cell_id)
         .subquery()
     )
     query = select(given.c.n, func.count()).group_by(given.c.n).order_by(given.c.n)
     return {row[0]: row[1] for row in tx.execute(query)}
 
 
-def clear_assignments(tx: Tx, round_: Round) -> None:
+def clear_assignments(tx: Tx, kind: Round) -> None:
     """Forget a round that nobody has answered in."""
-    tx.execute(update(assignment).where(assignment.c.round == round_.value).values(replaces=None))
-    tx.execute(delete(assignment).where(assignment.c.round == round_.value))
+    tx.execute(update(assignment).where(rounds.is_here(tx, kind)).values(replaces=None))
+    tx.execute(delete(assignment).where(rounds.is_here(tx, kind)))

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 from steps.online import admit
-from steps.small import NAMES
+from steps.small import CODE, NAMES
 from web.served import Served, serving
 
 from browser.hosts import Host
@@ -27,10 +27,10 @@ Given = list[tuple[str, str, str]]
 
 def stored(path: str | Path) -> Given:
     """HS, CN and code of each judgement that is kept, in the order in which they came."""
-    query = """
-        SELECT hs.body, cn.body, judgement.code FROM judgement
-        JOIN assignment ON assignment.id = judgement.assignment_id JOIN pair ON pair.id = assignment.pair_id
-        JOIN text AS hs ON hs.id = pair.hs_id JOIN text AS cn ON cn.id = pair.cn_id ORDER BY judgement.id
+    query = f"""
+        SELECT hs.body, cn.body, {CODE} FROM judgement
+        JOIN assignment ON assignment.id = judgement.assignment_id JOIN cell ON cell.id = assignment.cell_id
+        JOIN text AS hs ON hs.id = cell.row_id JOIN text AS cn ON cn.id = cell.column_id ORDER BY judgement.id
     """
     with closing(sqlite3.connect(path)) as connection:
         return [(hs, cn, NAMES[code]) for hs, cn, code in connection.execute(query)]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, Route, expect
+from steps.small import CODE
 
 from browser.conftest import TERMS
 from browser.hosts import Host
@@ -24,7 +25,7 @@ MINUTE_MS = 60_000
 def codes(served: Host) -> list[tuple[int, int]]:
     """Assignment and code of each judgement, in the order in which they came."""
     with closing(sqlite3.connect(served.study.place)) as connection:
-        return connection.execute("SELECT assignment_id, code FROM judgement ORDER BY id").fetchall()
+        return connection.execute(f"SELECT assignment_id, {CODE} FROM judgement ORDER BY id").fetchall()
 
 
 def sit(desk: Host, windows: Windows, **options: Any) -> Page:

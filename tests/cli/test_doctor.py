@@ -39,7 +39,7 @@ def test_what_was_found_is_told_with_what_to_do_and_ends_with_1(at: At) -> None:
     change(
         path,
         "UPDATE judgement SET note = 'x' WHERE id <= 8",
-        "UPDATE judgement SET code = NULL, skipped = 1 WHERE id = 1",
+        "UPDATE judgement SET answer_id = NULL, skipped = 1 WHERE id = 1",
     )
     result = doctor(path)
     assert result.exit_code == 1

@@ -24,7 +24,8 @@ TITLE, CLIPBOARD, CLEAR = "\x1b]0;mine\x07", "\x1b]52;c;cm0gLXJm\x07", "\x1b[2J\
 HOSTILE = f"{TITLE}{CLIPBOARD}{CLEAR}\r\x08\x7f\u202e\u2066\u200fend"
 # Where what other people wrote is kept.
 WRITTEN = {
-    "study": ("title", "hs_name", "cn_name"),
+    "study": ("title",),
+    "grid": ("row_name", "column_name"),
     "text": ("body",),
     "judgement": ("note",),
     "adjudication": ("note",),

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from steps.small import write_csv
 
 from fcpair.cli import main
+from fcpair.store import sides
 
 LINES = """
 export FCPAIR_STUDY=s.db
@@ -122,11 +123,11 @@ def test_the_run_keeps_the_digest_of_the_weights(printed: dict[str, str]) -> Non
 
 def test_the_candidates_contain_those_of_the_published_bronze(printed: dict[str, str], data: Path) -> None:
     from fcpair.files.corpus import digest
-    from fcpair.store import grids, texts
+    from fcpair.store import texts
     from fcpair.study import Study
 
     with Study.open("s.db").store.read() as tx:
-        candidates = set(grids.candidates(tx))
+        candidates = set(sides.texts(tx, "column"))
         ids = texts.text_ids(tx, "cn")
     with (data / "fc-conan" / "bronze_partition_df.csv").open(encoding="utf-8", newline="") as file:
         published = {ids[digest(row["counternarrative"])] for row in csv.DictReader(file)}

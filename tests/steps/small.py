@@ -17,7 +17,7 @@ import pytest
 
 from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role, Round
-from fcpair.store import decisions, grids, work
+from fcpair.store import cells, decisions, sides, work
 from fcpair.study import Study
 
 TOPICS = ("cyclists", "night owls", "left-handers", "pineapple", "tea", "cats")
@@ -29,6 +29,10 @@ STAGES = ("empty", "imported", "selected", "retrieved", "paired", "dealt", "labe
 NAMES = ("not_appropriate", "not_sure", "appropriate")
 ANNOTATORS = ("ana", "ben", "cleo")
 VALIDATORS = ("vera", "walt")
+# SQL: which rounds label and which check what was decided; the code of what a judgement or a decision says.
+LABELLING = "(SELECT id FROM round WHERE counts)"
+CHECKING = "(SELECT id FROM round WHERE checks IS NOT NULL)"
+CODE = "(SELECT code FROM answer WHERE id = answer_id)"
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -53,7 +57,7 @@ def set_candidates(study: Study, bodies: Iterable[str]) -> None:
     """Do what `retrieve` does, without the encoder."""
     with study.store.write() as tx:
         ids = {row.body: row.id for row in _texts(study, "cn")}
-        grids.set_candidates(tx, [ids[body] for body in bodies])
+        sides.put(tx, "column", [ids[body] for body in bodies])
 
 
 def _texts(study: Study, kind: str) -> list[Any]:
@@ -154,7 +158,7 @@ def who_had(study: Study) -> dict[int, set[str]]:
     """The people who were ever given each pair, in any round, or decided it."""
     with study.store.read() as tx:
         names = {one.id: one.name for one in study.people}
-        part = decisions.took_part(tx, grids.pairs(tx)["pair_id"].tolist(), list(names))
+        part = decisions.took_part(tx, cells.cells(tx)["pair_id"].tolist(), list(names))
     found: dict[int, set[str]] = {}
     for pair, person in part.tolist():
         found.setdefault(pair, set()).add(names[person])

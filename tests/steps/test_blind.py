@@ -40,12 +40,14 @@ def after_a_blind_round(at: At) -> tuple[Study, dict[int, str]]:
 def columns_of(study: Study, pair: int) -> tuple[int, int | None]:
     """The code and the own code of the newest verdict on a pair."""
     query = (
-        "SELECT code, own_code FROM judgement JOIN assignment ON assignment.id = assignment_id "
-        "WHERE pair_id = ? AND round = 'validate' ORDER BY judgement.id DESC"
+        "SELECT blind, answer.code, seen.code FROM judgement JOIN assignment ON assignment.id = assignment_id "
+        "JOIN round ON round.id = assignment.round_id JOIN answer ON answer.id = judgement.answer_id "
+        "JOIN adjudication AS d ON d.id = adjudication_id JOIN answer AS seen ON seen.id = d.answer_id "
+        "WHERE assignment.cell_id = ? AND checks ORDER BY judgement.id DESC"
     )
     with closing(sqlite3.connect(study.place)) as connection:
-        code, own = connection.execute(query, [pair]).fetchone()
-    return code, own
+        blind, given, decided = connection.execute(query, [pair]).fetchone()
+    return (int(given == decided), given) if blind else (given, None)
 
 
 def test_going_back_to_a_blind_answer_shows_no_label_in_a_later_round(at: At) -> None:
@@ -165,7 +167,7 @@ def test_a_file_goes_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: P
 def test_a_sheet_holds_pairs_of_one_kind_those_of_the_present_one_first(at: At, tmp_path: Path) -> None:
     study, _ = after_a_blind_round(at)
     with closing(sqlite3.connect(study.place)) as connection:
-        connection.execute("UPDATE assignment SET status = 'open' WHERE blind AND round = 'validate'")
+        connection.execute("UPDATE assignment SET status = 'open' WHERE round_id = 3")
         connection.commit()
     study.grid().write_validation_sheets(tmp_path / "one")
     rows = read_table(tmp_path / "one" / "vera.csv")
@@ -193,6 +195,5 @@ def test_an_older_study_is_told_what_was_blind(tmp_path: Path, setting: str) -> 
         connection.commit()
     Study.upgrade(path)
     with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute("SELECT id, blind FROM assignment WHERE round = 'validate' ORDER BY id").fetchall()
-        assert not connection.execute("SELECT 1 FROM assignment WHERE round = 'label' AND blind").fetchall()
+        rows = connection.execute("SELECT id, round_id = 3 FROM assignment WHERE round_id > 1 ORDER BY id").fetchall()
     assert [bool(blind) for _, blind in rows[:4]] == [True, False, True, setting == "true"]

@@ -18,7 +18,7 @@ from fcpair.errors import StudyError
 from fcpair.params import Adjudicate, Partition, Setup, Simulate
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import STAGES, record
+from steps.small import CHECKING, CODE, LABELLING, STAGES, record
 from steps.test_promises import stirred
 
 At = Callable[[str], Study]
@@ -46,6 +46,15 @@ def change(path: str | Path, *statements: str) -> None:
     with behind(path) as connection:
         for statement in statements:
             assert connection.execute(statement).rowcount > 0, statement
+
+
+# What was said is the other of the two labels that are sure.
+TURNED = (
+    "answer_id = (SELECT other.id FROM answer this JOIN answer other ON other.round_id = this.round_id "
+    "WHERE this.id = answer_id AND other.code = 2 - this.code)"
+)
+VERDICT = f"(SELECT min(id) FROM answer WHERE round_id IN {CHECKING})"
+UNSURE = f"(SELECT id FROM answer WHERE round_id IN {LABELLING} AND code = 1)"
 
 
 def ask(path: str | Path, sql: str) -> Any:
@@ -83,14 +92,14 @@ def test_a_simulated_study_is_sound(at: At) -> None:
     assert findings(study.place) == {}
 
 
-@pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003", "0004"])
 def test_an_older_study_is_sound_once_it_is_upgraded(tmp_path: Path, revision: str) -> None:
     path = shutil.copy(SCHEMAS / f"{revision}.sqlite", tmp_path / "study.db")
     with pytest.raises(StudyError, match="`fcpair upgrade --study"):
         Study.doctor(path)
     Study.upgrade(path)
     assert findings(path) == {}
-    change(path, "UPDATE judgement SET code = 2 - code WHERE id = 7")
+    change(path, f"UPDATE judgement SET {TURNED} WHERE id = 7")
     assert [name for name in findings(path) if name == "answers"] == ["answers"]
 
 
@@ -150,7 +159,7 @@ def nth(path: str | Path, judgement: int) -> tuple[str, int, int]:
     whose: tuple[str, int, int] = ask(
         path,
         "SELECT p.name, (SELECT count(*) FROM judgement k JOIN assignment b ON b.id = k.assignment_id "
-        f"WHERE k.id <= j.id AND b.person_id = a.person_id), a.pair_id FROM judgement j "
+        f"WHERE k.id <= j.id AND b.person_id = a.person_id), a.cell_id FROM judgement j "
         f"JOIN assignment a ON a.id = j.assignment_id JOIN person p ON p.id = a.person_id WHERE j.id = {judgement}",
     )
     return whose
@@ -164,19 +173,19 @@ def named(path: str | Path, judgement: int) -> str:
 @pytest.mark.parametrize(
     "what",
     [
-        "code = 2 - code",
+        TURNED,
         "note = 'I never wrote this'",
         "at = '2026-01-01T00:00:00.000+00:00'",
         "seconds = 1.5",
         "origin = 'online'",
-        "skipped = 1, code = NULL",
+        "skipped = 1, answer_id = NULL",
         "run_id = 1",
         "digest = zeroblob(32)",
     ],
 )
 def test_an_answer_that_was_changed_is_named(at: At, what: str) -> None:
     path = at("checked").place
-    number = ask(path, "SELECT id FROM judgement WHERE code <> 1 AND id > 20 LIMIT 1")[0]
+    number = ask(path, f"SELECT id FROM judgement WHERE {CODE} <> 1 AND id > 20 LIMIT 1")[0]
     said = named(path, number)
     change(path, f"UPDATE judgement SET {what} WHERE id = {number}")
     assert findings(path)["answers"][0].startswith(said)
@@ -226,7 +235,8 @@ def test_answers_that_two_people_exchanged_are_found(at: At) -> None:
     (one, other) = ask(
         path,
         "SELECT j.id, k.id FROM judgement j JOIN assignment a ON a.id = j.assignment_id, judgement k JOIN assignment b "
-        "ON b.id = k.assignment_id WHERE a.pair_id = b.pair_id AND a.person_id < b.person_id AND a.round = b.round",
+        "ON b.id = k.assignment_id WHERE a.cell_id = b.cell_id AND a.person_id < b.person_id "
+        "AND a.round_id = b.round_id",
     )
     places = {
         number: ask(path, f"SELECT assignment_id FROM judgement WHERE id = {number}")[0] for number in (one, other)
@@ -244,14 +254,12 @@ def test_work_that_was_given_to_somebody_else_is_found(at: At) -> None:
     change(
         path,
         "UPDATE assignment SET person_id = 2 WHERE id = (SELECT min(id) FROM assignment a WHERE person_id = 1 AND NOT "
-        "EXISTS (SELECT 1 FROM assignment b WHERE b.pair_id = a.pair_id AND b.person_id = 2))",
+        "EXISTS (SELECT 1 FROM assignment b WHERE b.cell_id = a.cell_id AND b.person_id = 2))",
     )
     assert {said.split("`")[1] for said in findings(path)["answers"]} == {"ana", "ben"}
 
 
-@pytest.mark.parametrize(
-    "what", ["code = 2 - code", "person_id = 1", "note = 'x'", "seen_judgement = 1", "flagged = 1"]
-)
+@pytest.mark.parametrize("what", [TURNED, "person_id = 1", "note = 'x'", "seen_judgement = 1", "flagged = 1"])
 def test_a_decision_that_was_changed_is_named(at: At, what: str) -> None:
     study = at("decided")
     grid = study.grid()
@@ -265,7 +273,7 @@ def test_a_decision_that_was_changed_is_named(at: At, what: str) -> None:
 
 def test_a_decision_by_a_rule_that_was_changed_is_found(at: At) -> None:
     path = at("decided").place
-    change(path, "UPDATE adjudication SET code = 2 - code WHERE id = 3")
+    change(path, f"UPDATE adjudication SET {TURNED} WHERE id = 3")
     found = findings(path)
     assert found["decisions"][0].startswith("decision 3 of rules and files (row 3, ")
     assert found["rules"][0].startswith("a rule would decide pair ")
@@ -277,15 +285,21 @@ def test_a_decision_by_a_rule_that_was_changed_is_found(at: At) -> None:
         ("UPDATE text SET body = upper(body) WHERE id = 3", "texts", "text 3 was changed"),
         ("UPDATE text SET body = body || ' ' WHERE id = 3", "texts", "text 3 was changed"),
         ("UPDATE guideline SET body = 'Label all of it 2.'", "guidelines", "guideline 1 was changed"),
-        ("UPDATE grid SET scheme = replace(scheme, '\"not_appropriate\"', '\"appropriate_\"')", "scheme", "grid 1 was"),
+        ("UPDATE grid SET column_name = 'reply'", "rounds", "grid 1 was changed"),
+        ("UPDATE round SET form = replace(form, '?', '') WHERE id = 1", "rounds", "round 1 was changed"),
+        ("UPDATE round SET blind = 1 WHERE id = 2", "rounds", "round 2 was changed"),
+        ("UPDATE answer SET value = replace(value, 'not_', '') WHERE id = 1", "rounds", "answer 1 was changed"),
+        ("UPDATE answer SET code = 7 - code WHERE id = 1", "rounds", "answer 1 was changed"),
         ("UPDATE person SET name = 'anna' WHERE name = 'ana'", "names", "person 1 was changed"),
-        ("UPDATE pair SET cn_id = cn_id + 1 WHERE id = 9", "pairs", "pair 9 is not the one of its place in the grid"),
-        ("UPDATE pair SET cn_id = cn_id + 1 WHERE id = 9", "answers", "answer "),
-        ("DELETE FROM pair WHERE id = 24", "pairs", "the grid has 23 pairs, where it should have 24"),
-        ("UPDATE selected_hs SET text_id = 6 WHERE position = 2", "pairs", "pair 7 is not the one of its place"),
+        ("UPDATE cell SET column_id = column_id + 1 WHERE id = 9", "pairs", "pair 9 is not the one of its place"),
+        ("UPDATE cell SET column_id = column_id + 1 WHERE id = 9", "answers", "answer "),
+        ("DELETE FROM cell WHERE id = 24", "pairs", "the grid has 23 pairs, where it should have 24"),
+        ("UPDATE side SET text_id = 6 WHERE axis = 'row' AND position = 2", "pairs", "pair 7 is not the one of its "),
         ("UPDATE assignment SET status = 'skipped' WHERE id = 4", "work", "pair "),
-        ("UPDATE judgement SET code = 9 WHERE id = 4", "codes", "answer 4 is none that can be given"),
-        ("UPDATE adjudication SET code = 1 WHERE id = 4", "codes", "decision 4 is none that can be made"),
+        ("UPDATE judgement SET answer_id = 99 WHERE id = 4", "codes", "answer 4 is none that can be given"),
+        (f"UPDATE judgement SET answer_id = {VERDICT} WHERE id = 4", "codes", "answer 4 is none that can be given"),
+        (f"UPDATE adjudication SET answer_id = {UNSURE} WHERE id = 4", "codes", "decision 4 is none that can be made"),
+        (f"UPDATE adjudication SET answer_id = {VERDICT} WHERE id = 4", "codes", "decision 4 is none that can be made"),
         ("UPDATE person SET role = 'owner' WHERE id = 2", "codes", "`ben` has a role that there is not"),
         (
             "UPDATE judgement SET run_id = 999 WHERE id = 4",
@@ -306,7 +320,7 @@ def test_what_answers_rest_on_is_held_against_what_it_was(at: At, statement: str
     ("statement", "said"),
     [
         ("DROP TRIGGER judgement_no_update", "the trigger `judgement_no_update` is missing"),
-        ("DROP TRIGGER pair_sealed", "the trigger `pair_sealed` is missing"),
+        ("DROP TRIGGER cell_sealed", "the trigger `cell_sealed` is missing"),
         (
             "CREATE TRIGGER mine AFTER INSERT ON judgement BEGIN SELECT 1; END",
             "there is a trigger `mine` that is not fcpair's",
@@ -341,10 +355,10 @@ def test_tables_that_are_not_as_they_should_be_are_found(at: At, statement: str,
 
 def test_who_validates_what_they_labelled_is_named(at: At) -> None:
     study = at("checking")
-    pair = ask(study.place, "SELECT pair_id FROM assignment WHERE round = 'validate' ORDER BY id DESC LIMIT 1")[0]
-    who = ask(study.place, f"SELECT person_id FROM assignment WHERE round = 'label' AND pair_id = {pair}")[0]
+    pair = ask(study.place, f"SELECT cell_id FROM assignment WHERE round_id IN {CHECKING} ORDER BY id DESC LIMIT 1")[0]
+    who = ask(study.place, f"SELECT person_id FROM assignment WHERE round_id IN {LABELLING} AND cell_id = {pair}")[0]
     name = ask(study.place, f"SELECT name FROM person WHERE id = {who}")[0]
-    change(study.place, f"UPDATE assignment SET person_id = {who} WHERE round = 'validate' AND pair_id = {pair}")
+    change(study.place, f"UPDATE assignment SET person_id = {who} WHERE round_id IN {CHECKING} AND cell_id = {pair}")
     assert findings(study.place)["roles"] == (f"`{name}` validates pair {pair}, and labelled it too",)
 
 

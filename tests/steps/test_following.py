@@ -22,6 +22,7 @@ from fcpair.study import Study
 from steps.online import admit, at_desk, give
 from steps.small import (
     ANNOTATORS,
+    CODE,
     NAMES,
     assert_refused,
     check,
@@ -485,7 +486,7 @@ def test_the_upgrade_of_a_study_without_stale_decisions_writes_none(older: Path)
         before = connection.execute("SELECT id, pair_id, rule, code FROM adjudication ORDER BY id").fetchall()
     Study.upgrade(older)
     with closing(sqlite3.connect(older)) as connection:
-        after = connection.execute("SELECT id, pair_id, rule, code FROM adjudication ORDER BY id").fetchall()
+        after = connection.execute(f"SELECT id, cell_id, rule, {CODE} FROM adjudication ORDER BY id").fetchall()
     assert after == before
     assert len(before) > 10
 

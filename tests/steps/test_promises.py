@@ -18,6 +18,9 @@ from fcpair.records import Role, Round, Tier
 from fcpair.study import Study
 from steps.small import (
     ANNOTATORS,
+    CHECKING,
+    CODE,
+    LABELLING,
     NAMES,
     VALIDATORS,
     check,
@@ -149,11 +152,11 @@ def shares(study: Study) -> list[tuple[str, int]]:
     """Everybody who was given a pair to validate and also labelled or adjudicated it, or was given it to label."""
     return query(
         study,
-        """SELECT person.name, v.pair_id FROM assignment v JOIN person ON person.id = v.person_id
-        WHERE v.round = 'validate' AND (
-          EXISTS (SELECT 1 FROM assignment l WHERE l.round = 'label' AND l.pair_id = v.pair_id
+        f"""SELECT person.name, v.cell_id FROM assignment v JOIN person ON person.id = v.person_id
+        WHERE v.round_id IN {CHECKING} AND (
+          EXISTS (SELECT 1 FROM assignment l WHERE l.round_id IN {LABELLING} AND l.cell_id = v.cell_id
                   AND l.person_id = v.person_id)
-          OR EXISTS (SELECT 1 FROM adjudication a WHERE a.pair_id = v.pair_id AND a.person_id = v.person_id))""",
+          OR EXISTS (SELECT 1 FROM adjudication a WHERE a.cell_id = v.cell_id AND a.person_id = v.person_id))""",
     )
 
 
@@ -162,8 +165,8 @@ def test_the_query_sees_a_validator_who_labelled(at: At) -> None:
     with closing(sqlite3.connect(study.place)) as connection, connection:
         connection.execute("UPDATE assignment SET person_id = 1 WHERE id = (SELECT max(id) FROM assignment)")
         connection.execute(
-            "INSERT OR IGNORE INTO assignment (pair_id, person_id, round, position, status) "
-            "SELECT pair_id, 1, 'label', 99, 'done' FROM assignment WHERE id = (SELECT max(id) FROM assignment)"
+            "INSERT OR IGNORE INTO assignment (cell_id, person_id, round_id, position, status) SELECT cell_id, 1, "
+            f"{LABELLING}, 99, 'done' FROM assignment WHERE id = (SELECT max(id) FROM assignment)"
         )
     assert len(shares(study)) == 1
 
@@ -327,16 +330,16 @@ def derived(study: Study, diamond: DiamondRule) -> dict[int, int]:
     """The tier of each labelled pair, from the rows of `judgement` and `adjudication` by the rules of the design."""
     answers = query(
         study,
-        """SELECT a.pair_id, a.round, j.assignment_id, j.code, j.adjudication_id
+        f"""SELECT a.cell_id, a.round_id IN {LABELLING}, j.assignment_id, {CODE}, j.adjudication_id
         FROM judgement j JOIN assignment a ON a.id = j.assignment_id ORDER BY j.id""",
     )
-    decided = query(study, "SELECT id, pair_id, code FROM adjudication ORDER BY id")
+    decided = query(study, f"SELECT id, cell_id, {CODE} FROM adjudication ORDER BY id")
     code_of = {number: code for number, _, code in decided}
     final = {pair: code for _, pair, code in decided}
     labels: dict[int, dict[int, int | None]] = {}
     verdicts: dict[int, dict[int, int | None]] = {}
-    for pair, round_, assignment, code, about in answers:
-        if round_ == "label":
+    for pair, is_label, assignment, code, about in answers:
+        if is_label:
             labels.setdefault(pair, {})[assignment] = code
         else:
             stands = about is not None and code_of[about] is not None and code_of[about] == final[pair]
@@ -396,8 +399,8 @@ def test_a_copy_of_the_append_only_tables_has_the_same_tiers(at: At, tmp_path: P
     copy = Study.create(tmp_path / "copy.db", Setup())
     with closing(sqlite3.connect(copy.place)) as connection, connection:
         connection.execute("ATTACH ? AS old", (study.place,))
-        for table in ("text", "pair", "person", "assignment", "adjudication", "judgement"):
-            connection.execute(f"INSERT INTO main.{table} SELECT * FROM old.{table}")
+        for table in ("text", "cell", "person", "round", "assignment", "answer", "adjudication", "judgement"):
+            connection.execute(f"INSERT OR REPLACE INTO main.{table} SELECT * FROM old.{table}")
         connection.execute("UPDATE assignment SET status = 'withdrawn', position = 0, replaces = NULL")
         connection.execute("UPDATE person SET role = 'lead'")
     assert tiers_of(copy, diamond) == tiers_of(study, diamond)

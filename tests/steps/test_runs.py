@@ -21,7 +21,7 @@ from fcpair.models.find import Model
 from fcpair.params import Export, Import, Pair, Retrieve, Select
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import RunRecord
-from fcpair.store import grids, progress, texts
+from fcpair.store import cells, progress, sides, texts
 from fcpair.study import Study
 from steps.small import CNS, HS, SHARED, assert_refused, write_corpus, write_csv
 
@@ -51,7 +51,7 @@ def ids(study: Study, side: str) -> dict[str, int]:
 def candidates(study: Study) -> set[str]:
     bodies = {number: body for body, number in ids(study, "cn").items()}
     with study.store.read() as tx:
-        return {bodies[cn] for cn in grids.candidates(tx)}
+        return {bodies[cn] for cn in sides.texts(tx, "column")}
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
 
 def study_pairs(study: Study, cn: int) -> NDArray[np.int64]:
     with study.store.read() as tx:
-        pairs = grids.pairs(tx)
+        pairs = cells.cells(tx)
     return pairs["pair_id"][pairs["cn_id"] == cn].to_numpy()
 
 

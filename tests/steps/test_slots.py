@@ -18,7 +18,7 @@ from fcpair.records import Person, Role, Submission, Visitor
 from fcpair.steps.docket import Ruling
 from fcpair.study import Study
 from steps.online import admit
-from steps.small import ANNOTATORS, NAMES, VALIDATORS, labels_of, open_work, record
+from steps.small import ANNOTATORS, CHECKING, LABELLING, NAMES, VALIDATORS, labels_of, open_work, record
 
 At = Callable[[str], Study]
 STEPS = 150
@@ -46,10 +46,10 @@ CONTRADICTIONS = {
         JOIN judgement j ON j.id = (SELECT max(id) FROM judgement WHERE assignment_id = a.id)
         WHERE (a.status = 'done' AND j.skipped) OR (a.status = 'skipped' AND NOT j.skipped)""",
     "labelled and validated by one person": """
-        SELECT pair_id FROM assignment GROUP BY pair_id, person_id HAVING count(*) > 1""",
-    "validated by who adjudicated": """
-        SELECT a.pair_id FROM assignment a JOIN adjudication d ON d.pair_id = a.pair_id AND d.person_id = a.person_id
-        WHERE a.round = 'validate'""",
+        SELECT cell_id FROM assignment GROUP BY cell_id, person_id HAVING count(*) > 1""",
+    "validated by who adjudicated": f"""
+        SELECT a.cell_id FROM assignment a JOIN adjudication d ON d.cell_id = a.cell_id AND d.person_id = a.person_id
+        WHERE a.round_id IN {CHECKING}""",
 }
 
 
@@ -62,7 +62,8 @@ def labels_of_each(study: Study) -> Counter[int]:
     """How many labels each pair has or will have: answered, open, or waiting for somebody to give them."""
     found: Counter[int] = Counter()
     slots = rows(
-        study, "SELECT id, pair_id, status IN ('open', 'done'), replaces FROM assignment WHERE round = 'label'"
+        study,
+        f"SELECT id, cell_id, status IN ('open', 'done'), replaces FROM assignment WHERE round_id IN {LABELLING}",
     )
     passed_on = {replaces for *_, replaces in slots}
     for number, pair, is_filled, _ in slots:
@@ -156,7 +157,8 @@ class Walk:
     def late_sheet(self, *_: object) -> None:
         """A label from a file, also of somebody who had skipped the pair or handed it over."""
         dealt = (
-            "SELECT p.name, a.pair_id, a.id FROM assignment a JOIN person p ON p.id = a.person_id WHERE round = 'label'"
+            "SELECT p.name, a.cell_id, a.id FROM assignment a JOIN person p ON p.id = a.person_id "
+            f"WHERE a.round_id IN {LABELLING}"
         )
         name, pair, number = self.random.choice(rows(self.study, dealt))
         before = labels_of_each(self.study)

@@ -15,7 +15,7 @@ from web.conftest import Site
 from fcpair.errors import InputError
 from fcpair.params import Annotate, Assign, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role, Round
-from fcpair.store import grids, texts, work
+from fcpair.store import sides, texts, work
 from fcpair.store.tables import text
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
@@ -229,7 +229,7 @@ def conan(data: Path, tmp_path: Path) -> Study:
     grid.select(Select(list=data / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv"))
     with study.store.write() as tx:
         cns = texts.texts_of(tx, "cn")["id"]
-        grids.set_candidates(tx, cns[~cns.isin(grids.source_cns(tx))].head(129).tolist())
+        sides.put(tx, "column", cns[~cns.isin(sides.source_cns(tx))].head(129).tolist())
     grid.pair(Pair())
     grid.assign(Assign(annotators=9, overlap={2: 0.126, 3: 0.05}, seed=13))
     return study

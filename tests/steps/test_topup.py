@@ -23,7 +23,7 @@ At = Callable[[str], Study]
 def rows(study: Study) -> set[tuple[int, int, int, int, str]]:
     """Every assignment as it stands: its number, pair, person, position, status."""
     with closing(sqlite3.connect(study.place)) as connection:
-        return set(connection.execute("SELECT id, pair_id, person_id, position, status FROM assignment"))
+        return set(connection.execute("SELECT id, cell_id, person_id, position, status FROM assignment"))
 
 
 def n_labels(study: Study) -> Counter[int]:

@@ -349,10 +349,10 @@ def test_a_withdrawal_answers_nothing(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     study.grid().withdraw_labels(all_wrong(study, tmp_path))
     with closing(sqlite3.connect(study.place)) as connection:
-        rows = connection.execute("SELECT DISTINCT skipped, code FROM judgement WHERE withdraws IS NOT NULL").fetchall()
-        assert rows == [(1, None)]
+        rows = connection.execute("SELECT DISTINCT skipped, answer_id FROM judgement WHERE withdraws IS NOT NULL")
+        assert rows.fetchall() == [(1, None)]
         with pytest.raises(sqlite3.IntegrityError, match="withdrawal_or_answer"):
             connection.execute(
-                "INSERT INTO judgement (assignment_id, skipped, code, origin, note, at, withdraws) "
+                "INSERT INTO judgement (assignment_id, skipped, answer_id, origin, note, at, withdraws) "
                 "VALUES (1, 0, 2, 'imported', '', '', 1)"
             )

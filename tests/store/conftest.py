@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.label import APPROPRIATENESS, scheme_record
-from fcpair.store import Store, Tx, grids, runs
+from fcpair.params import Setup
+from fcpair.steps import init
+from fcpair.store import Store, Tx
 
 
 def first_rows(tx: Tx) -> None:
-    runs.add_study(tx, "A study", "", "hate speech", "counter-narrative")
-    grids.add_grid(tx, scheme_record(APPROPRIATENESS))
+    init.fill(tx, Setup(title="A study"), "")
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,8 @@ AT = "2026-11-22T03:00:00.000+00:00"
 
 
 def answer(assignment_id: int, code: int | None = 2, **given: Any) -> dict[str, Any]:
-    row = {"assignment_id": assignment_id, "skipped": code is None, "code": code, "origin": "imported", "note": ""}
+    row = {"assignment_id": assignment_id, "skipped": code is None, "origin": "imported", "note": ""}
+    row["answer_id"] = None if code is None else code + 1
     return {**row, "at": AT, **given}
 
 
@@ -48,10 +49,10 @@ def test_a_digest_is_of_the_one_before_it_and_of_all_that_the_answer_says(filled
         first, at = tx.execute(select(judgement.c.digest, judgement.c.at)).one()
         chain.add(tx, ANSWERS, [answer(2, None, note='é "so"', seconds=3), answer(3, 0, seconds=-0.0)])
         found = digests(tx)
-    assert first == sha256(bytes(32), f'[1,1,0,2,null,null,"imported",null,"","{at}",null,null,null,1,1,"label",1,3]')
-    says = f'[2,2,1,null,null,null,"imported",3.0,"\\u00e9 \\"so\\"","{AT}",null,null,null,1,2,"label",1,4]'
+    assert first == sha256(bytes(32), f'[1,1,0,3,null,"imported",null,"","{at}",null,null,null,1,1,1,1,3]')
+    says = f'[2,2,1,null,null,"imported",3.0,"\\u00e9 \\"so\\"","{AT}",null,null,null,1,2,1,1,4]'
     assert found[1] == sha256(first, says)
-    another = f'[3,3,0,0,null,null,"imported",0.0,"","{AT}",null,null,null,2,1,"label",1,3]'
+    another = f'[3,3,0,1,null,"imported",0.0,"","{AT}",null,null,null,2,1,1,1,3]'
     assert found[2] == sha256(bytes(32), another)
 
 
@@ -62,9 +63,9 @@ def test_a_decision_is_chained_to_the_one_before_it_of_the_same_person(filled: S
             docket.add_decision(tx, pair_id, Rule.PERSON, code, who.id, "why", flagged=pair_id == 2)
         rows = tx.execute(select(adjudication.c.at, adjudication.c.digest).order_by(adjudication.c.id)).all()
     by_rule, by_ada, by_bo, again = rows
-    assert by_rule.digest == sha256(FIRST, f'[1,1,"unanimous",2,null,"","{by_rule.at}",0,1,1,3]')
-    assert by_ada.digest == sha256(FIRST, f'[2,1,"person",2,3,"why","{by_ada.at}",0,1,1,3]')
-    assert by_bo.digest == sha256(FIRST, f'[3,2,"person",0,4,"why","{by_bo.at}",1,1,1,4]')
+    assert by_rule.digest == sha256(FIRST, f'[1,1,"unanimous",3,null,"","{by_rule.at}",0,1,1,3]')
+    assert by_ada.digest == sha256(FIRST, f'[2,1,"person",3,3,"why","{by_ada.at}",0,1,1,3]')
+    assert by_bo.digest == sha256(FIRST, f'[3,2,"person",1,4,"why","{by_bo.at}",1,1,1,4]')
     assert again.digest == sha256(by_ada.digest, f'[4,3,"person",null,3,"why","{again.at}",0,1,1,5]')
 
 
@@ -117,7 +118,7 @@ def test_whatever_is_answered_fits_when_it_is_read_again(
 
 def test_people_who_answer_at_once_do_not_break_the_chain(filled: Store) -> None:
     def give(assignment_id: int) -> None:
-        row = {"assignment_id": assignment_id, "skipped": False, "code": 2, "origin": Origin.ONLINE.value}
+        row = {"assignment_id": assignment_id, "skipped": False, "answer_id": 3, "origin": Origin.ONLINE.value}
         for _ in range(10):
             with filled.write() as tx:
                 desk.add_judgement(tx, {**row, "note": "", "seconds": 1.0, "guideline_id": 1}, Status.DONE)
@@ -188,7 +189,7 @@ def test_a_case_a_space_or_a_language_that_changes_is_seen(
 
 
 def test_an_answer_is_tied_to_the_cell_and_the_person_of_its_assignment(filled: Store) -> None:
-    for change in ({"pair_id": 4}, {"round": "validate"}, {"person_id": 2, "pair_id": 5}):
+    for change in ({"cell_id": 4}, {"round_id": 2}, {"person_id": 2, "cell_id": 5}):
         with undone(filled) as tx:
             tx.execute(assignment.update().where(assignment.c.id == 1).values(**change))
             assert soundness.linked(tx, ANSWERS).faults[0].startswith("answer 1 of ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 
 import pandas as pd
@@ -13,8 +14,8 @@ from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from fcpair.records import Origin, Role, Round, Status
-from fcpair.store import Store, Tx, decisions, grids, people, progress, texts, work
-from fcpair.store.tables import adjudication, assignment, judgement, pair
+from fcpair.store import Store, Tx, cells, decisions, people, progress, sides, texts, work
+from fcpair.store.tables import adjudication, assignment, cell, judgement
 from store.test_rows import undone
 
 APPEND_ONLY_NAMES = ["judgement", "adjudication"]
@@ -24,9 +25,9 @@ def fill(tx: Tx, *, n_hs: int = 2, n_cn: int = 3) -> None:
     """A grid, two people, and one answer and one decision on pair 1."""
     texts.add_texts(tx, "hs", [(f"h{at}", f"hs {at}", "", {}) for at in range(n_hs)])
     cns = texts.add_texts(tx, "cn", [(f"c{at}", f"cn {at}", "", {}) for at in range(n_cn)])
-    grids.set_selected(tx, list(range(1, n_hs + 1)))
-    grids.set_candidates(tx, list(cns.values()))
-    grids.fill_grid(tx)
+    sides.put(tx, "row", list(range(1, n_hs + 1)))
+    sides.put(tx, "column", list(cns.values()))
+    cells.fill(tx)
     people.add_people(tx, ["ana", "ben"], Role.ANNOTATOR)
     work.add_assignments(tx, assigned(1, 1), Round.LABEL)
     decisions.add_judgements(tx, answered(1, 2), Origin.IMPORTED)
@@ -99,21 +100,22 @@ def test_a_later_answer_is_added_to_the_earlier_one(filled: Store) -> None:
 
 @pytest.mark.parametrize("columns", [(1, 3), (1, 4), (2, 5)])
 def test_a_second_copy_of_a_pair_is_refused(filled: Store, columns: tuple[int, int]) -> None:
-    row = {"grid_id": grids.GRID_ID, "hs_id": columns[0], "cn_id": columns[1]}
-    assert_refused(filled, lambda tx: tx.execute(insert(pair), [row]), "the grid is sealed")
+    row = {"row_id": columns[0], "column_id": columns[1]}
+    assert_refused(filled, lambda tx: tx.execute(insert(cell), [row]), "the grid is sealed")
 
 
 def test_a_whole_grid_is_not_written_twice(filled: Store) -> None:
-    assert_refused(filled, grids.fill_grid, "the grid is sealed")
+    with pytest.raises(sqlite3.IntegrityError, match=r"UNIQUE constraint failed: cell\.id"), filled.write() as tx:
+        cells.fill(tx)
 
 
 def test_a_grid_that_came_from_a_file_is_sealed_too(store: Store) -> None:
     with store.write() as tx:
         texts.add_texts(tx, "hs", [("h", "hs", "", {})])
         texts.add_texts(tx, "cn", [("c", "cn", "", {})])
-        grids.add_pairs(tx, pd.DataFrame({"id": [7], "hs_id": [1], "cn_id": [2]}))
+        cells.add(tx, pd.DataFrame({"id": [7], "hs_id": [1], "cn_id": [2]}))
     again = pd.DataFrame({"id": [8], "hs_id": [1], "cn_id": [2]})
-    assert_refused(store, lambda tx: grids.add_pairs(tx, again), "the grid is sealed")
+    assert_refused(store, lambda tx: cells.add(tx, again), "the grid is sealed")
 
 
 @given(
@@ -134,11 +136,11 @@ def test_the_grid_is_the_product_less_the_corpus_each_pair_once(
         order.shuffle(hs)  # type: ignore[attr-defined]
         order.shuffle(cn)  # type: ignore[attr-defined]
         taken = list(dict.fromkeys(cn[at % n_cn] for at in drawn))
-        grids.set_selected(tx, hs)
-        grids.set_candidates(tx, cn)
-        grids.set_drawn(tx, taken)
-        n_pairs, left_out = grids.fill_grid(tx)
-        made = grids.pairs(tx)
+        sides.put(tx, "row", hs)
+        sides.put(tx, "column", cn)
+        sides.set_drawn(tx, "column", taken)
+        n_pairs, left_out = cells.fill(tx)
+        made = cells.cells(tx)
     expected = [(h, c) for h in hs for c in cn if c in taken and (h, c) not in known]
     assert list(zip(made["hs_id"], made["cn_id"], strict=True)) == expected
     assert (n_pairs, left_out) == (len(expected), len(hs) * len(taken) - len(expected))
@@ -175,10 +177,10 @@ def test_an_answer_is_either_a_code_or_a_skip(filled: Store, code: int | None, s
     [
         lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL),
         lambda tx: work.add_assignments(tx, assigned(1, 999), Round.LABEL),
-        lambda tx: decisions.add_judgements(tx, answered(999, 2), Origin.IMPORTED),
+        lambda tx: decisions.add_judgements(tx, answered(999, None, skipped=True), Origin.IMPORTED),
         lambda tx: decisions.add_adjudications(tx, pd.DataFrame({"pair_id": [999], "rule": ["person"], "code": [2]})),
-        lambda tx: tx.execute(update(assignment).values(pair_id=999)),
-        lambda tx: grids.set_candidates(tx, [999]),
+        lambda tx: tx.execute(update(assignment).values(cell_id=999)),
+        lambda tx: sides.put(tx, "column", [999]),
         lambda tx: texts.add_source_pairs(tx, [(1, 999, {})]),
     ],
 )

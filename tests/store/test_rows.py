@@ -15,7 +15,7 @@ from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary, String, Table
 from sqlalchemy.exc import IntegrityError
 
 from fcpair.records import Origin, Role, Round, Status
-from fcpair.store import Store, Tx, decisions, grids, people, progress, runs, texts, work
+from fcpair.store import Store, Tx, cells, decisions, people, progress, runs, sides, texts, work
 from fcpair.store.rows import CHUNK, frame, insert_rows, records
 from fcpair.store.tables import metadata, person, source_pair, text
 
@@ -35,7 +35,7 @@ BY_TYPE: tuple[tuple[type, st.SearchStrategy[Any]], ...] = (
 )
 CHECKED = {
     "judgement": lambda row: (
-        row | {"skipped": row["code"] is None, "withdraws": row["withdraws"] if row["code"] is None else None}
+        row | {"skipped": row["answer_id"] is None, "withdraws": row["withdraws"] if row["answer_id"] is None else None}
     )
 }
 
@@ -194,9 +194,9 @@ def test_the_current_answer_is_the_latest(store: Store) -> None:
     with store.write() as tx:
         texts.add_texts(tx, "hs", [("h", "hs", "", {})])
         texts.add_texts(tx, "cn", [("c", "cn", "", {})])
-        grids.set_selected(tx, [1])
-        grids.set_candidates(tx, [2])
-        grids.fill_grid(tx)
+        sides.put(tx, "row", [1])
+        sides.put(tx, "column", [2])
+        cells.fill(tx)
         one = people.add_people(tx, ["ana"], Role.ANNOTATOR)[0]
         given = {"pair_id": [1], "person_id": [one.id], "position": [1], "status": [Status.OPEN.value]}
         work.add_assignments(tx, pd.DataFrame(given), Round.LABEL)

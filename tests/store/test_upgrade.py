@@ -105,7 +105,7 @@ def _schema(path: Path) -> dict[str, set[tuple[object, ...]]]:
         named = connection.execute("SELECT type, name FROM sqlite_master").fetchall()
         tables = [name for kind, name in named if kind == "table"]
         columns = {name: {row[1:] for row in connection.execute(f"PRAGMA table_info({name})")} for name in tables}
-    kept = {(kind, name) for kind, name in named if name != "pair_sealed"}  # a new study has no pairs to seal
+    kept = {(kind, name) for kind, name in named if name != "cell_sealed"}  # a new study has no pairs to seal
     return {**columns, "named": kept}
 
 
@@ -213,3 +213,33 @@ def test_judgements_are_still_append_only(older: Path) -> None:
         pytest.raises(sqlite3.IntegrityError, match="append-only"),
     ):
         connection.execute("UPDATE judgement SET guideline_id = 1")
+
+
+@pytest.mark.parametrize(
+    ("change", "check", "found"),
+    [
+        ("UPDATE judgement SET note = 'x' WHERE id = 8", "answers", "answer "),
+        ("UPDATE adjudication SET code = 2 - code WHERE id = 3", "decisions", "decision "),
+        ("DELETE FROM judgement WHERE id = (SELECT max(id) FROM judgement)", "answers", "that are there"),
+        ("UPDATE text SET body = 'other' WHERE id = 2", "texts", "text 2 was changed"),
+        ("UPDATE grid SET scheme = replace(scheme, '\"not_sure\"', '\"unsure\"')", "rounds", "grid 1 was changed"),
+    ],
+)
+def test_what_was_changed_behind_its_back_before_the_upgrade_is_found_after_it(
+    tmp_path: Path, change: str, check: str, found: str
+) -> None:
+    path = Path(shutil.copy(SCHEMAS / "0004.sqlite", tmp_path / "study.db"))
+    with closing(sqlite3.connect(path)) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(change)
+        connection.commit()
+    Study.upgrade(path)
+    (faulty,) = (one for one in Study.doctor(path).checks if one.name == check)
+    assert any(found in said for said in faulty.found)
+
+
+def test_a_sound_study_is_sound_after_the_upgrade(tmp_path: Path) -> None:
+    path = Path(shutil.copy(SCHEMAS / "0004.sqlite", tmp_path / "study.db"))
+    Study.upgrade(path)
+    assert [one.found for one in Study.doctor(path).checks if one.found] == []

@@ -1,0 +1,48 @@
+"""Making a study: what it is, its first grid, and the rounds of that."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import partial
+
+from fcpair.files.corpus import CN, HS
+from fcpair.label import scheme_record
+from fcpair.params import Setup
+from fcpair.records import Role, Round
+from fcpair.stages.question import Closed, Form
+from fcpair.stages.question.labels import VERDICT, read_choices
+from fcpair.steps.ground import MAIN
+from fcpair.store import Tx, grids, rounds, runs
+
+BLIND = "validate blind"
+
+
+def fill(tx: Tx, setup: Setup, guidelines: str) -> None:
+    """Write the first rows of a study, and its first grid."""
+    runs.add_study(tx, setup.title, guidelines)
+    add_grid(tx, MAIN, setup)
+
+
+def add_grid(tx: Tx, name: str, setup: Setup) -> None:
+    """Add a grid of HS x CN, to be labelled, and validated with the label in sight or without."""
+    grid_id = grids.add(tx, name, (HS, setup.hs_name), (CN, setup.cn_name))
+    question = read_choices(scheme_record(setup.scheme))
+    add = partial(_add_round, tx, grid_id)
+    label = add(Round.LABEL.value, Role.ANNOTATOR, Form((("label", question),)))
+    add(Round.VALIDATE.value, Role.VALIDATOR, Form((("verdict", VERDICT),)), checks=label)
+    add(BLIND, Role.VALIDATOR, Form((("own_label", question),)), checks=label, blind=True)
+
+
+def _add_round(
+    tx: Tx, grid_id: int, name: str, role: Role, form: Form, *, checks: int | None = None, blind: bool = False
+) -> int:
+    return rounds.add(tx, grid_id, name, role.value, str(form), _answers(form), checks=checks, blind=blind)
+
+
+def _answers(form: Form) -> Iterator[rounds.Answer]:
+    """The answers that a form can have, where it is one closed question."""
+    if len(form.questions) == 1 and isinstance(question := form.questions[0][1], Closed):
+        for code in question.codes:
+            given = {form.questions[0][0]: code}
+            yield rounds.Answer(hashlib.sha256(form.key(given).encode()).hexdigest(), form.store(given), code)

@@ -1,0 +1,161 @@
+"""The cells of a grid: every row with every column, numbered, and sealed once they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exists, func, select
+
+from fcpair.store import dialect, sides
+from fcpair.store.grids import Span, here, span, span_of
+from fcpair.store.rows import CHUNK, frame, insert_rows, records
+from fcpair.store.store import Tx
+from fcpair.store.tables import assignment, cell, grid, side, source_pair, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CELL = (cell.c.id.label("pair_id"), cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"))
+
+
+def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
+    """Write every cell of a drawn row and a drawn column, less those of the corpus, and seal the grid.
+
+    Cells are numbered from 1, one row after the other; a pair of the corpus leaves its number unused, or stays in with
+    `keep_known`.
+
+    Returns:
+        How many cells the grid has, and how many of the product stand in the corpus.
+    """
+    rows, columns = ranked(tx, "row"), ranked(tx, "column")
+    before = span(tx).first
+    n_columns = select(func.count()).select_from(columns).correlate(None).scalar_subquery()
+    known = (
+        select(before + (rows.c.at - 1) * n_columns + columns.c.at)
+        .select_from(source_pair)
+        .join(rows, rows.c.text_id == source_pair.c.hs_id)
+        .join(columns, columns.c.text_id == source_pair.c.cn_id)
+    )
+    dialect.seal(tx, [one for one in sealed(tx) if one == span(tx)])  # those of other grids would look at every cell
+    product = dialect.fill_grid(tx, here(tx), before)
+    if keep_known:
+        n_known = int(tx.execute(select(func.count()).where(cell.c.id.in_(known))).scalar_one())
+    else:
+        n_known = tx.execute(delete(cell).where(cell.c.id.in_(known))).rowcount
+    seal(tx)
+    return product - (0 if keep_known else n_known), n_known
+
+
+def ranked(tx: Tx, axis: sides.Axis) -> Subquery:
+    """The drawn texts of a side, `text_id`, each with its place among them, `at`, from 1."""
+    at = func.row_number().over(order_by=side.c.position).label("at")
+    return select(side.c.text_id, at).where(sides.of(tx, axis), side.c.drawn).subquery()
+
+
+def add(tx: Tx, cells: pd.DataFrame) -> None:
+    """Write a grid that was made elsewhere, `id`, `hs_id`, `cn_id`, and seal it."""
+    insert_rows(tx, cell, records(cells.rename(columns={"hs_id": "row_id", "cn_id": "column_id"})))
+    seal(tx)
+
+
+def clear(tx: Tx) -> None:
+    """Forget the cells of the grid, and let it be written again."""
+    tx.execute(delete(cell).where(span(tx).holds(cell.c.id)))
+    seal(tx)
+
+
+def seal(tx: Tx) -> None:
+    """Seal every grid that has cells."""
+    dialect.seal(tx, sealed(tx))
+
+
+def sealed(tx: Tx) -> list[Span]:
+    """The ids of the cells of every grid that has any."""
+    spans = map(span_of, tx.execute(select(grid.c.id).order_by(grid.c.id)).scalars())
+    return [one for one in spans if tx.execute(select(exists().where(one.holds(cell.c.id)))).scalar_one()]
+
+
+def n_cells(tx: Tx) -> int:
+    """How many cells the grid has."""
+    return int(tx.execute(select(func.count()).select_from(cell).where(span(tx).holds(cell.c.id))).scalar_one())
+
+
+def number_range(tx: Tx) -> tuple[int | None, int | None]:
+    """The lowest and the highest id of a cell; None for an empty grid."""
+    query = select(func.min(cell.c.id), func.max(cell.c.id)).where(span(tx).holds(cell.c.id))
+    first, last = tx.execute(query).one()
+    return first, last
+
+
+def _cells(tx: Tx, *conditions: ColumnElement[bool]) -> Select[Any]:
+    return select(*CELL).where(span(tx).holds(cell.c.id), *conditions).order_by(cell.c.id)
+
+
+def cells(tx: Tx) -> pd.DataFrame:
+    """All cells of the grid, in order: `pair_id`, `hs_id`, `cn_id`."""
+    return frame(tx, _cells(tx))
+
+
+def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
+    """Those cells of the grid that have one of these ids: `pair_id`, `hs_id`, `cn_id`."""
+    return frame(tx, _cells(tx, cell.c.id.in_(dialect.listed(sorted(set(cell_ids))))))
+
+
+def of_rows(tx: Tx, row_ids: Iterable[int]) -> pd.DataFrame:
+    """The cells of some rows: `pair_id`, `hs_id`, `cn_id`."""
+    return frame(tx, _cells(tx, cell.c.row_id.in_(dialect.listed(sorted(set(row_ids))))))
+
+
+def given(tx: Tx) -> pd.DataFrame:
+    """The cells that anybody was given, in any round, in order: `pair_id`, `hs_id`, `cn_id`."""
+    return frame(tx, _cells(tx, cell.c.id.in_(select(assignment.c.cell_id))))
+
+
+def texts_of_grid(tx: Tx) -> pd.DataFrame:
+    """The texts of both sides of the cells: `text_id`, `kind`, `body`, `language`, `meta`, in corpus order."""
+    inside = span(tx).holds(cell.c.id)
+    used = select(cell.c.row_id).where(inside).union(select(cell.c.column_id).where(inside))
+    query = select(text.c.id.label("text_id"), text.c.kind, text.c.body, text.c.language, text.c.meta)
+    return frame(tx, query.where(text.c.id.in_(used)).order_by(text.c.id))
+
+
+_TEXTS = tuple(
+    select(text.c.id.label("text_id"), text.c.body, text.c.language, text.c.meta)
+    .join(cell, axis == text.c.id)
+    .where(cell.c.id == bindparam("one"))
+    for axis in (cell.c.row_id, cell.c.column_id)
+)
+
+
+def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The two texts of a cell, the row's first: `text_id`, `body`, `language`, `meta`; None where there is no such
+    cell.
+    """
+    found = []
+    for one in _TEXTS:
+        row = tx.execute(one, {"one": cell_id}).first()
+        if row is None:
+            return None
+        found.append(dict(row._mapping))
+    return found[0], found[1]
+
+
+def known(tx: Tx) -> pd.DataFrame:
+    """The pairs of the corpus between a drawn row and a drawn column: `hs_id`, `cn_id`, each once."""
+    rows, columns = ranked(tx, "row"), ranked(tx, "column")
+    query = (
+        select(source_pair.c.hs_id, source_pair.c.cn_id)
+        .join(rows, rows.c.text_id == source_pair.c.hs_id)
+        .join(columns, columns.c.text_id == source_pair.c.cn_id)
+        .distinct()
+        .order_by(source_pair.c.hs_id, source_pair.c.cn_id)
+    )
+    return frame(tx, query)
+
+
+def parts(tx: Tx) -> Iterator[list[tuple[int, int]]]:
+    """The row and the column of every cell of the grid, in order, a chunk at a time."""
+    query = select(cell.c.row_id, cell.c.column_id).where(span(tx).holds(cell.c.id)).order_by(cell.c.id)
+    result = tx.execution_options(stream_results=True).execute(query)
+    return iter(lambda: [(row[0], row[1]) for row in result.fetchmany(CHUNK)], [])

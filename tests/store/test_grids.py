@@ -1,0 +1,90 @@
+"""Several grids in one study: each with sides, cells, rounds, settings and work of its own."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from sqlalchemy import insert
+from sqlalchemy.exc import IntegrityError
+
+from fcpair.params import Setup
+from fcpair.records import Role, Round, Status
+from fcpair.steps import init
+from fcpair.store import Store, Tx, cells, decisions, grids, people, progress, runs, settings, sides, texts, work
+from fcpair.store.tables import cell
+
+SECOND = 2**32
+
+
+@pytest.fixture
+def both(store: Store) -> Store:
+    """A study with the grid `main`, 2 x 3, and the grid `other`, 2 x 2, on the same HS."""
+    with store.write() as tx:
+        hs = list(texts.add_texts(tx, "hs", [(f"h{at}", f"hs {at}", "", {}) for at in range(2)]).values())
+        cn = list(texts.add_texts(tx, "cn", [(f"c{at}", f"cn {at}", "", {}) for at in range(3)]).values())
+        fill(tx, hs, cn)
+        init.add_grid(tx, "other", Setup(title="A study"))
+    with store.on(2).write() as tx:
+        fill(tx, hs, cn[1:])
+    return store
+
+
+def fill(tx: Tx, rows: list[int], columns: list[int]) -> None:
+    sides.put(tx, "row", rows)
+    sides.put(tx, "column", columns)
+    cells.fill(tx)
+
+
+def test_cells_are_numbered_from_1_in_each_grid(both: Store) -> None:
+    with both.read() as tx:
+        assert cells.cells(tx)["pair_id"].tolist() == [1, 2, 3, 4, 5, 6]
+        assert cells.number_range(tx) == (1, 6)
+    with both.on(2).read() as tx:
+        found = cells.cells(tx)
+        assert (found["pair_id"] - SECOND).tolist() == [1, 2, 3, 4]
+        assert list(zip(found["hs_id"], found["cn_id"], strict=True)) == [(1, 4), (1, 5), (2, 4), (2, 5)]
+
+
+def test_every_grid_is_sealed(both: Store) -> None:
+    for number in (7, SECOND + 5):
+        with pytest.raises(IntegrityError, match="the grid is sealed"), both.write() as tx:
+            tx.execute(insert(cell), [{"id": number, "row_id": 1, "column_id": 3}])
+
+
+def test_a_grid_is_made_anew_without_the_others(both: Store) -> None:
+    with both.write() as tx:
+        progress.clear_from(tx, "pair")
+        assert cells.n_cells(tx) == 0
+        sides.set_drawn(tx, "column", [3, 5])
+        assert cells.fill(tx) == (4, 0)
+        found = cells.cells(tx)
+    assert found["pair_id"].tolist() == [1, 2, 3, 4]
+    assert found["cn_id"].tolist() == [3, 5, 3, 5]
+    with both.on(2).read() as tx:
+        assert cells.n_cells(tx) == 4
+
+
+def test_work_and_answers_are_of_one_grid(both: Store) -> None:
+    with both.write() as tx:
+        ana = people.add_people(tx, ["ana"], Role.ANNOTATOR)[0].id
+    for grid, pair in ((1, 1), (2, SECOND + 1)):
+        with both.on(grid).write() as tx:
+            row = {"pair_id": [pair], "person_id": [ana], "position": [1], "status": [Status.OPEN.value]}
+            work.add_assignments(tx, pd.DataFrame(row), Round.LABEL)
+            assert work.assignments(tx, Round.LABEL)["pair_id"].tolist() == [pair]
+            assert progress.built(tx)["assign"] == 1
+    with both.on(2).write() as tx:
+        decisions.add_adjudications(tx, pd.DataFrame({"pair_id": [SECOND + 1], "rule": ["person"], "code": [2]}))
+        assert decisions.current_adjudications(tx)["pair_id"].tolist() == [SECOND + 1]
+    with both.read() as tx:
+        assert decisions.current_adjudications(tx).empty
+
+
+def test_settings_are_of_one_grid(both: Store) -> None:
+    with both.on(2).write() as tx:
+        run = runs.add_run(tx, "partition", {}, {}, "0.6", None)
+        settings.put(tx, "partition", {"diamond": "majority"}, run.id)
+        assert settings.of_stage(tx, "partition") == {"diamond": "majority"}
+    with both.read() as tx:
+        assert settings.of_stage(tx, "partition") == {}
+        assert [one.name for one in grids.keys(tx)] == ["main", "other"]
