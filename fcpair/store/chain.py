@@ -17,9 +17,9 @@ from itertools import islice
 from math import isnan
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, Select, Table, bindparam, func, insert, select, text, type_coerce, update
+from sqlalchemy import Integer, Select, Table, bindparam, insert, select, text, type_coerce, update
 
-from fcpair.store import dialect
+from fcpair.store import current, dialect
 from fcpair.store.ready import Ready
 from fcpair.store.rows import CHUNK
 from fcpair.store.store import Tx
@@ -141,7 +141,7 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
     They come without `id` and `digest`, which they get here: whoever writes has the study alone.
     """
     remaining = iter(rows)
-    number = int(tx.execute(select(func.coalesce(func.max(of.table.c.id), 0))).scalar_one())
+    number = tx.execute(current.last(of.table)).scalar_one()
     ends: dict[int, Head] = {}
     while part := list(islice(remaining, AT_ONCE)):
         ends = ends or heads(tx, of)
@@ -207,7 +207,7 @@ _CELL_AND_END = Ready(
         _COUNTS,
         cell.c.row_id,
         cell.c.column_id,
-        select(func.coalesce(func.max(judgement.c.id), 0)).scalar_subquery().label("newest"),
+        current.last(judgement).scalar_subquery().label("newest"),
         chain.c.n,
         chain.c.head,
     )

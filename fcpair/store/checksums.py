@@ -9,9 +9,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import Table, func, select
+from sqlalchemy import Table
 from sqlalchemy import text as sql
 
+from fcpair.store import current
 from fcpair.store.chain import FIRST, link
 from fcpair.store.store import Tx
 from fcpair.store.tables import answer, grid, guideline, person, round_, text
@@ -31,8 +32,7 @@ _FLAGS = ("counts", "blind")  # a database may have numbers for them
 
 def summed(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Rows that are to be added next, with their numbers and checksums. All that is in a checksum must be there."""
-    newest = int(tx.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one())
-    for number, given in enumerate(rows, newest + 1):
+    for number, given in enumerate(rows, tx.execute(current.last(table)).scalar_one() + 1):
         row = {**given, "id": number}
         yield {
             **row,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
+from sqlalchemy import ColumnElement, Select, case, exists, func, null, select
 
 from fcpair.records import Origin, Round, Rule, Verdict
-from fcpair.store import chain, dialect, rounds
+from fcpair.store import chain, current, dialect, rounds
 from fcpair.store.grids import span
 from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, now, records
@@ -51,12 +51,8 @@ def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
     return keys.map(known).to_series(index=judgements.index).astype("Int64")
 
 
-def _current_judgement() -> Subquery:
-    return select(func.max(judgement.c.id).label("id")).group_by(judgement.c.assignment_id).subquery()
-
-
 def _answers(tx: Tx, kind: Round, *columns: str) -> Select[tuple[int, ...]]:
-    current, seen, decided = _current_judgement(), adjudication.alias("seen"), answer.alias("decided")
+    seen, decided = adjudication.alias("seen"), answer.alias("decided")
     agrees = case((answer.c.code == decided.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     available = {
         "pair_id": assignment.c.cell_id,
@@ -76,11 +72,11 @@ def _answers(tx: Tx, kind: Round, *columns: str) -> Select[tuple[int, ...]]:
     }
     query = (
         select(*(available[name].label(name) for name in columns))
-        .join(current, current.c.id == judgement.c.id)
+        .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .outerjoin(answer, answer.c.id == judgement.c.answer_id)
-        .where(rounds.is_here(tx, kind), judgement.c.withdraws.is_(None))
-        .order_by(assignment.c.cell_id, assignment.c.person_id)
+        .where(rounds.is_here(tx, kind), current.ANSWER)
+        .order_by(current.BY_CELL, assignment.c.person_id)
     )
     if {"code", "own_code"} & set(columns) and kind is Round.VALIDATE:
         query = query.outerjoin(round_, round_.c.id == answer.c.round_id)
@@ -109,8 +105,8 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `assignment_id`, `pair_id`, `person_id`, `code`, `origin`.
     """
-    query = _answers(tx, Round.VALIDATE, *(columns or VERDICT)).where(~judgement.c.skipped, is_about_the_label_now())
-    return frame(tx, query)
+    query = _answers(tx, Round.VALIDATE, *(columns or VERDICT)).join(adjudication, current.DECIDED)
+    return frame(tx, query.where(~judgement.c.skipped, is_about_the_label_now()))
 
 
 def blind_verdict() -> ColumnElement[int]:
@@ -125,12 +121,11 @@ def blind_verdict() -> ColumnElement[int]:
 def is_about_the_label_now() -> ColumnElement[bool]:
     """Whether a verdict, blind or not, is about the label that its pair has now; one that is not does not count.
 
-    For queries of `judgement` with its `assignment`; not true of labels.
+    For queries of `judgement` with its `assignment` and the newest `adjudication` on its cell; not true of labels.
     """
-    seen, newer = adjudication.alias("seen"), adjudication.alias("newer")
+    seen = adjudication.alias("seen")
     of_old = select(seen.c.answer_id).where(seen.c.id == judgement.c.adjudication_id).correlate(judgement)
-    newest = select(newer.c.answer_id).where(newer.c.cell_id == assignment.c.cell_id).correlate(assignment)
-    return of_old.scalar_subquery() == newest.order_by(newer.c.id.desc()).limit(1).scalar_subquery()
+    return of_old.scalar_subquery() == adjudication.c.answer_id
 
 
 def lost_verdicts(tx: Tx) -> list[int]:
@@ -198,22 +193,14 @@ def n_judgements(tx: Tx, kind: Round | None = None) -> int:
 
 def origins(tx: Tx) -> dict[str, int]:
     """How many current judgements came in which way; what was superseded or withdrawn is not counted."""
-    current = _current_judgement()
-    query = (
-        select(judgement.c.origin, func.count())
-        .join(current, current.c.id == judgement.c.id)
-        .where(judgement.c.withdraws.is_(None))
-        .group_by(judgement.c.origin)
-        .order_by(judgement.c.origin)
-    )
+    query = select(judgement.c.origin, func.count()).where(current.ANSWER)
+    query = query.group_by(judgement.c.origin).order_by(judgement.c.origin)
     return {row[0]: row[1] for row in tx.execute(query)}
 
 
 def is_answered(tx: Tx) -> bool:
     """Whether anybody has answered anything, a skip included, that was not withdrawn."""
-    later = judgement.alias("later")
-    newer = exists().where(later.c.assignment_id == judgement.c.assignment_id, later.c.id > judgement.c.id)
-    return bool(tx.execute(select(exists().where(judgement.c.withdraws.is_(None), ~newer))).scalar_one())
+    return bool(tx.execute(select(exists().where(current.ANSWER))).scalar_one())
 
 
 def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
@@ -222,7 +209,7 @@ def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
     Columns: `id`, `assignment_id`, `round`, `pair_id`, `person_id`, `skipped`, `current`, `withdrawn`.
     """
     later = judgement.alias("later")
-    after = select(later.c.id).where(later.c.assignment_id == judgement.c.assignment_id, later.c.id > judgement.c.id)
+    same = later.c.assignment_id == judgement.c.assignment_id
     query = (
         select(
             judgement.c.id,
@@ -231,8 +218,8 @@ def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
             assignment.c.cell_id.label("pair_id"),
             assignment.c.person_id,
             judgement.c.skipped,
-            (~after.exists()).label("current"),
-            after.where(later.c.withdraws == judgement.c.id).exists().label("withdrawn"),
+            current.ANSWER.label("current"),
+            exists().where(same, later.c.withdraws == judgement.c.id).label("withdrawn"),
         )
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .join(round_, round_.c.id == assignment.c.round_id)
@@ -252,10 +239,7 @@ def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
 
 def newest_judgement(tx: Tx) -> int:
     """The number of the newest judgement; 0 where there is none."""
-    return int(tx.execute(_NEWEST).scalar_one())
-
-
-_NEWEST = select(func.coalesce(func.max(judgement.c.id), 0))
+    return tx.execute(current.last(judgement)).scalar_one()
 
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
@@ -280,25 +264,15 @@ def add_by_rule(tx: Tx, made: Iterable[tuple[int, Rule, int | None]]) -> None:
     chain.add(tx, chain.DECISIONS, rows)
 
 
-def _current_adjudication(tx: Tx) -> Subquery:
-    newest = select(func.max(adjudication.c.id).label("id")).where(span(tx).holds(adjudication.c.cell_id))
-    return newest.group_by(adjudication.c.cell_id).subquery()
-
-
 def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
     """The standing decision of each pair, by pair.
 
     Columns as named, all where none is: `id`, `pair_id`, `rule`, `code` (missing: discarded), `person_id`, `note`.
     """
-    standing = _current_adjudication(tx)
-    query = (
-        select(*(_DECIDED[name] for name in columns or DECISION))
-        .select_from(adjudication)
-        .join(standing, standing.c.id == adjudication.c.id)
-        .outerjoin(answer, answer.c.id == adjudication.c.answer_id)
-        .order_by(adjudication.c.cell_id)
-    )
-    return frame(tx, query)
+    query = select(*(_DECIDED[name] for name in columns or DECISION)).select_from(adjudication)
+    query = query.outerjoin(answer, answer.c.id == adjudication.c.answer_id)
+    query = query.where(span(tx).holds(adjudication.c.cell_id), current.DECISION)
+    return frame(tx, query.order_by(adjudication.c.cell_id))
 
 
 def decision_history(tx: Tx, pair_id: int) -> pd.DataFrame:
@@ -345,13 +319,12 @@ def decided_by_people(tx: Tx) -> pd.DataFrame:
 
 def standing_cells(tx: Tx) -> pd.DataFrame:
     """The standing decision of each pair with its place: `hs_id`, `cn_id`, `rule`, `code` (missing: discarded)."""
-    standing = _current_adjudication(tx)
     query = (
         select(cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"), adjudication.c.rule, answer.c.code)
         .select_from(adjudication)
-        .join(standing, standing.c.id == adjudication.c.id)
         .outerjoin(answer, answer.c.id == adjudication.c.answer_id)
         .join(cell, cell.c.id == adjudication.c.cell_id)
+        .where(span(tx).holds(adjudication.c.cell_id), current.DECISION)
         .order_by(adjudication.c.cell_id)
     )
     return frame(tx, query)

@@ -5,27 +5,19 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ScalarSelect, bindparam, case, exists, func, select, update
+from sqlalchemy import bindparam, case, exists, func, select, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
-from fcpair.store import chain, rounds
+from fcpair.store import chain, current, guidelines, rounds
 from fcpair.store.decisions import is_about_the_label_now
 from fcpair.store.docket import open_label
 from fcpair.store.ready import Ready
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, answer, assignment, cell, guideline, judgement, round_, text
+from fcpair.store.tables import adjudication, assignment, cell, judgement, round_, text
 
 _hs, _cn = aliased(text), aliased(text)
-
-
-def _standing(column: str) -> ScalarSelect[Any]:
-    """A column of the standing decision of the pair."""
-    newest = select(adjudication.c[column]).where(adjudication.c.cell_id == assignment.c.cell_id)
-    return newest.order_by(adjudication.c.id.desc()).limit(1).correlate(assignment).scalar_subquery()
-
-
 _SHOWN = (
     select(
         assignment.c.id,
@@ -48,14 +40,13 @@ _IS_OPEN = (assignment.c.round_id == bindparam("round")) & (assignment.c.status 
 _OPEN = _SHOWN.add_columns(assignment.c.position).where(_IS_OPEN).order_by(assignment.c.position).limit(bindparam("n"))
 # What has no label at present, because its decision was taken back, waits until it has one again; and so does what
 # somebody has still to label.
-_CHECKABLE = _standing("answer_id").is_not(None) & ~open_label(assignment.c.cell_id)
-_DECIDED = select(answer.c.code).where(answer.c.id == _standing("answer_id")).scalar_subquery()
-_STANDING = (_standing("id").label("decision_id"), _DECIDED.label("decided"))
+_CHECKABLE = adjudication.c.answer_id.is_not(None) & ~open_label(assignment.c.cell_id)
+_STANDING = (adjudication.c.id.label("decision_id"), rounds.code_of(adjudication).label("decided"))
 _CODE = rounds.code_of(judgement)
 _GIVEN = (_CODE.label("code"), case((rounds.was_blind(), _CODE)).label("own_code"), judgement.c.note)
 _OPEN_BY_ROUND = {
     Round.LABEL: Ready(_OPEN),
-    Round.VALIDATE: Ready(_OPEN.add_columns(*_STANDING).where(_CHECKABLE)),
+    Round.VALIDATE: Ready(_OPEN.add_columns(*_STANDING).join(adjudication, current.DECIDED).where(_CHECKABLE)),
 }
 
 
@@ -79,9 +70,7 @@ def answered_tasks(tx: Tx, person_id: int, kind: Round, before: int | None, n: i
     answered before it. What was given to somebody else after a skip comes too, as long as they have not answered it.
     """
     own = (
-        select(
-            judgement.c.assignment_id, func.min(judgement.c.id).label("first"), func.max(judgement.c.id).label("last")
-        )
+        select(judgement.c.assignment_id, func.min(judgement.c.id).label("first"))
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .where(assignment.c.person_id == person_id, rounds.is_here(tx, kind))
         .group_by(judgement.c.assignment_id)
@@ -90,8 +79,9 @@ def answered_tasks(tx: Tx, person_id: int, kind: Round, before: int | None, n: i
     query = (
         _SHOWN.add_columns(*_STANDING, *_GIVEN)
         .join(own, own.c.assignment_id == assignment.c.id)
-        .join(judgement, judgement.c.id == own.c.last)
-        .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~_taken_over())
+        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .outerjoin(adjudication, current.DECIDED)
+        .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), current.NEWEST, ~_taken_over())
         .order_by(own.c.first.desc())
         .limit(n)
     )
@@ -111,7 +101,6 @@ def _taken_over() -> Any:
     return exists().where(later.c.replaces == assignment.c.id, answered).correlate(assignment)
 
 
-_NEWEST_GUIDELINES = select(func.max(guideline.c.id)).scalar_subquery().label("guideline_version")
 _ASSIGNMENT = Ready(
     select(
         assignment.c.cell_id.label("pair_id"),
@@ -120,9 +109,10 @@ _ASSIGNMENT = Ready(
         round_.c.blind,
         *_STANDING,
         open_label(assignment.c.cell_id).label("still_labelled"),
-        _NEWEST_GUIDELINES,
+        guidelines.NEWEST.label("guideline_version"),
     )
     .join(round_, round_.c.id == assignment.c.round_id)
+    .outerjoin(adjudication, current.DECIDED)
     .where(assignment.c.id == bindparam("one"))
 )
 
@@ -175,11 +165,12 @@ def status_counts(tx: Tx, person_id: int, kind: Round) -> dict[str, int]:
     return {row.status: row.n for row in tx.execute(_COUNTS[kind], {"person": person_id})}
 
 
-_SHOWN_TO_VALIDATOR = select(func.count()).where(
-    assignment.c.person_id == bindparam("person"),
-    rounds.is_of(Round.VALIDATE),
-    assignment.c.status == Status.OPEN.value,
-    _CHECKABLE,
+_SHOWN_TO_VALIDATOR = (
+    select(func.count())
+    .select_from(assignment)
+    .join(adjudication, current.DECIDED)
+    .where(assignment.c.person_id == bindparam("person"), rounds.is_of(Round.VALIDATE))
+    .where(assignment.c.status == Status.OPEN.value, _CHECKABLE)
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, or_, select, union
 
 from fcpair.records import BY_HAND, Role, Round, Rule, Status
-from fcpair.store import chain, dialect, rounds
+from fcpair.store import chain, current, dialect, rounds
 from fcpair.store.decisions import newest_judgement
 from fcpair.store.grids import span
 from fcpair.store.rows import now
@@ -52,23 +52,20 @@ def disputed(
     Those of `pair_ids`, where they are given. `overtaken` are pairs decided by hand before their labels changed, which
     are there whatever their labels are.
     """
-    newest_label = select(func.max(judgement.c.id)).group_by(judgement.c.assignment_id)
-    if pair_ids is not None:
-        slots = select(assignment.c.id).where(assignment.c.cell_id.in_(dialect.listed(list(pair_ids))))
-        newest_label = newest_label.where(judgement.c.assignment_id.in_(slots))
     labels_ = rounds.labels(tx)
     wanted = judgement.c.answer_id.in_([labels_[code] for code in definite])
     answers = func.count(case((wanted, judgement.c.answer_id)).distinct())
     unsettled = (
         select(assignment.c.cell_id)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(rounds.is_here(tx, Round.LABEL), judgement.c.id.in_(newest_label), ~judgement.c.skipped)
+        .where(rounds.is_here(tx, Round.LABEL), current.ANSWER, ~judgement.c.skipped)
         .group_by(assignment.c.cell_id)
         .having(answers != 1)
     )
+    if pair_ids is not None:
+        unsettled = unsettled.where(assignment.c.cell_id.in_(dialect.listed(list(pair_ids))))
     asked = dialect.listed(list(overtaken))
     there = union(unsettled, asked).subquery()
-    newest = select(func.max(adjudication.c.id)).where(adjudication.c.cell_id == cell.c.id).correlate(cell)
     again = cell.c.id.in_(asked)
     by_person = adjudication.c.rule == Rule.PERSON.value
     waits_or_not = or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person)
@@ -81,7 +78,7 @@ def disputed(
             cell.c.row_id.label("hs_id"),
         )
         .join(there, there.c.cell_id == cell.c.id)
-        .outerjoin(adjudication, adjudication.c.id == newest.scalar_subquery())
+        .outerjoin(adjudication, (adjudication.c.cell_id == cell.c.id) & current.DECISION)
         .where(or_(again, waits_or_not))
         .order_by(cell.c.row_id, cell.c.id)
     )
@@ -104,8 +101,6 @@ def open_label(pair_id: Any) -> ColumnElement[bool]:
 
 
 # Statements that every decision asks, some of them twice, are made once.
-_newer = judgement.alias("newer")
-_NEWEST = select(func.max(_newer.c.id)).where(_newer.c.assignment_id == assignment.c.id).correlate(assignment)
 _OWN = assignment.c.person_id == bindparam("person")
 
 
@@ -116,20 +111,19 @@ def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[An
 
 
 _STILL_LABELLED = _pairs_where(_LABELLING & (assignment.c.status == Status.OPEN.value))
-_LABELLED = _pairs_where(_LABELLING & exists().where(judgement.c.id == _NEWEST.scalar_subquery(), ~judgement.c.skipped))
-_ANSWERED = _pairs_where(_LABELLING & _OWN & exists().where(judgement.c.assignment_id == assignment.c.id))
+_OF_IT = judgement.c.assignment_id == assignment.c.id
+_LABELLED = _pairs_where(_LABELLING & exists().where(_OF_IT, current.ANSWER, ~judgement.c.skipped))
+_ANSWERED = _pairs_where(_LABELLING & _OWN & exists().where(_OF_IT))
 _CHECKED = _pairs_where(rounds.is_of(Round.VALIDATE) & _OWN)
 _NEWEST_ANSWER = (
     select(func.coalesce(func.max(judgement.c.id), 0))
-    .join(assignment, assignment.c.id == judgement.c.assignment_id)
+    .join(assignment, _OF_IT)
     .where(_LABELLING, assignment.c.cell_id == bindparam("one"))
 )
 _LABELS = (
     select(assignment.c.cell_id.label("pair_id"), rounds.code_of(judgement).label("code"), judgement.c.note)
-    .join(assignment, assignment.c.id == judgement.c.assignment_id)
-    .where(_LABELLING, assignment.c.cell_id.in_(dialect.listed_as("pairs")))
-    .where(judgement.c.id == _NEWEST.scalar_subquery())
-    .where(judgement.c.withdraws.is_(None))
+    .join(judgement, _OF_IT)
+    .where(_LABELLING, assignment.c.cell_id.in_(dialect.listed_as("pairs")), current.ANSWER)
     .order_by(assignment.c.cell_id, assignment.c.person_id)
 )
 
@@ -232,28 +226,20 @@ _STANDING = (
         adjudication.c.flagged,
     )
     .outerjoin(person, person.c.id == adjudication.c.person_id)
-    .where(adjudication.c.cell_id == bindparam("one"))
-    .order_by(adjudication.c.id.desc())
-    .limit(1)
+    .where(adjudication.c.cell_id == bindparam("one"), current.STANDING)
 )
 
 
 def standing(tx: Tx, pair_id: int) -> Standing | None:
     """The decision that stands on a pair; None when there is none, or the last one was taken back."""
     row = tx.execute(_STANDING, {"one": pair_id}).first()
-    return None if row is None or row.rule == Rule.REOPENED.value else Standing._make(row)
-
-
-def _stands() -> ColumnElement[bool]:
-    newer = adjudication.alias("newer")
-    overtaken = exists().where(newer.c.cell_id == adjudication.c.cell_id, newer.c.id > adjudication.c.id)
-    return and_(~overtaken, adjudication.c.rule != Rule.REOPENED.value)
+    return None if row is None else Standing._make(row)
 
 
 def n_decided(tx: Tx, person_id: int) -> int:
     """On how many pairs a person's decision stands."""
     own = (adjudication.c.person_id == person_id) & (adjudication.c.rule == Rule.PERSON.value)
-    return int(tx.execute(select(func.count()).select_from(adjudication).where(own, _stands())).scalar_one())
+    return int(tx.execute(select(func.count()).select_from(adjudication).where(own, current.STANDING)).scalar_one())
 
 
 _BY_PERSON = adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
@@ -303,7 +289,8 @@ def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> li
         .join(hs, hs.c.id == cell.c.row_id)
         .join(cn, cn.c.id == cell.c.column_id)
         .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(span(tx).holds(adjudication.c.cell_id), _stands(), or_(by_person, ~open_label(adjudication.c.cell_id)))
+        .where(span(tx).holds(adjudication.c.cell_id), current.STANDING)
+        .where(or_(by_person, ~open_label(adjudication.c.cell_id)))
         .order_by(adjudication.c.id.desc())
         .limit(limit)
     )

@@ -11,6 +11,9 @@ from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import guideline, judgement, person
 
+NEWEST = select(func.max(guideline.c.id)).scalar_subquery()
+"""The number of the version that holds."""
+
 
 def add_version(tx: Tx, body: str, person_id: int | None) -> int:
     """Add a version, which holds from now on; returns its number."""
@@ -21,7 +24,7 @@ def add_version(tx: Tx, body: str, person_id: int | None) -> int:
 
 def current(tx: Tx) -> tuple[int, str]:
     """The number and the Markdown of the version that holds."""
-    row = tx.execute(select(guideline.c.id, guideline.c.body).order_by(guideline.c.id.desc()).limit(1)).one()
+    row = tx.execute(select(guideline.c.id, guideline.c.body).where(guideline.c.id == NEWEST)).one()
     return row.id, row.body
 
 

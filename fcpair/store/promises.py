@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Table, exists, func, select
 
 from fcpair.records import Origin, Role, Round, Rule, Status
-from fcpair.store import cells, rounds, sides
+from fcpair.store import cells, current, rounds, sides
 from fcpair.store.grids import span
 from fcpair.store.soundness import Found
 from fcpair.store.store import Tx
@@ -63,20 +63,18 @@ def checkers(tx: Tx) -> Found:
 
 def slots(tx: Tx) -> Found:
     """What is done has an answer, what is skipped a skip, and what is open to be labelled has none."""
-    newest = select(func.max(judgement.c.id)).where(judgement.c.assignment_id == assignment.c.id).correlate(assignment)
-    stands = judgement.c.id.is_not(None) & judgement.c.withdraws.is_(None)
-    answered, skipped = stands & ~judgement.c.skipped, stands & judgement.c.skipped
+    answered, skipped = (func.coalesce(one, False) for one in (~judgement.c.skipped, judgement.c.skipped))
     is_ = assignment.c.status
     label = rounds.is_of(Round.LABEL)
     query = (
         select(person.c.name, assignment.c.cell_id, is_)
         .select_from(assignment)
         .join(person, person.c.id == assignment.c.person_id)
-        .outerjoin(judgement, judgement.c.id == newest.scalar_subquery())
+        .outerjoin(judgement, (judgement.c.assignment_id == assignment.c.id) & current.ANSWER)
         .where(
-            ((is_ == Status.DONE.value) & ~func.coalesce(answered, False))
-            | ((is_ == Status.SKIPPED.value) & ~func.coalesce(skipped, False))
-            | ((is_ == Status.OPEN.value) & label & func.coalesce(answered, False))
+            ((is_ == Status.DONE.value) & ~answered)
+            | ((is_ == Status.SKIPPED.value) & ~skipped)
+            | ((is_ == Status.OPEN.value) & label & answered)
             | is_.not_in([one.value for one in Status])
         )
         .order_by(assignment.c.id)

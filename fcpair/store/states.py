@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Select, bindparam, case, exists, func, select
 
 from fcpair.records import BY_HAND, PairState, Round
-from fcpair.store import dialect, rounds
+from fcpair.store import current, dialect, rounds
 from fcpair.store.grids import span
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, judgement
@@ -38,20 +38,16 @@ def pair_states(tx: Tx, codes: Sequence[int], pair_ids: Sequence[int] | None = N
 
 @cache
 def _states(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
-    newer, later = judgement.alias("newer"), adjudication.alias("later")
-    newest = select(func.max(newer.c.id)).where(newer.c.assignment_id == assignment.c.id).correlate(assignment)
     counts = [func.count(case((judgement.c.answer_id == one, 1))).label(f"n{one}") for one in answer_ids]
     labels = (
         select(assignment.c.cell_id, *counts)
-        .select_from(assignment)
-        .join(judgement, judgement.c.id == newest.scalar_subquery())
-        .where(_LABELLING, assignment.c.cell_id.between(bindparam("first"), bindparam("last")))
-        .group_by(assignment.c.cell_id)
+        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .where(_LABELLING, current.NEWEST, current.BY_CELL.between(bindparam("first"), bindparam("last")))
+        .group_by(current.BY_CELL)
     )
     if some:
         labels = labels.where(assignment.c.cell_id.in_(dialect.listed_as(ASKED)))
     each = labels.subquery()
-    last = select(func.max(later.c.id)).where(later.c.cell_id == each.c.cell_id).correlate(each)
     return (
         select(
             each.c.cell_id,
@@ -60,7 +56,7 @@ def _states(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
             *(each.c[f"n{one}"] for one in answer_ids),
         )
         .select_from(each)
-        .outerjoin(adjudication, adjudication.c.id == last.scalar_subquery())
+        .outerjoin(adjudication, (adjudication.c.cell_id == each.c.cell_id) & current.DECISION)
         .order_by(each.c.cell_id)
     )
 
@@ -82,8 +78,6 @@ def answered_since(tx: Tx, pair_ids: Sequence[int] | None = None) -> Iterator[tu
 
 @cache
 def _relabelled(*, some: bool) -> Select[Any]:
-    later = adjudication.alias("later")
-    overtaken = exists().where(later.c.cell_id == adjudication.c.cell_id, later.c.id > adjudication.c.id)
     newer, slot = judgement.alias("newer"), assignment.alias("slot")
     relabelled = (
         exists()
@@ -101,7 +95,7 @@ def _relabelled(*, some: bool) -> Select[Any]:
         .select_from(adjudication)
         .join(assignment, assignment.c.cell_id == adjudication.c.cell_id)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(_LABELLING, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), ~overtaken, relabelled)
+        .where(_LABELLING, current.DECISION, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), relabelled)
         .order_by(adjudication.c.cell_id, judgement.c.id)
     )
     return query.where(adjudication.c.cell_id.in_(dialect.listed_as(ASKED))) if some else query

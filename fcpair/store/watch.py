@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import aliased
 
-from fcpair.store import rounds
+from fcpair.store import current, rounds
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, cell, judgement, person, round_, run, text
 
@@ -94,9 +94,7 @@ def marks(tx: Tx) -> Marks:
 
     While these stay the same, so does everything that rests on them.
     """
-    judged, decided, ran = (
-        int(tx.execute(select(func.max(table.c.id))).scalar_one() or 0) for table in (judgement, adjudication, run)
-    )
+    judged, decided, ran = (tx.execute(current.last(table)).scalar_one() for table in (judgement, adjudication, run))
     return judged, decided, ran
 
 
@@ -144,10 +142,9 @@ def decisions_by_people(tx: Tx) -> list[Decision]:
 
 def flags(tx: Tx) -> list[Flagged]:
     """Every decision that was flagged because the guidelines should say more, newest first."""
-    hs, cn, newer, twin = aliased(text), aliased(text), adjudication.alias("newer"), adjudication.alias("twin")
+    hs, cn, twin = aliased(text), aliased(text), adjudication.alias("twin")
     same = (twin.c[name] == adjudication.c[name] for name in ("cell_id", "person_id", "at", "flagged"))
     stands_again = exists().where(*same, twin.c.id > adjudication.c.id)
-    newest = select(func.max(newer.c.id)).where(newer.c.cell_id == adjudication.c.cell_id).scalar_subquery()
     query = (
         select(
             adjudication.c.cell_id,
@@ -156,7 +153,7 @@ def flags(tx: Tx) -> list[Flagged]:
             person.c.name,
             adjudication.c.note,
             adjudication.c.at,
-            adjudication.c.id == newest,
+            current.DECISION,
             hs.c.body,
             cn.c.body,
         )
