@@ -9,14 +9,14 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 from fcpair.errors import InputError
-from fcpair.label import APPROPRIATENESS, scheme_record
-from fcpair.records import TIERS, TOPIC_SPLIT, Scheme
+from fcpair.records import TIERS, TOPIC_SPLIT
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
+Labels = Annotated[str, "the printed form of a question; a recipe may have its choices as tables instead"]
 Weights = Literal["none", "linear", "quadratic"]
 Reach = Literal["texts", "annotators"]
 Policy = Literal["manual", "majority", "median"]
@@ -73,7 +73,7 @@ class Setup:
     guidelines: Path | None = _param(None, "a Markdown file with the annotation guidelines")
     hs_name: str = _param("hate speech", "what the query side is called")
     cn_name: str = _param("counter-narrative", "what the candidate side is called")
-    scheme: Scheme = _param(APPROPRIATENESS, "the label choices: tables of code, name, definite, positive")
+    scheme: Labels = _param("one_of(not_appropriate,not_sure?,appropriate+)", "the question that the labels answer")
 
 
 @dataclass(frozen=True)
@@ -384,8 +384,6 @@ def as_params(options: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Scheme):
-        return scheme_record(value)
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):

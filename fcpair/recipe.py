@@ -7,12 +7,11 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from fcpair.errors import InputError, RecipeError, nearest
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
-from fcpair.label import parse_scheme
 from fcpair.params import (
     Adjudicate,
     Agree,
@@ -30,7 +29,7 @@ from fcpair.params import (
     is_required,
     plain_type,
 )
-from fcpair.records import Scheme
+from fcpair.stages.question.labels import read_choices, read_labels
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def _section(path: Path, name: str, values: Any) -> Any:
         if gone := _GONE.get((name, key)):
             raise RecipeError(f"{place}: `{key}` is gone; {gone}")
     _only_known(place, values, [item.name for item in fields(cls)], "key")
-    hints = get_type_hints(cls)
+    hints = get_type_hints(cls, include_extras=True)
     read = {key: _value(f"{place} {key}", value, hints[key], path.parent) for key, value in values.items()}
     missing = [item.name for item in fields(cls) if is_required(item) and item.name not in read]
     if missing:
@@ -149,12 +148,13 @@ def _choice(place: str, value: Any, kind: Any) -> Any:
     return value
 
 
-def _scheme(place: str, value: Any, _kind: Any) -> Scheme:
-    if not isinstance(value, list) or not all(isinstance(choice, dict) for choice in value):
-        raise RecipeError(f"{place} must be a list of tables")
+def _labels(place: str, value: Any, _kind: Any) -> str:
+    written = isinstance(value, str)
+    if not written and not (isinstance(value, list) and all(isinstance(choice, dict) for choice in value)):
+        raise RecipeError(f"{place} must be a list of tables, or a question such as one_of(no,unsure?,yes+)")
     try:
-        return parse_scheme(value)
-    except RecipeError as error:
+        return str(read_labels(value) if written else read_choices(value))
+    except InputError as error:
         raise RecipeError(f"{place}: {error}") from None
 
 
@@ -179,7 +179,7 @@ def _shares(place: str, value: Any, _kind: Any) -> dict[int, float]:
 
 _CONVERT: dict[Any, Callable[[str, Any, Any], Any]] = {
     Literal: _choice,
-    Scheme: _scheme,
+    Annotated: _labels,
     tuple: _groups,
     Mapping: _shares,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from pathlib import Path
@@ -95,51 +94,6 @@ class Verdict(IntEnum):
 
     DISAGREE = 0
     AGREE = 1
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One answer of a closed label scheme.
-
-    `definite` answers can become a pair's final label; `positive` ones make the pair count as appropriate.
-    """
-
-    code: int
-    name: str
-    definite: bool = True
-    positive: bool = False
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """A closed choice: the answers that a judgement can have, in the order of their codes."""
-
-    choices: tuple[Choice, ...]
-
-    def __iter__(self) -> Iterator[Choice]:
-        return iter(self.choices)
-
-    def __getitem__(self, code: int) -> Choice:
-        return self._by_code[code]
-
-    @property
-    def _by_code(self) -> dict[int, Choice]:
-        return {choice.code: choice for choice in self.choices}
-
-    @property
-    def codes(self) -> tuple[int, ...]:
-        """All codes, ascending."""
-        return tuple(choice.code for choice in self.choices)
-
-    @property
-    def definite(self) -> tuple[int, ...]:
-        """The codes that can become a final label."""
-        return tuple(choice.code for choice in self.choices if choice.definite)
-
-    @property
-    def positive(self) -> tuple[int, ...]:
-        """The codes that count as appropriate."""
-        return tuple(choice.code for choice in self.choices if choice.positive)
 
 
 @dataclass(frozen=True)

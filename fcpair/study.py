@@ -36,7 +36,7 @@ class Study(OnStudy):
 
         Raises:
             StudyError: something is there, or the guidelines cannot be read.
-            InputError: the guidelines are too long.
+            InputError: the guidelines are too long, or no labels can answer the scheme.
         """
         setup = setup or Setup()
         guidelines = _read_text(setup.guidelines) if setup.guidelines else ""

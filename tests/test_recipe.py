@@ -10,7 +10,6 @@ import pytest
 
 from fcpair import params
 from fcpair.errors import RecipeError
-from fcpair.label import APPROPRIATENESS
 from fcpair.params import (
     Adjudicate,
     Agree,
@@ -25,7 +24,7 @@ from fcpair.params import (
     as_params,
 )
 from fcpair.recipe import Recipe, load_recipe
-from fcpair.records import Choice, Scheme
+from fcpair.stages.question.labels import APPROPRIATENESS
 
 OPTIONS: list[type] = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
 
@@ -98,7 +97,7 @@ def test_an_empty_recipe_has_no_stages_but_the_readings_that_need_none(tmp_path:
 
 
 def test_the_defaults_are_fc_conans_or_the_careful_ones() -> None:
-    assert Setup().scheme == APPROPRIATENESS
+    assert Setup().scheme == str(APPROPRIATENESS)
     assert (Retrieve().k, Retrieve().model, Retrieve().count_duplicates) == (2, "all-MiniLM-L6-v2", False)
     assert (Adjudicate().policy, Adjudicate().ties, Partition().diamond) == ("manual", "wait", "unanimous")
     assert not Validate().blind
@@ -147,9 +146,8 @@ def test_a_scheme_of_ones_own(tmp_path: Path) -> None:
             {code = 2, name = "unsure", definite = false},
         ]""",
     )
-    assert read.scheme == Scheme(
-        (Choice(0, "no"), Choice(1, "yes", positive=True), Choice(2, "unsure", definite=False))
-    )
+    assert read.scheme == "one_of(no,yes+,unsure?)"
+    assert section(tmp_path, "[study]\nscheme = ' one_of( no,yes+ , unsure? )'").scheme == read.scheme
 
 
 def test_paths_are_relative_to_the_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +196,12 @@ def test_a_text_that_is_no_path_keeps_its_dollar(tmp_path: Path) -> None:
         ("[assign]\noverlap = {2 = 'some'}", "overlap must be a table such as"),
         ("[assign]\ngroups = ['ana', 'ben']", "groups must be a list of lists of names"),
         ("[assign]\ngroups = 'ana'", "groups must be a list of lists of names"),
-        ("[study]\nscheme = 'likert'", "scheme must be a list of tables"),
+        ("[study]\nscheme = 3", r"scheme must be a list of tables, or a question such as one_of\("),
+        ("[study]\nscheme = 'likert'", r"\[study\] scheme: question `likert`: expected a word and brackets"),
+        ("[study]\nscheme = 'one_of(no,2.0+)'", r"scheme: question `one_of\(no,2.0\+\)`: a name is a word"),
+        ("[study]\nscheme = 'one_of(no,yes)'", r"scheme: `one_of\(no,yes\)` cannot decide a cell for tiers: some, not"),
+        ("[study]\nscheme = 'scale(1,5,1,positive=4)'", r"cannot be answered by labels; expected one_of"),
+        ("[study]\nscheme = 'one_of(no,yes+,distance=ordinal)'", r"answered by labels; .* without a distance"),
         ("[study]\nscheme = ['yes', 'no']", "scheme must be a list of tables"),
         ("[study]\nscheme = []", "the label scheme: at least two definite choices"),
         ("[import]\npath = '$NOT_SET_ANYWHERE/c.csv'", "path is `.NOT_SET_ANYWHERE/c.csv`, but that environment"),
@@ -248,4 +251,4 @@ def test_a_run_keeps_plain_values(tmp_path: Path) -> None:
         **{"hs_id_column": None, "cn_id_column": None, "unpaired": False},
     }
     assert as_params(Assign(overlap={2: 0.1}))["overlap"] == {"2": 0.1}
-    assert as_params(Setup())["scheme"][2] == {"code": 2, "name": "appropriate", "definite": True, "positive": True}
+    assert as_params(Setup())["scheme"] == "one_of(not_appropriate,not_sure?,appropriate+)"

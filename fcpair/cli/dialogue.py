@@ -11,8 +11,8 @@ import click
 from fcpair.cli.table import fitted
 from fcpair.cli.terminal import plain, screen_width, show, tell, width_of
 from fcpair.errors import ConflictError, InputError, LimitError, RefusedError
-from fcpair.label import IRRECONCILABLE
-from fcpair.records import Choice, Conflict
+from fcpair.records import Conflict
+from fcpair.stages.question import IRRECONCILABLE, Choice
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from fcpair.errors import InputError, nearest
-from fcpair.files.delimited import NO_TEXT
 from fcpair.params import is_required
+from fcpair.stages.question.notation import QUOTED, unquoted
+from fcpair.stages.spelling import NO_TEXT
 
 Self = TypeVar("Self", bound="Named")
-_QUOTED = r'"(?:[^"\\]|\\.)*"'
-_HEAD = re.compile(rf'\s*([A-Za-z0-9]+)\s*(?::\s*({_QUOTED}|[^,()"]+?))?\s*(?:\((.*)\))?\s*', re.DOTALL)
-_PIECE = re.compile(rf'{_QUOTED}|[^(),"]+|.', re.DOTALL)
+_HEAD = re.compile(rf'\s*([A-Za-z0-9]+)\s*(?::\s*({QUOTED}|[^,()"]+?))?\s*(?:\((.*)\))?\s*', re.DOTALL)
+_PIECE = re.compile(rf'{QUOTED}|[^(),"]+|.', re.DOTALL)
 _WORD = re.compile("[a-z+]+")  # a file that is called so would be read as one of the words that an option knows
 _NEEDS_QUOTES = re.compile(r'[,()="\\]|^\s|\s$|^$')
 
@@ -84,14 +84,10 @@ def _quoted(text: str) -> str:
 
 
 def _unquoted(place: str, text: str) -> str:
-    text = text.strip()
-    if not text.startswith('"'):
-        return text
     try:
-        return str(json.loads(text, strict=False))
-    except ValueError:
-        expected = 'expected "...", with a backslash before each quote and each backslash in it'
-        raise InputError(f"{place}: {text} cannot be read; {expected}") from None
+        return unquoted(text.strip())
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
 
 
 def read_named(text: str, known: Mapping[str, type[Named]], what: str) -> Any:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError
 from fcpair.evaluate.okapi import Variant, bm25_scores
 from fcpair.evaluate.ranking import Ranking, Search, System, cosines, ordered
-from fcpair.files.corpus import CN, identity, read_side
+from fcpair.files.corpus import CN, read_side
 from fcpair.models.encode import encode
 from fcpair.models.find import resolve
 from fcpair.stages.retrieve import DECIMALS
+from fcpair.stages.spelling import identity
 
 # An order must have nothing to do with what else was drawn from the same seed, such as simulated labels.
 _STREAM = int.from_bytes(b"random")

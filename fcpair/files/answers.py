@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import Finding, reject
-from fcpair.files.corpus import CN, HS, identity
-from fcpair.files.tabular import LINE, fold, place_of, read_table, require, whole
-from fcpair.label import NO_CODE
+from fcpair.files.corpus import CN, HS
+from fcpair.files.tabular import LINE, place_of, read_table, require
 from fcpair.records import Origin
+from fcpair.stages.question import NO_CODE
+from fcpair.stages.question.closed import reader_of
+from fcpair.stages.spelling import identity, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +100,7 @@ def read_answers(
     require(place, frame.columns, keys)
     given = frame[frame[answer].str.strip() != ""].reset_index(drop=True)
     cells = _Cells(place, given)
-    read_word = _reader_of(words)
+    read_word = reader_of(words)
     rows = pd.DataFrame(
         {
             LINE: given[LINE],
@@ -139,22 +141,6 @@ class _Cells:
                 self.findings.append(Finding(self._place, int(line), str(error)))
                 parsed.append(empty)
         return parsed
-
-
-def _reader_of(words: Mapping[str, int]) -> Callable[[str], int]:
-    """What reads a cell as one of the words: `Not sure` is `not_sure`, where no other word is alike, and `2.0` is 2."""
-    alike: dict[str, set[int]] = {}
-    for word, code in words.items():
-        alike.setdefault(fold(word), set()).add(code)
-
-    def read(cell: str) -> int:
-        word = whole(cell).lower()
-        codes = {words[word]} if word in words else alike.get(fold(word), set())
-        if len(codes) != 1:
-            raise ValueError(f"unknown label `{cell}`; expected one of {', '.join(words)}")
-        return next(iter(codes))
-
-    return read
 
 
 def _pair_id(cell: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tabular import LINE, READERS, place_of, read_table
+from fcpair.stages.spelling import identity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,11 +36,6 @@ class Corpus:
     hs_metadata: tuple[str, ...]
     cn_metadata: tuple[str, ...]
     assumed_language: bool = False
-
-
-def identity(text: str) -> str:
-    """What two texts must share to be the same text: NFC, stripped."""
-    return unicodedata.normalize("NFC", text).strip()
 
 
 def digest(text: str) -> str:

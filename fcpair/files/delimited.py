@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from fcpair.errors import Finding, InputError, reject
+from fcpair.stages.spelling import NO_TEXT
 
-NO_TEXT = re.compile("[\x00\ud800-\udfff]")  # a NUL, half a surrogate pair, a byte that was no UTF-8
 SEPARATORS = (",", ";", "\t")
 LOOKED_AT = 20  # rows below the column names, to find out what separates cells
 WINDOWS = "cp1252"

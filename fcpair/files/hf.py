@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fcpair.params import is_about_hate
-from fcpair.records import Scheme, Tier
+from fcpair.records import Tier
 from fcpair.stages.partition import TierRule
+from fcpair.stages.question import Closed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,7 @@ class Facts:
     title: str
     hs_name: str
     cn_name: str
-    scheme: Scheme
+    question: Closed
     rules: Sequence[TierRule]
     simulated: str | None
     version: str
@@ -91,7 +92,7 @@ def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
     parts = [
         *("---", *_configs(tiers), "---\n", f"# {title}\n"),
         f"Pairs of {_a(facts.hs_name)} (`hs`) and {_a(facts.cn_name)} (`cn`), each judged by people.",
-        f"Some judged pairs are labelled {_positive(facts.scheme)}, the others are not; a pair that is not here was",
+        f"Some judged pairs are labelled {_positive(facts.question)}, the others are not; a pair that is not here was",
         "not judged.",
         f"{KNOWN if facts.keeps_known else NOVEL}\n",
         *simulated,
@@ -126,9 +127,9 @@ def _configs(tiers: Mapping[Tier, pd.DataFrame]) -> list[str]:
 
 def _tier_lines(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> list[str]:
     asks = {rule.tier: str(rule) for rule in facts.rules}
-    positive = {choice.name for choice in facts.scheme if choice.positive}
+    positive = {choice.name for choice in facts.question if choice.positive}
     lines = [
-        f"| configuration | pairs | {_positive(facts.scheme)} | `hs` | `cn` | asks for |",
+        f"| configuration | pairs | {_positive(facts.question)} | `hs` | `cn` | asks for |",
         "|---|---|---|---|---|---|",
     ]
     for tier in sorted(tiers, reverse=True):
@@ -138,12 +139,12 @@ def _tier_lines(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> list[str]:
     return lines
 
 
-def _positive(scheme: Scheme) -> str:
-    return " or ".join(f"`{choice.name}`" for choice in scheme if choice.positive)
+def _positive(question: Closed) -> str:
+    return " or ".join(f"`{choice.name}`" for choice in question if choice.positive)
 
 
 def _column_lines(rows: pd.DataFrame, facts: Facts) -> list[str]:
-    labels = ", ".join(f"`{choice.name}`" for choice in facts.scheme if choice.definite)
+    labels = ", ".join(f"`{choice.name}`" for choice in facts.question if choice.definite)
     names = {"hs": facts.hs_name, "cn": facts.cn_name, "labels": labels}
     told = {name: text for name, text in COLUMNS.items() if name in rows.columns}
     for prefix, text in PREFIXES.items():

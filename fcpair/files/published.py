@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.corpus import CN, HS, identity
+from fcpair.files.corpus import CN, HS
 from fcpair.files.tabular import LINE, place_of, read_table
-from fcpair.label import APPROPRIATENESS
-from fcpair.records import Scheme, Verdict
+from fcpair.records import Verdict
+from fcpair.stages.question import Closed
+from fcpair.stages.question.labels import APPROPRIATENESS
+from fcpair.stages.spelling import identity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,10 +109,10 @@ def _labels(pairs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(given, ignore_index=True)
 
 
-def need_published_scheme(scheme: Scheme) -> None:
+def need_published_scheme(question: Closed) -> None:
     """Raise InputError unless the labels are FC-CONAN's three, which its columns are named after."""
-    if scheme != APPROPRIATENESS:
-        ours, theirs = (", ".join(choice.name for choice in one) for one in (scheme, APPROPRIATENESS))
+    if question != APPROPRIATENESS:
+        ours, theirs = (", ".join(choice.name for choice in one) for one in (question, APPROPRIATENESS))
         raise InputError(
             f"FC-CONAN's columns hold its labels ({theirs}), and the labels of this study are {ours}; "
             "use our own columns (--columns fcpair)"

@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from fcpair.label import grades_of
-from fcpair.records import Scheme
+from fcpair.stages.question import Closed
+from fcpair.stages.question.labels import grades_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def grades(pairs: pd.DataFrame, scheme: Scheme, pool: Collection[int], *, binary: bool = False) -> pd.DataFrame:
+def grades(pairs: pd.DataFrame, question: Closed, pool: Collection[int], *, binary: bool = False) -> pd.DataFrame:
     """Grade the judged pairs whose CN is in the pool.
 
     Args:
         pairs: of a tier: `pair_id`, `hs_id`, `cn_id`, `final` (code), `tier` (the best one, 1 Bronze to 4 Diamond).
-        scheme: of the labels.
+        question: of the labels.
         pool: the ids of CNs.
         binary: give every appropriate pair 1, every other one 0.
 
     Returns:
-        `hs_id`, `cn_id`, `grade`, by number of the pair. Where the labels are grades (`fcpair.label.grades_of`), the
+        `hs_id`, `cn_id`, `grade`, by number of the pair. Where the labels are grades (`grades_of`), the
         grade is that of the label. Else it is 0 for a pair that is not appropriate, and the rank of its best tier, 1
         to 4, for one that is.
     """
     inside = pairs[pairs["cn_id"].isin(pool)].sort_values("pair_id")
-    appropriate = inside["final"].isin(scheme.positive)
-    by_label = grades_of(scheme)
+    appropriate = inside["final"].isin(question.positive)
+    by_label = grades_of(question)
     if binary:
         grade = appropriate
     elif by_label:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.delimited import NO_TEXT, Raw
+from fcpair.files.delimited import Raw
+from fcpair.stages.spelling import NO_TEXT
 
 ENGINES: dict[str, Literal["openpyxl", "odf"]] = {".xlsx": "openpyxl", ".ods": "odf"}
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from fcpair.errors import Finding, InputError, name_file, reject
 from fcpair.files.delimited import Raw, as_text, read_csv, read_jsonl
 from fcpair.files.spreadsheet import read_workbook
+from fcpair.stages.spelling import fold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 LINE = "line"
 _PLACE = "place"
-_WHOLE = re.compile(r"^(\d+)[.,]0+$")
-_PARTED = re.compile(r"[\s_-]+")
 _GUARDED = re.compile("^'*[=+\\-@\t\r\n＝＋－＠]")
 _UNGUARD = re.compile("^'(?='*[=+\\-@\t\r\n＝＋－＠])")
 
@@ -41,16 +40,6 @@ def guard(cell: str) -> str:
 def unguard(cell: str) -> str:
     """The cell that `guard` was given."""
     return _UNGUARD.sub("", cell, count=1)
-
-
-def fold(name: str) -> str:
-    """What tells names in files apart: neither capitals nor how words are parted (`Own label` is `own_label`)."""
-    return _PARTED.sub("_", name.strip().casefold())
-
-
-def whole(cell: str) -> str:
-    """A number that other programs write as `2.0`, or `2,0`, as `2`; anything else as it is."""
-    return _WHOLE.sub(r"\1", cell.strip())
 
 
 def read_table(

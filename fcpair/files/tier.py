@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fcpair.label import NO_CODE
-from fcpair.records import Scheme, Tier, Verdict
+from fcpair.records import Tier, Verdict
+from fcpair.stages.question import NO_CODE, Closed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 _VERDICTS = {int(Verdict.AGREE): "valid", int(Verdict.DISAGREE): "not valid", NO_CODE: ""}
 
 
-def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, scheme: Scheme) -> pd.DataFrame:
+def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, question: Closed) -> pd.DataFrame:
     """Put the pairs of a tier beside their texts, labels and metadata.
 
     Args:
         pairs: `pair_id`, `hs_id`, `cn_id`, `n_labels`, `final`, `verdict`, `tier`, one row per pair.
         labels: `pair_id`, `annotator`, `code`, one row per label of these pairs.
         texts: `text_id`, `body`, `language`, `meta` of all texts of the grid.
-        scheme: of the labels.
+        question: of the labels.
 
     Returns:
         `pair`, `hs_id`, `cn_id`, `hs`, `cn`, `label`, `verdict`, `tier` (the best), `n_labels`, `label.NAME` for
@@ -29,7 +29,7 @@ def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, s
     """
     import pandas as pd
 
-    names = {choice.code: choice.name for choice in scheme}
+    names = {choice.code: choice.name for choice in question}
     body = texts.set_index("text_id")["body"]
     table = pd.DataFrame(
         {

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.records import Role, RunRecord, Scheme
+from fcpair.records import Role, RunRecord
+from fcpair.stages.question import Closed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +99,7 @@ class ReportData:
     """Everything that stands in a report. What the study has not come to yet is None or empty."""
 
     facts: dict[str, str]
-    scheme: Scheme
+    question: Closed
     version: str
     simulated: str | None
     look_again: tuple[str, ...]

@@ -56,7 +56,7 @@ def render(data: ReportData) -> str:
         grid=grid,
         swatches={one.look: figures.swatch(one.look) for one in legend},
         kappas=kappa_map(data.agreement) if data.agreement else [],
-        tier_tables=tier_tables(data.tiers, data.scheme) if data.tiers else [],
+        tier_tables=tier_tables(data.tiers, data.question) if data.tiers else [],
         evaluation=evaluation_tables(data.evaluation) if data.evaluation else None,
         alpha=ALPHA,
         log=log_lines(data.log),

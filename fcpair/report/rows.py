@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fcpair.records import RunRecord, Scheme
+from fcpair.records import RunRecord
 from fcpair.report import paint, words
 from fcpair.report.data import TierFigures
+from fcpair.stages.question import Closed
 
 if TYPE_CHECKING:
     from fcpair.stages.agree import Agreement
@@ -28,10 +29,10 @@ class Listing:
     rows: list[Row]
 
 
-def tier_tables(tiers: TierFigures, scheme: Scheme) -> list[Listing]:
+def tier_tables(tiers: TierFigures, question: Closed) -> list[Listing]:
     """FC-CONAN's Tables 1 to 3, best tier first."""
     sizes, balance, labels = (table.to_dict("records") for table in tiers.tables)
-    positive = ", ".join(words.named(scheme[code].name) for code in scheme.positive)
+    positive = ", ".join(words.named(question[code].name) for code in question.positive)
     per_pair = [str(name) for name in tiers.tables[2].columns[2:]]
     return [
         Listing(

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.params import Policy, Ties
-from fcpair.records import BY_HAND, PairState, Rule, Scheme
+from fcpair.records import BY_HAND, PairState, Rule
+from fcpair.stages.question import Closed
 
 DECIDES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
 DISCARDS = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
@@ -26,7 +27,7 @@ class Tally:
     scheme's codes. A skip is no answer, so it counts nowhere.
     """
 
-    scheme: Scheme
+    question: Closed
     pair_id: NDArray[np.int64]
     counts: NDArray[np.int64]
 
@@ -37,24 +38,24 @@ class Tally:
 
     def votes(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many labels of each pair equal its code in `codes`; 0 where that is no code of the scheme."""
-        known = np.isin(codes, self.scheme.codes)
-        column = np.searchsorted(self.scheme.codes, np.where(known, codes, self.scheme.codes[0]))
+        known = np.isin(codes, self.question.codes)
+        column = np.searchsorted(self.question.codes, np.where(known, codes, self.question.codes[0]))
         return np.where(known, self.counts[np.arange(len(codes)), column], 0)
 
 
-def tally(pair_id: NDArray[np.int64], code: NDArray[np.int64], scheme: Scheme) -> Tally:
+def tally(pair_id: NDArray[np.int64], code: NDArray[np.int64], question: Closed) -> Tally:
     """Count the answers of each pair.
 
     Args:
         pair_id: the pair of each label, shape `(n_labels,)`.
         code: the code of each label, shape `(n_labels,)`.
-        scheme: the answers that there are.
+        question: the answers that there are.
     """
     pairs, row = np.unique(pair_id, return_inverse=True)
-    column = np.searchsorted(scheme.codes, code)
-    n_choices = len(scheme.codes)
+    column = np.searchsorted(question.codes, code)
+    n_choices = len(question.codes)
     counts = np.bincount(row * n_choices + column, minlength=len(pairs) * n_choices)
-    return Tally(scheme, pairs, counts.reshape(len(pairs), n_choices))
+    return Tally(question, pairs, counts.reshape(len(pairs), n_choices))
 
 
 class Settled(NamedTuple):
@@ -64,7 +65,7 @@ class Settled(NamedTuple):
     code: int | None
 
 
-def settle_labels(counts: Sequence[int], scheme: Scheme, policy: Policy, ties: Ties = "wait") -> Settled | None:
+def settle_labels(counts: Sequence[int], question: Closed, policy: Policy, ties: Ties = "wait") -> Settled | None:
     """Decide one pair by its labels, as far as that needs no person; None: it waits for one, or has no label.
 
     A pair whose definite labels agree takes that label. Of the rest, `majority` decides those in which one definite
@@ -75,11 +76,11 @@ def settle_labels(counts: Sequence[int], scheme: Scheme, policy: Policy, ties: T
 
     Args:
         counts: how often each answer was given, in the order of the scheme's codes; skips count nowhere.
-        scheme: the answers that there are.
+        question: the answers that there are.
         policy: who decides what is not unanimous.
         ties: what becomes of pairs for which the policy finds no answer; `manual` lets them wait in any case.
     """
-    definite = [(choice.code, n) for choice, n in zip(scheme, counts, strict=True) if choice.definite and n]
+    definite = [(choice.code, n) for choice, n in zip(question, counts, strict=True) if choice.definite and n]
     if len(definite) == 1:
         return Settled(Rule.UNANIMOUS, definite[0][0])
     if policy == "manual" or not any(counts):
@@ -127,13 +128,13 @@ class Forecast:
         return dict(sorted(self.by_rule.items())) | written
 
 
-def forecast(pairs: Iterable[PairState], scheme: Scheme, policy: Policy, ties: Ties = "wait") -> Forecast:
+def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties: Ties = "wait") -> Forecast:
     """Say what a policy makes of pairs. What a person or a file has decided stands; all else follows the labels."""
     made: dict[tuple[int, ...], Settled | None] = {}
     found = Forecast()
     for one in pairs:
         if one.counts not in made:
-            made[one.counts] = settle_labels(one.counts, scheme, policy, ties)
+            made[one.counts] = settle_labels(one.counts, question, policy, ties)
         _add(found, one, made[one.counts])
     return found
 

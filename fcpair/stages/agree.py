@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from fcpair.errors import InputError
 from fcpair.params import Agree
-from fcpair.records import Figure, Scheme
+from fcpair.records import Figure
 from fcpair.stages.intervals import FOR
 from fcpair.stages.kappa import SubsetAgreement, Subsets, subset_figures, summary_figures
 from fcpair.stages.pooled import Overlap, pooled_figures
+from fcpair.stages.question import Closed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,11 +49,11 @@ class Agreement:
         return asdict(self)
 
 
-def agreement(labels: pd.DataFrame, scheme: Scheme, options: Agree | None = None) -> Agreement:
+def agreement(labels: pd.DataFrame, question: Closed, options: Agree | None = None) -> Agreement:
     """All agreement figures on labels as the annotators gave them, before adjudication.
 
     `labels` has one row per current judgement: `pair_id`, `hs_id`, `cn_id` (int), `annotator` (str) and `code`
-    (int, of `scheme`), at most one per pair and annotator; skips are not in it. Raises InputError where it is not so.
+    (int, of `question`), at most one per pair and annotator; skips are not in it. Raises InputError where it is not so.
 
     `subsets` has an entry for every two annotators who share a pair, whoever else labelled it, so a pair with three
     labels is in three of them. `summary` is their mean kappa, its sample standard deviation (n - 1) and the mean
@@ -61,9 +62,8 @@ def agreement(labels: pd.DataFrame, scheme: Scheme, options: Agree | None = None
     figure that is undefined has no value and says why.
     """
     options = options or Agree()
-    _check(labels, scheme)
-    kept = [choice for choice in scheme if choice.definite or options.not_sure == "class"]
-    kept.sort(key=lambda choice: choice.code)
+    _check(labels, question)
+    kept = [choice for choice in question if choice.definite or options.not_sure == "class"]
     codes = np.array([choice.code for choice in kept], dtype=np.int64)
     labels = labels.loc[labels["code"].isin(codes)]
     overlapped = labels.loc[labels.duplicated("pair_id", keep=False)]
@@ -93,17 +93,17 @@ def _overlap(labels: pd.DataFrame, codes: npt.NDArray[np.int64]) -> tuple[Overla
     return Overlap(len(codes), *columns), [str(name) for name in names]
 
 
-def _check(labels: pd.DataFrame, scheme: Scheme) -> None:
+def _check(labels: pd.DataFrame, question: Closed) -> None:
     if missing := [name for name in COLUMNS if name not in labels.columns]:
         raise InputError(f"labels lack the columns {', '.join(missing)}; expected {', '.join(COLUMNS)}")
     if empty := [name for name in COLUMNS if labels[name].isna().any()]:
         raise InputError(f"labels have empty cells in {', '.join(empty)}; leave out pairs without a judgement")
-    strange = labels.loc[~labels["code"].isin(scheme.codes)]
+    strange = labels.loc[~labels["code"].isin(question.codes)]
     if len(strange):
         found = ", ".join(map(str, strange["code"].unique()[:5]))
         raise InputError(
             f"labels have codes that the scheme lacks ({found}), as on pairs {_some_pairs(strange)}; "
-            f"expected {', '.join(map(str, scheme.codes))}"
+            f"expected {', '.join(map(str, question.codes))}"
         )
     twice = labels.loc[labels.duplicated(["pair_id", "annotator"])]
     if len(twice):

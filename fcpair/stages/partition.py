@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, nearest
-from fcpair.label import NO_CODE
 from fcpair.params import DiamondRule
-from fcpair.records import Scheme, Tier, Verdict
+from fcpair.records import Tier, Verdict
 from fcpair.stages.adjudicate import Tally
+from fcpair.stages.question import NO_CODE, Closed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,12 +119,12 @@ def reasons(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
     return [reason for failed, reason in checks if failed]
 
 
-def tables(pairs: pd.DataFrame, scheme: Scheme, rules: tuple[TierRule, ...]) -> list[pd.DataFrame]:
+def tables(pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...]) -> list[pd.DataFrame]:
     """FC-CONAN's Tables 1 to 3, best tier first.
 
     Args:
         pairs: one row per graded pair: `tier` (0 to 4), `hs_id`, `cn_id`, `final` (code), `n_labels`.
-        scheme: of the labels.
+        question: of the labels.
         rules: of the tiers.
 
     Returns:
@@ -139,7 +139,7 @@ def tables(pairs: pd.DataFrame, scheme: Scheme, rules: tuple[TierRule, ...]) -> 
         tier = pairs[pairs["tier"] >= rule.tier]
         head = {"tier": rule.tier.label, "pairs": len(tier)}
         sizes.append({**head, "hs": tier["hs_id"].nunique(), "cn": tier["cn_id"].nunique(), "rule": str(rule)})
-        positive = int(tier["final"].isin(scheme.positive).sum())
+        positive = int(tier["final"].isin(question.positive).sum())
         share = positive / len(tier) if len(tier) else None
         balance.append({**head, "appropriate": positive, "not_appropriate": len(tier) - positive, "share": share})
         n_labels = tier["n_labels"].clip(upper=MOST_LABELS)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.label import NO_CODE
-from fcpair.records import Scheme
+from fcpair.stages.question import NO_CODE, Closed
 
 
 @dataclass(frozen=True)
@@ -28,54 +27,54 @@ class Habits:
     skips: float
 
 
-def truths(n_pairs: int, scheme: Scheme, positive: float, seed: int) -> NDArray[np.int64]:
+def truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArray[np.int64]:
     """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`."""
     rng = np.random.default_rng([seed, 0])
-    negative = [code for code in scheme.definite if code not in scheme.positive]
+    negative = [code for code in question.definite if code not in question.positive]
     is_positive = rng.random(n_pairs) < positive
-    return np.where(is_positive, rng.choice(scheme.positive, n_pairs), rng.choice(negative, n_pairs))
+    return np.where(is_positive, rng.choice(question.positive, n_pairs), rng.choice(negative, n_pairs))
 
 
-def answers(true: NDArray[np.int64], scheme: Scheme, habits: Habits, seed: int) -> NDArray[np.int64]:
+def answers(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
     """What annotators answer, shape `(n,)`: a code, or -1 for a skip.
 
     Args:
         true: the true code of the pair of each answer, shape `(n,)`.
-        scheme: the answers that there are.
+        question: the answers that there are.
         habits: how they answer.
         seed: of all that is drawn.
     """
     rng = np.random.default_rng([seed, 1])
     n = len(true)
-    seen = _look(true, scheme, habits.accuracy, rng)
+    seen = _look(true, question, habits.accuracy, rng)
     seen = np.where(rng.random(n) < habits.leaning, habits.leaning_to, seen)
-    indefinite = [code for code in scheme.codes if code not in scheme.definite]
+    indefinite = [code for code in question.codes if code not in question.definite]
     if indefinite:
         seen = np.where(rng.random(n) < habits.unsure, rng.choice(indefinite, n), seen)
     return np.where(rng.random(n) < habits.skips, NO_CODE, seen)
 
 
-def _look(true: NDArray[np.int64], scheme: Scheme, accuracy: float, rng: np.random.Generator) -> NDArray[np.int64]:
+def _look(true: NDArray[np.int64], question: Closed, accuracy: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """The code that each person sees: the true one with probability `accuracy`, else another definite one."""
-    definite = np.asarray(scheme.definite)
+    definite = np.asarray(question.definite)
     shift = rng.integers(1, len(definite), len(true))
     wrong = definite[(np.searchsorted(definite, true) + shift) % len(definite)]
     return np.where(rng.random(len(true)) < accuracy, true, wrong)
 
 
-def second_looks(true: NDArray[np.int64], scheme: Scheme, habits: Habits, seed: int) -> NDArray[np.int64]:
+def second_looks(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
     """The definite code that validators see, shape `(n,)`, or -1 for a skip; they agree with a label that is the same.
 
     They see what is true as often as annotators do, so that most wrong labels are disagreed with.
 
     Args:
         true: the true code of the pair of each verdict, shape `(n,)`.
-        scheme: the answers that there are.
+        question: the answers that there are.
         habits: how they answer.
         seed: of all that is drawn.
     """
     rng = np.random.default_rng([seed, 2])
-    seen = _look(true, scheme, habits.accuracy, rng)
+    seen = _look(true, question, habits.accuracy, rng)
     return np.where(rng.random(len(true)) < habits.skips, NO_CODE, seen)
 
 

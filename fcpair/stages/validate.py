@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
-from fcpair.label import NO_CODE
-from fcpair.records import Verdict
+from fcpair.stages.question import NO_CODE
+from fcpair.stages.question.labels import AGREE, DISAGREE
 
 
 def draw_pairs(
@@ -40,10 +40,10 @@ def combine(pair_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDA
         The pairs, ascending, and 1 (valid) or 0 (not valid) of each, both of shape `(n_pairs,)`.
     """
     pairs, row = np.unique(pair_id, return_inverse=True)
-    balance = np.bincount(row, weights=np.where(verdict == Verdict.AGREE, 1, -1), minlength=len(pairs))
-    return pairs, np.where(balance > 0, Verdict.AGREE, Verdict.DISAGREE).astype(np.int64)
+    balance = np.bincount(row, weights=np.where(verdict == AGREE, 1, -1), minlength=len(pairs))
+    return pairs, np.where(balance > 0, AGREE, DISAGREE).astype(np.int64)
 
 
 def blind_verdict(own: NDArray[np.int64], final: NDArray[np.int64]) -> NDArray[np.int64]:
     """The verdict of one who labelled blind: agrees if both labels are the same; a skip (-1) stays a skip."""
-    return np.where(own == NO_CODE, NO_CODE, np.where(own == final, Verdict.AGREE, Verdict.DISAGREE))
+    return np.where(own == NO_CODE, NO_CODE, np.where(own == final, AGREE, DISAGREE))

@@ -13,9 +13,10 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.files.answers import Incoming, read_answers
-from fcpair.label import IRRECONCILABLE, NO_CODE, SKIP, outcome_words
 from fcpair.params import Adjudicate, Annotate
-from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord, Scheme
+from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord
+from fcpair.stages.question import IRRECONCILABLE, NO_CODE, SKIP, Closed
+from fcpair.stages.question.labels import outcome_words
 from fcpair.steps import eligible, settle
 from fcpair.steps.allowance import check_room
 from fcpair.steps.ground import OnGrid, need_labels, note, note_run, own, scheme_of, texts_of
@@ -100,9 +101,9 @@ def conflict(grid: OnGrid, pair_id: int, *, by: str | None = None) -> Conflict:
         return replace(shown, decision_id=opened.standing.id, outcome=outcome)
 
 
-def outcome_names(scheme: Scheme) -> dict[int | None, str]:
+def outcome_names(question: Closed) -> dict[int | None, str]:
     """What can be decided, by code, in the order of the keys; None discards the pair."""
-    return {choice.code: choice.name for choice in scheme if choice.definite} | {None: IRRECONCILABLE}
+    return {choice.code: choice.name for choice in question if choice.definite} | {None: IRRECONCILABLE}
 
 
 def shown_answers(tx: Tx, pair_ids: Sequence[int]) -> dict[int, tuple[tuple[str, str], ...]]:

@@ -11,7 +11,8 @@ from typing import Any
 from fcpair.errors import RecipeError
 from fcpair.params import Adjudicate, Annotate, Setup, Simulate, as_params
 from fcpair.recipe import Recipe
-from fcpair.records import Scheme
+from fcpair.stages.question import OneOf
+from fcpair.stages.question.labels import read_labels
 from fcpair.steps.allowance import LIMITS, loosened
 from fcpair.steps.ground import OnStudy, is_file, scheme_of
 from fcpair.steps.simulate import by_people
@@ -62,8 +63,8 @@ def _setup(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
             yield Difference("study", key, _shown(getattr(setup, key)), _shown(facts[key]))
     if setup.guidelines is not None and not _is_a_version(tx, setup.guidelines):
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
-    if setup.scheme != (there := scheme_of(tx)):
-        yield Difference("study", "scheme", _choices(setup.scheme), _choices(there))
+    if (wanted := read_labels(setup.scheme)) != (there := scheme_of(tx)):
+        yield Difference("study", "scheme", _choices(wanted), _choices(there))
 
 
 def _is_a_version(tx: Tx, path: Path) -> bool:
@@ -152,9 +153,10 @@ def _shown(value: Any) -> str:
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
 
 
-def _choices(scheme: Scheme) -> str:
+def _choices(question: OneOf) -> str:
     return ", ".join(
-        f"{one.code} {one.name}{' (not definite)' * (not one.definite)}{' (positive)' * one.positive}" for one in scheme
+        f"{one.code} {one.name}{' (not definite)' * (not one.definite)}{' (positive)' * one.positive}"
+        for one in question
     )
 
 

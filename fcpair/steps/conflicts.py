@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.sheets import FORMS, write_sheet
-from fcpair.label import decision_words
+from fcpair.stages.question.labels import decision_words
 from fcpair.steps import eligible
 from fcpair.steps.adjudicate import as_lines, shown_answers
 from fcpair.steps.ground import OnGrid, scheme_of, texts_of

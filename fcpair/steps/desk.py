@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
-from fcpair.label import SKIP, VERDICTS
 from fcpair.params import Annotate
-from fcpair.records import (
-    ROUND_OF,
-    Origin,
-    Progress,
-    Round,
-    Scheme,
-    ShownText,
-    Status,
-    Submission,
-    Task,
-    Visitor,
-)
+from fcpair.records import ROUND_OF, Origin, Progress, Round, ShownText, Status, Submission, Task, Visitor
 from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
+from fcpair.stages.question import SKIP, Choice, OneOf
+from fcpair.stages.question.labels import VERDICT
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.allowance import allowance, limit_reached, limited
 from fcpair.steps.ground import OnStudy, opaque, scheme_of
@@ -46,7 +36,7 @@ class Desk:
         self._opaque: Opaque | None = None
 
     @cached_property
-    def _scheme(self) -> Scheme:
+    def _scheme(self) -> OneOf:
         with self._store.read() as tx:
             return scheme_of(tx)
 
@@ -73,10 +63,10 @@ class Desk:
             kinds = work.kinds(tx, visitor.id) or {validate.is_blind(tx)}
             return {_ASKED[blind]: _names(self._choices(round_, blind=blind)) for blind in sorted(kinds, reverse=True)}
 
-    def _choices(self, round_: Round, *, blind: bool) -> Scheme:
+    def _choices(self, round_: Round, *, blind: bool) -> Iterable[Choice]:
         if round_ is Round.LABEL or blind:
             return self._scheme
-        return Scheme(VERDICTS.choices[::-1])  # agree first: what most people answer has the first key
+        return VERDICT.choices[::-1]  # agree first: what most people answer has the first key
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
         """The next `n` pairs that a person has open; fewer at the end, and none when a limit is reached."""
@@ -157,7 +147,7 @@ class Desk:
         if row["own_code"] is not None:
             return self._scheme[row["own_code"]].name
         # A verdict on a label that was in sight has no label of one's own, whatever the pair asks for by now.
-        return (VERDICTS if row["round"] == Round.VALIDATE else self._scheme)[row["code"]].name
+        return (VERDICT if row["round"] == Round.VALIDATE else self._scheme)[row["code"]].name
 
     def _task(self, tx: Tx, row: dict[str, Any], answer: str | None) -> Task:
         shows_label = row["round"] == Round.VALIDATE and not row["blind"]
@@ -213,7 +203,7 @@ class Desk:
         reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
         return {**reply, "guideline_version": found.guideline_version}
 
-    def _code(self, choices: Scheme, answer: str) -> int | None:
+    def _code(self, choices: Iterable[Choice], answer: str) -> int | None:
         codes = {choice.name: choice.code for choice in choices}
         if answer != SKIP and answer not in codes:
             raise InputError(f"`{answer}` is no answer here; expected one of {', '.join(codes)} or {SKIP}")
@@ -228,8 +218,8 @@ class Desk:
             raise ConflictError("somebody else has this pair now, since you skipped it")
 
 
-def _names(scheme: Scheme) -> tuple[str, ...]:
-    return tuple(choice.name for choice in scheme)
+def _names(choices: Iterable[Choice]) -> tuple[str, ...]:
+    return tuple(choice.name for choice in choices)
 
 
 def _round_of(visitor: Visitor) -> Round:

@@ -22,10 +22,11 @@ from fcpair.evaluate.run import run_text
 from fcpair.files.corpus import CN, HS
 from fcpair.files.folders import ready_folder
 from fcpair.files.tabular import write_all
-from fcpair.label import grades_of
 from fcpair.models.encode import Progress
 from fcpair.params import Evaluate, Partition, as_params
-from fcpair.records import RunRecord, Scheme, Tier
+from fcpair.records import RunRecord, Tier
+from fcpair.stages.question import Closed
+from fcpair.stages.question.labels import grades_of
 from fcpair.steps.ground import OnGrid, keep, need_labels, note_run
 from fcpair.steps.overview import simulated_note
 from fcpair.steps.partition import Tiers, tiers_of
@@ -138,15 +139,15 @@ def _ground(grid: OnGrid, options: Evaluate, rules: Partition) -> _Ground:
     others = tuple(one for one in chosen if one not in there)
     texts = tuple(body.loc[hs]), tuple(body.loc[pool])
     search = Search(*texts, tuple(hs), tuple(pool), other_hs_ids=others, corpus_ids=own_ids)
-    return _Ground(search, labels, simulated, _gains(tiers.scheme))
+    return _Ground(search, labels, simulated, _gains(tiers.question))
 
 
-def _gains(scheme: Scheme) -> str | None:
+def _gains(question: Closed) -> str | None:
     """What NDCG takes for gains, where the labels are grades."""
-    by_label = grades_of(scheme)
+    by_label = grades_of(question)
     if not by_label:
         return None
-    listed = (f"{scheme[code].name} {grade}" for code, grade in sorted(by_label.items(), key=lambda item: item[1]))
+    listed = (f"{question[code].name} {grade}" for code, grade in sorted(by_label.items(), key=lambda item: item[1]))
     return f"the gain of NDCG is the grade of the label: {', '.join(listed)}"
 
 
@@ -158,21 +159,21 @@ def _tier_labels(tier: Tier, tiers: Tiers, hs: Sequence[int], pool: Sequence[int
         others = "name others with --tier, or see `fcpair partition`"
         raise InputError(f"{tier.label} is empty, so nothing can be evaluated on it; {others}")
     rows, columns = (pd.Index(ids).get_indexer(pd.Index(pairs[side])) for side, ids in (("hs_id", hs), ("cn_id", pool)))
-    positive = pairs["final"].isin(tiers.scheme.positive).to_numpy()
+    positive = pairs["final"].isin(tiers.question.positive).to_numpy()
     inside = columns >= 0
     _check_pool(tier, pool_name, pairs, positive & ~inside, inside)
     labels = np.full((len(hs), len(pool)), UNJUDGED, np.int8)
     labels[rows[inside], columns[inside]] = np.where(positive[inside], POSITIVE, NEGATIVE)
-    grades = _grades(tiers.scheme, pairs["final"][inside], (rows[inside], columns[inside]), labels.shape)
+    grades = _grades(tiers.question, pairs["final"][inside], (rows[inside], columns[inside]), labels.shape)
     rule = next(str(rule) for rule in tiers.rules if rule.tier is tier)
     return TierLabels(tier.label, rule, labels, np.isin(np.arange(len(hs)), rows), int((~inside).sum()), grades)
 
 
 def _grades(
-    scheme: Scheme, final: pd.Series[int], at: tuple[NDArray[np.int64], ...], shape: tuple[int, ...]
+    question: Closed, final: pd.Series[int], at: tuple[NDArray[np.int64], ...], shape: tuple[int, ...]
 ) -> Grades | None:
     """The grades of the labels at those places of the pool; None where the labels are none."""
-    by_label = grades_of(scheme)
+    by_label = grades_of(question)
     if not by_label:
         return None
     values = np.zeros(shape, np.int64)

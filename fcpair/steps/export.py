@@ -100,7 +100,7 @@ class Exports:
             tiers = _tiers(tx, rules)
             pairs = _pairs_of(tiers, tier)
             bodies = _bodies(tx)
-        pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.scheme.positive))
+        pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.question.positive))
         sets = training_sets(kind, pairs, bodies, options)
         params = _params(kind, folder, rules, tier=tier.label, **options.read_by(kind))
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
@@ -168,7 +168,7 @@ def _graded(tx: Tx, tier: Tier, options: Export, rules: Partition) -> tuple[pd.D
     tiers = _tiers(tx, rules)
     pairs = _pairs_of(tiers, tier)
     cns = pool_ids(tx, tiers, options.pool)
-    graded = grades(pairs, tiers.scheme, cns, binary=options.binary)
+    graded = grades(pairs, tiers.question, cns, binary=options.binary)
     if graded.empty:
         raise InputError(f"no pair of {tier.label} has a CN of the pool `{options.pool}`, so nothing was written")
     return graded, cns

@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import fields
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from fcpair.errors import ConflictError, StageError, UnknownIdError
 from fcpair.params import as_params
-from fcpair.records import Choice, GridKey, RunRecord, Scheme
-from fcpair.stages.question import parse_form
-from fcpair.stages.question.labels import choice_tables
+from fcpair.records import GridKey, RunRecord
+from fcpair.stages.question import OneOf, parse_form
 from fcpair.steps.opaque import Opaque
 from fcpair.store import Store, Tx, cells, decisions, grids, progress, rounds, runs, settings, watch
 
@@ -52,8 +51,8 @@ class OnGrid(OnStudy):
         self.grid = grid
 
     @property
-    def scheme(self) -> Scheme:
-        """The label scheme."""
+    def scheme(self) -> OneOf:
+        """The label scheme: the question that the labels answer."""
         with self.store.read() as tx:
             return scheme_of(tx)
 
@@ -81,10 +80,15 @@ def find_grid(tx: Tx, name: str | None = None) -> GridKey:
     return there[wanted]
 
 
-def scheme_of(tx: Tx) -> Scheme:
-    """The label scheme of the study's grid."""
-    (question,) = parse_form(rounds.form(tx)).questions
-    return Scheme(tuple(Choice(**one) for one in choice_tables(question[1])))  # type: ignore[arg-type]
+def scheme_of(tx: Tx) -> OneOf:
+    """The label scheme of the grid: the question of the round whose answers count."""
+    return _question(rounds.form(tx))
+
+
+@lru_cache
+def _question(form: str) -> OneOf:
+    ((_, question),) = parse_form(form).questions
+    return cast(OneOf, question)
 
 
 def opaque(tx: Tx) -> Opaque:

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from fcpair.files.corpus import CN, HS
-from fcpair.label import scheme_record
 from fcpair.params import Setup
 from fcpair.records import Role, Round
 from fcpair.stages.question import Closed, Form
-from fcpair.stages.question.labels import VERDICT, read_choices
+from fcpair.stages.question.labels import VERDICT, read_labels
 from fcpair.steps.ground import MAIN
 from fcpair.store import Tx, grids, rounds, runs
 
@@ -27,7 +26,7 @@ def fill(tx: Tx, setup: Setup, guidelines: str) -> None:
 def add_grid(tx: Tx, name: str, setup: Setup) -> None:
     """Add a grid of HS x CN, to be labelled, and validated with the label in sight or without."""
     grid_id = grids.add(tx, name, (HS, setup.hs_name), (CN, setup.cn_name))
-    question = read_choices(scheme_record(setup.scheme))
+    question = read_labels(setup.scheme)
     add = partial(_add_round, tx, grid_id)
     label = add(Round.LABEL.value, Role.ANNOTATOR, Form((("label", question),)))
     add(Round.VALIDATE.value, Role.VALIDATOR, Form((("verdict", VERDICT),)), checks=label)

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from fcpair.errors import StageError
 from fcpair.files.answers import Incoming, read_answers
-from fcpair.files.corpus import digest, identity
-from fcpair.files.tabular import fold, read_table, whole
-from fcpair.label import NO_CODE, SKIP, label_words
+from fcpair.files.corpus import digest
+from fcpair.files.tabular import read_table
 from fcpair.params import Assign
 from fcpair.records import ROLE_IN, Origin, Round, RunRecord, Status
+from fcpair.stages.question import NO_CODE, SKIP
+from fcpair.stages.question.labels import label_words
+from fcpair.stages.spelling import fold, identity, whole
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.ground import OnGrid, begin_run, has_own, scheme_of
 from fcpair.store import Tx, cells, decisions, people, progress, runs, slots, texts, work

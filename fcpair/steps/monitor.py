@@ -167,8 +167,8 @@ class Monitor:
     def flags(self) -> list[Flag]:
         """The decisions on which the guidelines should say more, newest first."""
         with self._grid.store.read() as tx:
-            rows, scheme = watch.flags(tx), scheme_of(tx)
-        names = {choice.code: choice.name for choice in scheme}
+            rows, question = watch.flags(tx), scheme_of(tx)
+        names = {choice.code: choice.name for choice in question}
         return [
             Flag(row.pair_id, row.hs, row.cn, _outcome(row, names), row.by, row.note, row.at, row.stands)
             for row in rows

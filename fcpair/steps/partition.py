@@ -14,11 +14,12 @@ from fcpair.errors import InputError
 from fcpair.files.published import need_published_scheme, published_columns
 from fcpair.files.tabular import check_suffix, replacing, write_table
 from fcpair.files.tier import tier_table
-from fcpair.label import NO_CODE, SKIP, VERDICTS, WITHDRAWN
 from fcpair.params import Partition
-from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Scheme, Tier, TierCheck
+from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Tier, TierCheck
 from fcpair.stages.adjudicate import tally
 from fcpair.stages.partition import Evidence, TierRule, as_tier, grade, passes, reasons, tables, tier_rules
+from fcpair.stages.question import NO_CODE, SKIP, Closed
+from fcpair.stages.question.labels import VERDICT
 from fcpair.stages.validate import combine
 from fcpair.steps import settle
 from fcpair.steps.ground import OnGrid, need_labels, note, note_run, own, scheme_of, texts_of
@@ -38,7 +39,7 @@ class Tiers:
     """
 
     rules: tuple[TierRule, ...]
-    scheme: Scheme
+    question: Closed
     pairs: pd.DataFrame
     tables: tuple[pd.DataFrame, ...]
     n_simulated: int
@@ -65,8 +66,8 @@ def note_partition(grid: OnGrid, options: Partition) -> RunRecord:
 
 def tiers_of(tx: Tx, options: Partition) -> Tiers:
     """The tiers as they are in a transaction that is under way."""
-    scheme, rules = scheme_of(tx), tier_rules(options.diamond)
-    evidence = _evidence(tx, decisions.current_labels(tx, "pair_id", "code"), scheme)
+    question, rules = scheme_of(tx), tier_rules(options.diamond)
+    evidence = _evidence(tx, decisions.current_labels(tx, "pair_id", "code"), question)
     given = cells.given(tx)
     pairs = (
         given[given["pair_id"].isin(evidence.tally.pair_id)]
@@ -80,11 +81,11 @@ def tiers_of(tx: Tx, options: Partition) -> Tiers:
     )
     simulated = decisions.origins(tx).get(Origin.SIMULATED.value, 0)
     second_look = int(pairs["pair_id"][pairs["tier"] > 0].isin(settle.overtaken(tx)).sum())
-    return Tiers(rules, scheme, pairs, tuple(tables(pairs, scheme, rules)), simulated, second_look)
+    return Tiers(rules, question, pairs, tuple(tables(pairs, question, rules)), simulated, second_look)
 
 
-def _evidence(tx: Tx, labels: pd.DataFrame, scheme: Scheme) -> Evidence:
-    tallied = tally(labels["pair_id"].to_numpy(), labels["code"].to_numpy(), scheme)
+def _evidence(tx: Tx, labels: pd.DataFrame, question: Closed) -> Evidence:
+    tallied = tally(labels["pair_id"].to_numpy(), labels["code"].to_numpy(), question)
     standing = decisions.current_adjudications(tx, "pair_id", "code")
     codes = standing["code"].fillna(NO_CODE).to_numpy().astype(int)
     given = decisions.current_verdicts(tx, "pair_id", "code")
@@ -134,8 +135,8 @@ def tier_start(
         made_up = _simulated_pairs(tx, labels) if tiers.n_simulated else set()
     simulated = pairs["pair_id"].isin(made_up)
     if not published:
-        return tier_table(pairs, labels, texts, tiers.scheme).assign(simulated=simulated), len(inside)
-    return _in_published_columns(pairs, labels, texts, tiers.scheme, simulated), len(inside)
+        return tier_table(pairs, labels, texts, tiers.question).assign(simulated=simulated), len(inside)
+    return _in_published_columns(pairs, labels, texts, tiers.question, simulated), len(inside)
 
 
 def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:
@@ -145,14 +146,14 @@ def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:
 
 
 def _in_published_columns(
-    pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, scheme: Scheme, simulated: pd.Series[bool]
+    pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, question: Closed, simulated: pd.Series[bool]
 ) -> pd.DataFrame:
     import pandas as pd
 
     by_id = texts.set_index("text_id")
     hs, cn = by_id.loc[pairs["hs_id"]], by_id.loc[pairs["cn_id"]]
     rows = pairs.assign(
-        hs=hs["body"].to_numpy(), cn=cn["body"].to_numpy(), positive=pairs["final"].isin(scheme.positive)
+        hs=hs["body"].to_numpy(), cn=cn["body"].to_numpy(), positive=pairs["final"].isin(question.positive)
     )
     metadata = pd.DataFrame([{**one, **other} for one, other in zip(hs["meta"], cn["meta"], strict=True)])
     table = published_columns(rows, metadata, labels)
@@ -190,12 +191,12 @@ def explain(grid: OnGrid, pair_id: int, options: Partition | None = None) -> Exp
 
     with grid.store.read() as tx:
         hs, cn = texts_of(tx, pair_id)
-        scheme, rules = scheme_of(tx), tier_rules((options or own(tx, Partition, {})).diamond)
+        question, rules = scheme_of(tx), tier_rules((options or own(tx, Partition, {})).diamond)
         labels = decisions.current_labels(tx, "pair_id", "code", pair_ids=[pair_id])
         history = decisions.decision_history(tx, pair_id)
         newest = history.iloc[-1] if len(history) else None
         discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
-        checks = _checks(_evidence(tx, labels, scheme), rules, len(labels), discarded=discarded)
+        checks = _checks(_evidence(tx, labels, question), rules, len(labels), discarded=discarded)
         best = max((check.tier for check in checks if check.passed), default=None)
         return Explanation(
             pair_id,
@@ -204,8 +205,8 @@ def explain(grid: OnGrid, pair_id: int, options: Partition | None = None) -> Exp
             hs["meta"],
             cn["meta"],
             _rows(sides.neighbours_of(tx, cn["text_id"])),
-            _named(_rows(decisions.history(tx, pair_id)), scheme),
-            _outcomes(_rows(history), scheme),
+            _named(_rows(decisions.history(tx, pair_id)), question),
+            _outcomes(_rows(history), question),
             best.label if best else None,
             checks,
             discarded,
@@ -230,21 +231,21 @@ def _rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
     return tuple({str(key): value for key, value in row.items()} for row in plain.to_dict("records"))
 
 
-def _outcomes(rows: tuple[dict[str, Any], ...], scheme: Scheme) -> tuple[dict[str, Any], ...]:
+def _outcomes(rows: tuple[dict[str, Any], ...], question: Closed) -> tuple[dict[str, Any], ...]:
     """Decisions with the names of what they decided, in place of codes."""
     none = {Rule.REOPENED.value: "taken back"}
-    named = _named(rows, scheme)
+    named = _named(rows, question)
     return tuple({**row, "answer": row["answer"] or none.get(row["rule"], "discarded")} for row in named)
 
 
-def _named(rows: tuple[dict[str, Any], ...], scheme: Scheme) -> tuple[dict[str, Any], ...]:
+def _named(rows: tuple[dict[str, Any], ...], question: Closed) -> tuple[dict[str, Any], ...]:
     """Rows with the names of their codes: a verdict's, a label's, `skip`, `withdrawn`, or none."""
     named = []
     for row in rows:
-        names = VERDICTS if row.get("round") == Round.VALIDATE.value else scheme
+        names = VERDICT if row.get("round") == Round.VALIDATE.value else question
         code = row.pop("code")
         answer = None if code is None else names[int(code)].name
         if row.pop("skipped", False):
-            answer = WITHDRAWN if row["withdrawn"] else SKIP
+            answer = "withdrawn" if row["withdrawn"] else SKIP
         named.append({**row, "answer": answer})
     return tuple(named)

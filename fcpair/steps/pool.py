@@ -7,8 +7,8 @@ from pathlib import Path
 from fcpair.errors import InputError
 from fcpair.evaluate.ranking import POOLS
 from fcpair.files.corpus import CN
-from fcpair.files.delimited import NO_TEXT
 from fcpair.records import Tier
+from fcpair.stages.spelling import NO_TEXT
 from fcpair.steps.listed import listed
 from fcpair.steps.partition import Tiers
 from fcpair.store import Tx, sides
@@ -33,7 +33,7 @@ def pool_ids(tx: Tx, tiers: Tiers, pool: str) -> list[int]:
 def _named(tiers: Tiers, pool: str, there: list[int]) -> set[int]:
     bronze = tiers.pairs[tiers.pairs["tier"] >= Tier.BRONZE]
     if pool == "positive":
-        bronze = bronze[bronze["final"].isin(tiers.scheme.positive)]
+        bronze = bronze[bronze["final"].isin(tiers.question.positive)]
     wanted = set(there) if pool == "all" else set(bronze["cn_id"].tolist())
     if not wanted:
         raise InputError(f"the pool `{pool}` ({POOLS[pool]}) is empty; `fcpair partition` shows every tier")

@@ -18,9 +18,10 @@ from fcpair.files.published import (
     Published,
     read_published,
 )
-from fcpair.label import APPROPRIATENESS, NO_CODE
 from fcpair.params import Import
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
+from fcpair.stages.question import NO_CODE
+from fcpair.stages.question.labels import APPROPRIATENESS
 from fcpair.steps.ground import OnGrid, begin_run, file_setting, scheme_of
 from fcpair.steps.import_ import add_side
 from fcpair.steps.label import locate, save_answers

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from fcpair.evaluate.outcome import Outcome
 from fcpair.files.tabular import replacing
-from fcpair.label import VERDICTS
 from fcpair.params import Adjudicate, Agree, Partition
-from fcpair.records import Person, Role, Round, Rule, RunRecord, Scheme, Status, Verdict
+from fcpair.records import Person, Role, Round, Rule, RunRecord, Status, Verdict
 from fcpair.report import data as report_data
 from fcpair.report.data import EvaluationFigures, GridMap, PersonFigures, ReportData, Stage, TierFigures
 from fcpair.report.page import render
 from fcpair.report.words import counted
 from fcpair.stages.agree import Agreement, agreement
+from fcpair.stages.question import Closed
+from fcpair.stages.question.labels import VERDICT
 from fcpair.steps import adjudicate, tally
 from fcpair.steps.ground import OnStudy, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
@@ -65,7 +66,7 @@ def gather(study: OnStudy, partition: Partition | None = None, agreement: Agree 
     """Everything that the report says, at whatever stage the study is."""
     with study.store.read() as tx:
         rules, options = partition or own(tx, Partition, {}), agreement or own(tx, Agree, {})
-        scheme = scheme_of(tx)
+        question = scheme_of(tx)
         labels = decisions.current_labels(tx, "pair_id", "hs_id", "cn_id", "annotator", "code")
         origins = decisions.origins(tx)
         standing = decisions.standing_cells(tx)
@@ -74,26 +75,26 @@ def gather(study: OnStudy, partition: Partition | None = None, agreement: Agree 
         given, log = work.counts(tx), _log(tx)
         return ReportData(
             facts=runs.study_facts(tx),
-            scheme=scheme,
+            question=question,
             version=version("fcpair"),
             simulated=simulated_note(origins),
             look_again=tuple(look_again_notes(tx)),
             stages=_stages(tx, labels, standing, given),
             log=log,
-            grid=_grid(tx, labels, standing, scheme),
-            agreement=_agreement(labels, scheme, options),
+            grid=_grid(tx, labels, standing, question),
+            agreement=_agreement(labels, question, options),
             rules_used=dict(zip(rules_used.index.tolist(), rules_used.tolist(), strict=True)),
             n_need_person=tally.pair_counts(tx).wait_for_person,
             tiers=_tier_figures(tx, rules) if len(labels) else None,
             releases=tuple(runs.releases(tx)),
             evaluation=_evaluation(tx, log),
-            annotators=_people(tx, Role.ANNOTATOR, Round.LABEL, scheme, given),
-            validators=_people(tx, Role.VALIDATOR, Round.VALIDATE, VERDICTS, given),
+            annotators=_people(tx, Role.ANNOTATOR, Round.LABEL, question, given),
+            validators=_people(tx, Role.VALIDATOR, Round.VALIDATE, VERDICT, given),
         )
 
 
-def _agreement(labels: pd.DataFrame, scheme: Scheme, options: Agree) -> Agreement | None:
-    return agreement(labels, scheme, options) if len(labels) else None
+def _agreement(labels: pd.DataFrame, question: Closed, options: Agree) -> Agreement | None:
+    return agreement(labels, question, options) if len(labels) else None
 
 
 def _stages(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, given: pd.DataFrame) -> tuple[Stage, ...]:
@@ -130,7 +131,7 @@ def _answering(name: str, dealt: dict[str, int], answer: str, command: str) -> S
     return Stage(name, bool(done), result, command, open_)
 
 
-def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, scheme: Scheme) -> GridMap | None:
+def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, question: Closed) -> GridMap | None:
     n_pairs = progress.built(tx)["pair"]
     if not n_pairs:
         return None
@@ -138,7 +139,7 @@ def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, scheme: Scheme) 
     counts = np.zeros(at.shape, np.int16)
     np.add.at(counts, at(labels), 1)
     decision = np.full(at.shape, report_data.UNDECIDED, np.int8)
-    kind = np.where(standing["code"].isin(scheme.positive), report_data.POSITIVE, report_data.OTHER)
+    kind = np.where(standing["code"].isin(question.positive), report_data.POSITIVE, report_data.OTHER)
     waiting = labels[labels["pair_id"].isin(adjudicate.waiting(tx))] if len(labels) else labels
     decision[at(waiting)] = report_data.WAITING
     decision[at(standing)] = np.where(standing["code"].isna(), report_data.DISCARDED, kind)
@@ -223,15 +224,15 @@ def _is_release(run: RunRecord) -> bool:
     return "out" in run.params
 
 
-def _people(tx: Tx, role: Role, round_: Round, scheme: Scheme, given: pd.DataFrame) -> tuple[PersonFigures, ...]:
+def _people(tx: Tx, role: Role, round_: Round, question: Closed, given: pd.DataFrame) -> tuple[PersonFigures, ...]:
     """Everybody in a role, and whoever else has had work in its round."""
     answers = decisions.all_answers(tx, round_)
     given = given[given["round"] == round_.value]
     there = [one for one in people.people(tx) if one.role is role or (given["person_id"] == one.id).any()]
-    return tuple(_person(one, answers[answers["person_id"] == one.id], scheme, given) for one in there)
+    return tuple(_person(one, answers[answers["person_id"] == one.id], question, given) for one in there)
 
 
-def _person(one: Person, answers: pd.DataFrame, scheme: Scheme, given: pd.DataFrame) -> PersonFigures:
+def _person(one: Person, answers: pd.DataFrame, question: Closed, given: pd.DataFrame) -> PersonFigures:
     own = given[given["person_id"] == one.id]
     n: dict[str, Any] = {status.value: int(own["n"][own["status"] == status.value].sum()) for status in Status}
     seconds = answers["seconds"].dropna()
@@ -241,7 +242,7 @@ def _person(one: Person, answers: pd.DataFrame, scheme: Scheme, given: pd.DataFr
         retired=one.retired,
         assigned=int(own["n"].sum()),
         **n,
-        answers=tuple(int((answers["code"] == choice.code).sum()) for choice in scheme),
+        answers=tuple(int((answers["code"] == choice.code).sum()) for choice in question),
         median_s=float(seconds.median()) if len(seconds) else None,
         n_timed=len(seconds),
         notes=int((answers["note"] != "").sum()),

@@ -44,8 +44,8 @@ def settle(tx: Tx, pair_ids: Sequence[int]) -> dict[str, int]:
 
 def foresee(tx: Tx, policy: Adjudicate, pair_ids: Sequence[int] | None = None) -> Forecast:
     """What a policy makes of these pairs, or of all."""
-    scheme = scheme_of(tx)
-    return forecast(states.pair_states(tx, scheme.codes, pair_ids), scheme, policy.policy, policy.ties)
+    question = scheme_of(tx)
+    return forecast(states.pair_states(tx, question.codes, pair_ids), question, policy.policy, policy.ties)
 
 
 def enter(tx: Tx, found: Forecast) -> None:

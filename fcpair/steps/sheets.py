@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.sheets import Blank, Form, write_sheet
-from fcpair.label import VERDICTS, answer_words
 from fcpair.records import ROLE_IN, Round, Status
+from fcpair.stages.question.labels import VERDICT, answer_words
 from fcpair.steps import access, eligible
 from fcpair.steps.ground import OnGrid, scheme_of
 from fcpair.store import work
@@ -116,13 +116,13 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
         blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
         rows = rows[rows["blind"] == blind].copy()
         if blind:
-            scheme, answer = scheme_of(tx), "own_label"
+            question, answer = scheme_of(tx), "own_label"
             sheets = rows.assign(own_label="", note="")[[*columns, "own_label", "note"]]
         else:
-            scheme, answer = VERDICTS, "verdict"
+            question, answer = VERDICT, "verdict"
             rows["label"] = rows["pair"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
-        blank = to_fill_in(tx, answer, answer_words(scheme))
+        blank = to_fill_in(tx, answer, answer_words(question))
     return _write_by_person(sheets, Round.VALIDATE, folder, form, blank)
 
 

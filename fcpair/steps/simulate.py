@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fcpair.errors import InputError, StageError
-from fcpair.label import NO_CODE, SKIP, label_words
 from fcpair.params import Simulate, as_params
-from fcpair.records import Origin, Round, RunRecord, Scheme, Status
+from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages import simulate as simulation
+from fcpair.stages.question import NO_CODE, SKIP, OneOf
+from fcpair.stages.question.labels import label_words
 from fcpair.steps import handover, settle, validate
 from fcpair.steps.ground import OnGrid, begin_run, scheme_of
 from fcpair.steps.label import save_answers
@@ -35,8 +36,8 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
                 f"people have answered in this study ({n:,} so far), and simulated answers are not put among theirs; "
                 "`fcpair init --study OTHER` makes a study to simulate in"
             )
-        scheme = scheme_of(tx)
-        habits = _habits(options, scheme)
+        question = scheme_of(tx)
+        habits = _habits(options, question)
         open_rounds = [round_ for round_ in Round if not work.open_work(tx, round_).empty]
         if not open_rounds:
             raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
@@ -44,7 +45,7 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
         run_id = begin_run(tx, options.stage, as_params(options))
         drawn = {"seed": options.seed, "positive": options.positive, **settings.of_stage(tx, TRUTH)}
         settings.put(tx, TRUTH, drawn, run_id)
-        counts = _simulate_round(tx, round_, scheme, habits, options.seed, _truths(tx, scheme, **drawn), run_id)
+        counts = _simulate_round(tx, round_, question, habits, options.seed, _truths(tx, question, **drawn), run_id)
         if round_ is Round.LABEL:
             counts |= settle.settle(tx, work.assignments(tx, round_)["pair_id"].unique().tolist())
         return runs.end_run(tx, run_id, {"round": round_.value, **counts})
@@ -55,18 +56,18 @@ def by_people(tx: Tx) -> int:
     return sum(n for origin, n in decisions.origins(tx).items() if origin != Origin.SIMULATED.value)
 
 
-def _truths(tx: Tx, scheme: Scheme, seed: int, positive: float) -> pd.Series[int]:
+def _truths(tx: Tx, question: OneOf, seed: int, positive: float) -> pd.Series[int]:
     """The true code of each pair of the grid, by its number: the same for all who are ever asked about it."""
     import pandas as pd
 
     pairs = cells.cells(tx)["pair_id"]
-    return pd.Series(simulation.truths(len(pairs), scheme, positive, seed), index=pairs)
+    return pd.Series(simulation.truths(len(pairs), question, positive, seed), index=pairs)
 
 
 def _simulate_round(
     tx: Tx,
     round_: Round,
-    scheme: Scheme,
+    question: OneOf,
     habits: simulation.Habits,
     seed: int,
     true: pd.Series[int],
@@ -84,7 +85,7 @@ def _simulate_round(
         asked = open_.rename(columns={"id": "assignment_id"}).assign(note="")
         given = asked[["assignment_id", "pair_id", "person_id", "note"]]
         look = simulation.answers if round_ is Round.LABEL else simulation.second_looks
-        given["code"] = look(np.asarray(true[given["pair_id"]], np.int64), scheme, habits, turn_seed)
+        given["code"] = look(np.asarray(true[given["pair_id"]], np.int64), question, habits, turn_seed)
         if round_ is Round.VALIDATE:
             given = validate.with_decisions(tx, given, blind=True)
             given["own_code"] = given["own_code"].where(asked["blind"])
@@ -97,16 +98,16 @@ def _simulate_round(
     return {**counts, "vacant": vacant}
 
 
-def _habits(options: Simulate, scheme: Scheme) -> simulation.Habits:
+def _habits(options: Simulate, question: OneOf) -> simulation.Habits:
     for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
         value = getattr(options, name)
         if not 0 <= value <= 1:
             raise InputError(f"{name} is {value}; expected a probability from 0 to 1")
-    words = label_words(scheme)
+    words = label_words(question)
     del words[SKIP]
     if options.leaning and options.leaning_to not in words:
         raise InputError(f"`{options.leaning_to}` is no label; expected one of {', '.join(words)}")
-    leaning_to = words.get(options.leaning_to, scheme.codes[0])
+    leaning_to = words.get(options.leaning_to, question.codes[0])
     return simulation.Habits(
         options.positive, options.accuracy, options.leaning, leaning_to, options.not_sure, options.skips
     )

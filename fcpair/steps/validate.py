@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
-from fcpair.label import NO_CODE, VERDICTS, label_words
 from fcpair.params import Validate, as_params
 from fcpair.records import Person, Role, Round, RunRecord, Status
+from fcpair.stages.question import NO_CODE
+from fcpair.stages.question.labels import VERDICT, label_words
 from fcpair.stages.validate import blind_verdict, draw_pairs
 from fcpair.steps import eligible, handover
 from fcpair.steps.ground import OnGrid, keep, note_run, own, scheme_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _KIND = {True: "blind", False: "not blind"}
 _CHANGED = "so far the round was {}, and the pairs dealt now are {}; what was dealt before stays as it was"
 _WAIT = "{:,} pairs wait until all their labels are in"
-VERDICT_WORDS = label_words(VERDICTS) | {"valid": 1, "not valid": 0}
+VERDICT_WORDS = label_words(VERDICT) | {"valid": 1, "not valid": 0}
 
 
 def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:

@@ -9,18 +9,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import UnknownIdError
-from fcpair.label import VERDICTS
 from fcpair.report import words
 from fcpair.report.rows import KappaCell, kappa_map, tier_tables
 from fcpair.stages.effort import FASTEST_WPM, MEAN_WPM
 from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
+from fcpair.stages.question.labels import VERDICT
 from fcpair.web.direction import direction
 
 if TYPE_CHECKING:
     from fcpair.grid import Monitor
-    from fcpair.records import Scheme
     from fcpair.report.data import PersonFigures
     from fcpair.report.figures import Image
+    from fcpair.stages.question import Closed
 
 FAST_SHOWN = 20
 HEATS = 10
@@ -58,14 +58,14 @@ def _labels(monitor: Monitor) -> Values:
     data = monitor.figures()
     return {
         "rounds": (
-            Shares("Labels", _names(data.scheme), data.annotators),
-            Shares("Verdicts", _names(VERDICTS), data.validators),
+            Shares("Labels", _names(data.question), data.annotators),
+            Shares("Verdicts", _names(VERDICT), data.validators),
         )
     }
 
 
-def _names(scheme: Scheme) -> tuple[str, ...]:
-    return tuple(words.named(choice.name) for choice in scheme)
+def _names(question: Closed) -> tuple[str, ...]:
+    return tuple(words.named(choice.name) for choice in question)
 
 
 def _speed(monitor: Monitor) -> Values:
@@ -83,7 +83,7 @@ def _coverage(monitor: Monitor) -> Values:
 
 def _tiers(monitor: Monitor) -> Values:
     data = monitor.figures()
-    tables = tier_tables(data.tiers, data.scheme) if data.tiers else []
+    tables = tier_tables(data.tiers, data.question) if data.tiers else []
     return {"tiers": data.tiers, "tables": tables, "waiting": data.n_need_person}
 
 

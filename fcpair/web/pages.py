@@ -9,8 +9,8 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.errors import BusyError, InputError
-from fcpair.label import SKIP
 from fcpair.records import ROUND_OF, Role, Topic, Visitor
+from fcpair.stages.question import SKIP
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
 from fcpair.web.markdown import render

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from fcpair.label import LONGEST_NAME
 from fcpair.records import Role, Round, Rule, ShownText
+from fcpair.stages.question import LONGEST_NAME
 from fcpair.web.direction import direction
 
 LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly

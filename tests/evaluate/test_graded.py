@@ -24,8 +24,8 @@ from fcpair.evaluate.chance import expected
 from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED, Grades, Judged, judge, of
 from fcpair.evaluate.measures import MAP, MEASURES, NDCG
 from fcpair.evaluate.ranking import ordered
-from fcpair.label import APPROPRIATENESS, grades_of
-from fcpair.records import Choice, Scheme
+from fcpair.stages.question import Choice, OneOf
+from fcpair.stages.question.labels import APPROPRIATENESS, grades_of
 
 UNKNOWN, NOTHING = -1, -2  # in a row of grades: unjudged, and a rank at which nothing stands
 Row = tuple[int, ...]
@@ -243,8 +243,8 @@ def test_the_expectation_is_the_mean_over_all_orders(pool: Row, k: int) -> None:
 # -- which labels are grades
 
 
-def scheme(*choices: Choice) -> Scheme:
-    return Scheme(choices)
+def scheme(*choices: Choice) -> OneOf:
+    return OneOf(choices)
 
 
 FIVE = tuple(Choice(code, f"point_{code}", positive=code >= 4) for code in range(1, 6))
@@ -253,7 +253,7 @@ FIVE = tuple(Choice(code, f"point_{code}", positive=code >= 4) for code in range
 @pytest.mark.parametrize(
     ("labels", "grades"),
     [
-        (Scheme(FIVE), {1: 0, 2: 1, 3: 2, 4: 3, 5: 4}),
+        (OneOf(FIVE), {1: 0, 2: 1, 3: 2, 4: 3, 5: 4}),
         # what is not definite has no grade
         (scheme(*FIVE, Choice(9, "not_sure", definite=False)), {1: 0, 2: 1, 3: 2, 4: 3, 5: 4}),
         # the best first: 0 excellent, 1 good, 3 bad
@@ -265,7 +265,5 @@ FIVE = tuple(Choice(code, f"point_{code}", positive=code >= 4) for code in range
         (scheme(Choice(0, "a", positive=True), Choice(1, "b"), Choice(2, "c", positive=True)), None),
     ],
 )
-def test_labels_are_grades_where_several_are_positive_on_one_side(
-    labels: Scheme, grades: dict[int, int] | None
-) -> None:
+def test_labels_are_grades_where_several_are_positive_on_one_side(labels: OneOf, grades: dict[int, int] | None) -> None:
     assert grades_of(labels) == grades

@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from fcpair.errors import InputError, ModelError
 from fcpair.evaluate.ranking import Cost, Ranking, Search, System
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
-from fcpair.label import APPROPRIATENESS
+from fcpair.stages.question.labels import APPROPRIATENESS
 from fcpair.stages.simulate import truths
 
 Scores = NDArray[np.float64]

@@ -10,7 +10,8 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.files.answers import read_answers
-from fcpair.label import APPROPRIATENESS, NO_CODE, label_words, outcome_words
+from fcpair.stages.question import NO_CODE
+from fcpair.stages.question.labels import APPROPRIATENESS, label_words, outcome_words
 
 WORDS = label_words(APPROPRIATENESS)
 

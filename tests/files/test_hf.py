@@ -10,8 +10,8 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from fcpair.files.hf import CARD, Facts, hf_files
-from fcpair.label import APPROPRIATENESS
 from fcpair.stages.partition import tier_rules
+from fcpair.stages.question.labels import APPROPRIATENESS
 
 BRONZE = pd.DataFrame(
     {

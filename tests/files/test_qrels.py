@@ -8,8 +8,8 @@ import pandas as pd
 
 from fcpair.files.beir import beir_files
 from fcpair.files.qrels import grades, qrels_text
-from fcpair.label import APPROPRIATENESS
-from fcpair.records import Choice, Scheme
+from fcpair.stages.question import Choice, OneOf
+from fcpair.stages.question.labels import APPROPRIATENESS
 from files.judged import BODIES, PAIRS
 
 EVERY = [10, 11, 12]
@@ -30,7 +30,7 @@ def test_a_binary_grade_is_1_or_0() -> None:
 
 def test_the_grade_of_graded_labels_is_that_of_the_label_whatever_its_tier() -> None:
     """The codes 0 and 2 of the five pairs, on a scale whose points 1 and 2 are both positive."""
-    scale = Scheme((Choice(0, "bad"), Choice(1, "fair", positive=True), Choice(2, "good", positive=True)))
+    scale = OneOf((Choice(0, "bad"), Choice(1, "fair", positive=True), Choice(2, "good", positive=True)))
     found = grades(PAIRS, scale, EVERY)["grade"].tolist()
     assert found == PAIRS.sort_values("pair_id")["final"].tolist()
     assert set(found) == {0, 2}

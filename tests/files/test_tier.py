@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from fcpair.files.tier import tier_table
-from fcpair.label import APPROPRIATENESS
+from fcpair.stages.question.labels import APPROPRIATENESS
 
 PAIRS = pd.DataFrame(
     {

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.files.published import ANONYMOUS, read_published
-from fcpair.label import APPROPRIATENESS
 from fcpair.params import Policy, Ties
-from fcpair.records import Choice, PairState, Scheme
+from fcpair.records import PairState
 from fcpair.stages.adjudicate import Tally, forecast, settle_labels, tally
+from fcpair.stages.question import Choice, OneOf
+from fcpair.stages.question.labels import APPROPRIATENESS
 
-FOUR = Scheme(
+FOUR = OneOf(
     (
         Choice(0, "bad"),
         Choice(2, "fair"),
@@ -29,13 +30,13 @@ FOUR = Scheme(
 Labels = dict[int, list[int]]
 
 
-def tallied(labels: Labels, scheme: Scheme = APPROPRIATENESS) -> Tally:
+def tallied(labels: Labels, scheme: OneOf = APPROPRIATENESS) -> Tally:
     pairs = [pair for pair, codes in labels.items() for _ in codes]
     codes = [code for codes in labels.values() for code in codes]
     return tally(np.array(pairs, np.int64), np.array(codes, np.int64), scheme)
 
 
-def decided(labels: Labels, policy: Policy, ties: Ties = "wait", scheme: Scheme = APPROPRIATENESS) -> list[list[Any]]:
+def decided(labels: Labels, policy: Policy, ties: Ties = "wait", scheme: OneOf = APPROPRIATENESS) -> list[list[Any]]:
     """Of each pair its number, whether it is decided, its code (-1: none) and the rule (None: it waits)."""
     rows = []
     for pair, codes in sorted(labels.items()):
@@ -45,7 +46,7 @@ def decided(labels: Labels, policy: Policy, ties: Ties = "wait", scheme: Scheme 
     return rows
 
 
-def by_count(codes: list[int], policy: Policy, ties: Ties, scheme: Scheme) -> tuple[bool, int, str | None]:
+def by_count(codes: list[int], policy: Policy, ties: Ties, scheme: OneOf) -> tuple[bool, int, str | None]:
     """Whether a pair is decided, its code and its rule (None: it waits)."""
     definite = [code for code in codes if scheme[code].definite]
     often = Counter(definite).most_common()
@@ -60,7 +61,7 @@ def by_count(codes: list[int], policy: Policy, ties: Ties, scheme: Scheme) -> tu
     return (True, -1, f"no_{policy}") if ties == "discard" else (False, -1, None)
 
 
-def labels_of(scheme: Scheme) -> st.SearchStrategy[Labels]:
+def labels_of(scheme: OneOf) -> st.SearchStrategy[Labels]:
     return st.dictionaries(st.integers(0, 99), st.lists(st.sampled_from(scheme.codes), min_size=1, max_size=7))
 
 
@@ -132,7 +133,7 @@ def test_no_labels_give_no_decisions() -> None:
 @pytest.mark.parametrize("ties", get_args(Ties))
 @pytest.mark.parametrize("scheme", [APPROPRIATENESS, FOUR])
 @given(data=st.data())
-def test_decisions_are_those_of_a_count(policy: Policy, ties: Ties, scheme: Scheme, data: st.DataObject) -> None:
+def test_decisions_are_those_of_a_count(policy: Policy, ties: Ties, scheme: OneOf, data: st.DataObject) -> None:
     labels = data.draw(labels_of(scheme))
     rows = decided(labels, policy, ties, scheme)
     assert [row[0] for row in rows] == sorted(labels)
@@ -142,7 +143,7 @@ def test_decisions_are_those_of_a_count(policy: Policy, ties: Ties, scheme: Sche
         assert expected[2] == rule
 
 
-FIVE = Scheme(tuple(Choice(code, f"grade {code}", positive=code > 3) for code in range(1, 6)))
+FIVE = OneOf(tuple(Choice(code, f"grade {code}", positive=code > 3) for code in range(1, 6)))
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,12 @@ from statsmodels.stats import inter_rater
 
 from fcpair.errors import InputError
 from fcpair.params import Agree
-from fcpair.records import Choice, Figure, Scheme
+from fcpair.records import Figure
 from fcpair.stages.agree import Agreement, agreement
 from fcpair.stages.kappa import SubsetAgreement, cohens_kappa
+from fcpair.stages.question import Choice, OneOf
 
-SCHEME = Scheme(
+SCHEME = OneOf(
     (
         Choice(0, "not_appropriate"),
         Choice(1, "not_sure", definite=False),
@@ -96,7 +97,7 @@ def test_table_and_prevalence_have_the_classes_in_code_order_and_the_first_name_
 
 
 def test_classes_follow_the_codes_even_if_the_scheme_lists_them_otherwise() -> None:
-    shuffled = Scheme(SCHEME.choices[::-1])
+    shuffled = OneOf(SCHEME.choices[::-1])
     labels = labels_of(from_table("a", "b", COHEN))
     assert agreement(labels, shuffled, TEXTS) == agreement(labels, SCHEME, TEXTS)
 
@@ -115,7 +116,7 @@ def test_weighted_kappa_by_loops(weights: Any, power: int) -> None:
 
 
 def test_weights_are_over_ranks_not_codes() -> None:
-    wide = Scheme((Choice(0, "no"), Choice(1, "maybe"), Choice(50, "yes")))
+    wide = OneOf((Choice(0, "no"), Choice(1, "maybe"), Choice(50, "yes")))
     codes = [(0, 0), (0, 1), (1, 2), (2, 2), (2, 0), (1, 1)]
     found = [
         only(agreement(labels_of({p: {"a": c[i], "b": c[j]} for p, (i, j) in enumerate(codes)}), s, linear))
@@ -212,14 +213,14 @@ def test_one_pair_gives_raw_agreement_only() -> None:
 
 
 def test_a_scheme_that_keeps_one_class_has_no_chance_corrected_figure() -> None:
-    scheme = Scheme((Choice(0, "unsure", definite=False), Choice(1, "yes", positive=True)))
+    scheme = OneOf((Choice(0, "unsure", definite=False), Choice(1, "yes", positive=True)))
     labels = labels_of({0: {"a": 1, "b": 1}, 5: {"a": 1, "b": 1}, 6: {"a": 1, "b": 0}})
     found = figures(agreement(labels, scheme, replace(TEXTS, not_sure="drop")))
     assert [name for name, figure in found.items() if figure.value is not None] == ["raw agreement"]
 
 
 def test_a_scheme_that_keeps_no_class_leaves_nothing() -> None:
-    scheme = Scheme((Choice(0, "hm", definite=False),))
+    scheme = OneOf((Choice(0, "hm", definite=False), Choice(1, "well", definite=False)))
     found = agreement(labels_of({0: {"a": 0, "b": 0}}), scheme, replace(TEXTS, not_sure="drop"))
     assert (found.classes, found.n_labels, found.subsets) == ((), 0, ())
     assert all(figure.value is None and figure.undefined for figure in figures(found).values())

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from fcpair.label import APPROPRIATENESS
 from fcpair.params import Agree, Reach
 from fcpair.records import Figure
 from fcpair.stages.agree import Agreement, agreement
 from fcpair.stages.intervals import Cluster, Spread, bounded, spread, standard_error, why_none, with_interval
+from fcpair.stages.question.labels import APPROPRIATENESS
 
 TEXTS, ANNOTATORS = Agree(), Agree(intervals="annotators")
 COLUMNS = ["pair_id", "hs_id", "cn_id", "annotator", "code"]

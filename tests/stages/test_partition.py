@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.files.published import read_published
-from fcpair.label import APPROPRIATENESS, NO_CODE
 from fcpair.params import DiamondRule
 from fcpair.records import Tier
 from fcpair.stages.adjudicate import tally
 from fcpair.stages.partition import Evidence, grade, passes, reasons, tables, tier_rules
+from fcpair.stages.question import NO_CODE
+from fcpair.stages.question.labels import APPROPRIATENESS
 
 RULES = get_args(DiamondRule)
 TIERS = {"bronze": Tier.BRONZE, "silver": Tier.SILVER, "gold": Tier.GOLD, "diamond": Tier.DIAMOND}

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fcpair.label import APPROPRIATENESS, NO_CODE
-from fcpair.records import Choice, Scheme
+from fcpair.stages.question import NO_CODE, Choice, OneOf
+from fcpair.stages.question.labels import APPROPRIATENESS
 from fcpair.stages.simulate import Habits, answers, second_looks, seconds, truths
 
 N = 20_000
 PERFECT = Habits(positive=0.2, accuracy=1.0, leaning=0.0, leaning_to=2, unsure=0.0, skips=0.0)
-FOUR = Scheme(
+FOUR = OneOf(
     (
         Choice(0, "bad"),
         Choice(2, "fair"),
@@ -54,7 +54,7 @@ def test_perfect_annotators_see_what_is_true() -> None:
 
 
 @pytest.mark.parametrize("scheme", [APPROPRIATENESS, FOUR])
-def test_accuracy_is_the_share_that_sees_what_is_true(scheme: Scheme) -> None:
+def test_accuracy_is_the_share_that_sees_what_is_true(scheme: OneOf) -> None:
     true = truths(N, scheme, 0.3, seed=1)
     given = answers(true, scheme, replace(PERFECT, accuracy=0.85), seed=2)
     assert near(float((given == true).mean()), 0.85)
@@ -84,7 +84,7 @@ def test_so_many_are_not_sure() -> None:
 
 
 def test_a_scheme_without_an_indefinite_code_has_nobody_unsure() -> None:
-    scheme = Scheme((Choice(0, "no"), Choice(1, "yes", positive=True)))
+    scheme = OneOf((Choice(0, "no"), Choice(1, "yes", positive=True)))
     true = truths(N, scheme, 0.3, seed=1)
     np.testing.assert_array_equal(answers(true, scheme, replace(PERFECT, unsure=0.5), seed=2), true)
 
@@ -97,7 +97,7 @@ def test_so_many_skip_whatever_else_they_do() -> None:
 
 
 @pytest.mark.parametrize("scheme", [APPROPRIATENESS, FOUR])
-def test_validators_see_what_is_true_as_often_as_they_are_accurate(scheme: Scheme) -> None:
+def test_validators_see_what_is_true_as_often_as_they_are_accurate(scheme: OneOf) -> None:
     true = truths(N, scheme, 0.3, seed=1)
     seen = second_looks(true, scheme, replace(PERFECT, accuracy=0.9, skips=0.1), seed=3)
     assert near(float((seen == true).mean()), 0.81)

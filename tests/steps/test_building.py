@@ -214,6 +214,12 @@ def test_guidelines_that_are_not_there_leave_no_study(tmp_path: Path) -> None:
     assert not (tmp_path / "s.db").exists()
 
 
+def test_a_scheme_that_no_labels_can_answer_leaves_no_study(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be answered by labels"):
+        Study.create(tmp_path / "study.db", Setup(scheme="text()"))
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_import_counts_rows_and_distinct_texts(at: At) -> None:
     run = at("imported").log()[-1]
     assert run.counts == {"rows": 21, "hs": 6, "cn": 19}

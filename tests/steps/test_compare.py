@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from fcpair.errors import RecipeError, StageError
-from fcpair.label import parse_scheme
 from fcpair.params import (
     Adjudicate,
     Annotate,
@@ -66,10 +65,9 @@ def test_a_recipe_by_which_the_study_was_made_is_no_other(at: At, recipe: Recipe
 
 
 def test_everything_that_differs_is_listed_with_both_values(at: At, recipe: Recipe) -> None:
-    scheme = parse_scheme([{"code": 0, "name": "no"}, {"code": 1, "name": "yes", "positive": True}])
     other = replace(
         recipe,
-        setup=Setup(title="Tiny", cn_name="reply", scheme=scheme),
+        setup=Setup(title="Tiny", cn_name="reply", scheme="one_of(no,yes+)"),
         select=Select(hs=45, seed=13),
         pair=Pair(candidates=4),
         assign=Assign(annotators=9, overlap={2: 0.5}, seed=1),

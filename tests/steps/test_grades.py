@@ -12,13 +12,14 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.params import Adjudicate, Assign, Evaluate, Export, Import, Pair, Select, Setup, Validate
-from fcpair.records import Choice, Role, Round, Scheme, Tier
+from fcpair.records import Role, Round, Tier
+from fcpair.stages.question import Choice, OneOf
 from fcpair.study import Study
 from steps.small import CNS, SELECTED, assert_refused, check, open_work, record, set_candidates, write_corpus, write_csv
 
 At = Callable[[str], Study]
 NAMES = ("useless", "weak", "fair", "good", "excellent")
-FIVE = Scheme(tuple(Choice(code, name, positive=code >= 4) for code, name in enumerate(NAMES, 1)))
+FIVE = OneOf(tuple(Choice(code, name, positive=code >= 4) for code, name in enumerate(NAMES, 1)))
 
 
 def point(pair: int) -> int:
@@ -30,7 +31,7 @@ def point(pair: int) -> int:
 def five(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """24 pairs, 22 of them judged and validated."""
     folder = tmp_path_factory.mktemp("five")
-    study = Study.create(folder / "study.db", Setup(scheme=FIVE))
+    study = Study.create(folder / "study.db", Setup(scheme=str(FIVE)))
     grid = study.grid()
     study.import_corpus(Import(write_corpus(folder / "corpus.csv"), language="en"))
     grid.select(Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])))

@@ -12,7 +12,6 @@ import pytest
 from fcpair.errors import InputError, StageError
 from fcpair.files.published import ANSWERS, CN_METADATA, CN_TEXT, FINAL, HS_METADATA, HS_TEXT, INDEX, VALID
 from fcpair.files.tabular import read_table
-from fcpair.label import parse_scheme
 from fcpair.params import Adjudicate, Partition, Setup
 from fcpair.records import Role, Tier
 from fcpair.study import Study
@@ -131,8 +130,7 @@ def test_a_study_that_has_a_corpus_but_no_grid_is_told_to_make_one(at: At, tmp_p
 
 
 def test_a_study_with_another_scheme_is_refused(tmp_path: Path) -> None:
-    scheme = parse_scheme([{"code": 0, "name": "no"}, {"code": 1, "name": "yes", "positive": True}])
-    study = Study.create(tmp_path / "s.db", Setup(scheme=scheme))
+    study = Study.create(tmp_path / "s.db", Setup(scheme="one_of(no,yes+)"))
     with pytest.raises(StageError, match="the study has other ones"):
         study.grid().import_published(write_csv(tmp_path / "p.csv", ROWS))
 

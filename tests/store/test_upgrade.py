@@ -6,10 +6,12 @@ by the fcpair of that time.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,15 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import Connection
 from steps.online import at_desk, give
-from steps.small import dump, labels_of
+from steps.small import dump, labels_of, write_csv
 
 from fcpair.cli import main
-from fcpair.errors import StudyError
+from fcpair.errors import InputError, StudyError
 from fcpair.params import Adjudicate, Annotate, Evaluate, Pair, Partition
 from fcpair.records import Origin
+from fcpair.stages.question.labels import read_labels
 from fcpair.steps.published import is_taken_over
-from fcpair.store import decisions, schema, settings
+from fcpair.store import chain, decisions, schema, settings
 from fcpair.study import Study
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -166,6 +169,39 @@ def test_each_setting_names_the_run_that_set_it(tmp_path: Path) -> None:
         rows = dict(connection.execute("SELECT key, run_id FROM setting"))
     assert {rows["annotate.daily_limit"], rows["annotate.opt_out"]} == {11}
     assert (rows["adjudicate.policy"], rows["select.list"]) == (8, 3)
+
+
+def test_labels_that_a_new_study_may_not_have_keep_their_figures(tmp_path: Path) -> None:
+    """A name that files take for a number, and two that look the same, were no error up to schema 0004."""
+    names = ["7.0", "\u0626", "\u064a\u0654"]
+    study, usual = _named(tmp_path / "odd.db", names), _named(tmp_path / "usual.db", None)
+    grid = study.grid()
+    assert [one.name for one in grid.scheme] == names
+    with pytest.raises(InputError, match="is duplicated"):
+        read_labels(str(grid.scheme))
+    as_usual = dict(zip(names, (one.name for one in usual.grid().scheme), strict=True))
+    assert {key: as_usual[name] for key, name in labels_of(study).items()} == labels_of(usual)
+    assert asdict(grid.agreement())["subsets"] == asdict(usual.grid().agreement())["subsets"]
+    assert str(grid.partition().tables) == str(usual.grid().partition().tables)
+    assert study.log()[0].params["scheme"] == usual.log()[0].params["scheme"]  # as the tables that it was then
+    rows = [{"pair": pair, "annotator": who, "label": name} for (pair, who), name in labels_of(study).items()]
+    sheet = write_csv(tmp_path / "labels.csv", rows)
+    assert grid.import_labels(sheet).counts == {"answers": 0, "skips": 0, "already_there": 42}
+
+
+def _named(path: Path, names: list[str] | None) -> Study:
+    """The study of 0004, upgraded, with other names for its labels."""
+    shutil.copy(SCHEMAS / "0004.sqlite", path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        ((*grid, scheme),) = connection.execute("SELECT id, name, row_kind, column_kind, scheme FROM grid")
+        tables = json.loads(scheme)
+        for table, name in zip(tables, names or [], strict=names is not None):
+            table["name"] = name
+        said = json.dumps([*grid, tables], separators=(",", ":")).encode()
+        checksum = hashlib.sha256(chain.FIRST + said).digest()
+        connection.execute("UPDATE grid SET scheme = ?, checksum = ?", (json.dumps(tables), checksum))
+    Study.upgrade(path)
+    return Study.open(path)
 
 
 def _with_runs(tmp_path: Path, runs: list[tuple[str, dict[str, Any]]]) -> Study:

@@ -45,6 +45,9 @@ class Question(ABC, Generic[Value]):
     def __str__(self) -> str:
         return written(self.kind, self.items())
 
+    def check_new(self) -> None:
+        """Raise InputError for what studies of earlier versions have, and a new question may not."""
+
     @abstractmethod
     def read(self, cell: str) -> Value:
         """The answer that a cell of a file spells; raises InputError with what was found and what was expected."""

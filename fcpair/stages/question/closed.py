@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 from fcpair.errors import InputError
 from fcpair.stages.question.asked import SKIP, Part, Question
 from fcpair.stages.question.notation import Item, whole_number
-from fcpair.stages.question.spelling import NO_TEXT, fold, identity, whole
+from fcpair.stages.spelling import NO_TEXT, fold, identity, whole
 
 IRRECONCILABLE = "irreconcilable"  # said by who decides instead of an answer
 LONGEST_NAME = 100
@@ -110,16 +110,26 @@ class OneOf(Closed):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "choices", tuple(sorted(self.choices, key=lambda choice: choice.code)))
-        names, codes = [choice.name for choice in self], self.codes
+        words, codes = [choice.name.strip().lower() for choice in self], self.codes
         complain(
             (
-                (len(names) < 2, "at least two choices are needed"),
+                (len(words) < 2, "at least two choices are needed"),
                 (any(choice.positive and not choice.definite for choice in self), "a positive choice must be definite"),
-                (len(set(codes)) < len(codes) or not differ(names), "a code or a name is duplicated"),
-                *name_problems(names),
+                (len({*codes}) < len(codes) or len({*words}) < len(words), "a code or a name is duplicated"),
+                *_word_problems(words),
                 (any(code < 0 for code in codes), "codes count from 0"),
-                (any(code >= 10**18 for code in codes), "a code has at most 18 digits"),
                 (self.distance not in get_args(Distance)[:2], "its distance is nominal or ordinal"),
+            )
+        )
+
+    def check_new(self) -> None:
+        """Raise InputError for names that files could not tell apart or hold, and for codes of over 18 digits."""
+        names = [choice.name for choice in self]
+        complain(
+            (
+                (not differ(names), "a code or a name is duplicated"),
+                *name_problems(names),
+                (any(code >= 10**18 for code in self.codes), "a code has at most 18 digits"),
             )
         )
 
@@ -180,9 +190,13 @@ def complain(problems: Iterable[tuple[bool, str]]) -> None:
 def name_problems(names: Iterable[str]) -> Iterator[tuple[bool, str]]:
     """What can be wrong with the names of choices, and whether it is."""
     words = [word_of(name) for name in names]
+    yield from _word_problems(words)
+    yield any(NO_TEXT.search(word) for word in words), "a name has no NUL character and no half of a surrogate pair"
+
+
+def _word_problems(words: Sequence[str]) -> Iterator[tuple[bool, str]]:
     yield bool({SKIP, IRRECONCILABLE} & set(words)), f"`{SKIP}` and `{IRRECONCILABLE}` have a meaning of their own"
     yield any(not word or word.isdecimal() for word in words), "a name is a word, not empty and no number"
-    yield any(NO_TEXT.search(word) for word in words), "a name has no NUL character and no half of a surrogate pair"
     yield any(len(word) > LONGEST_NAME for word in words), f"a name has at most {LONGEST_NAME} characters"
 
 
@@ -199,18 +213,19 @@ def word_of(name: str) -> str:
 
 def words_of(choices: Iterable[Choice]) -> dict[str, int]:
     """The words for choices in files: of each its code and its name, in lower case."""
-    return {word: choice.code for choice in choices for word in (str(choice.code), word_of(choice.name))}
+    return {word: choice.code for choice in choices for word in (str(choice.code), choice.name.strip().lower())}
 
 
 def reader_of(words: Mapping[str, int]) -> Callable[[str], int]:
     """What reads a cell as one of the words: `Not sure` is `not_sure`, where no other word is alike, and `2.0` is 2."""
     alike: dict[str, set[int]] = {}
     for word, code in words.items():
-        alike.setdefault(fold(word), set()).add(code)
+        alike.setdefault(fold(word_of(word)), set()).add(code)
 
     def read(cell: str) -> int:
         word = word_of(cell)
-        codes = {words[word]} if word in words else alike.get(fold(word), set())
+        known = words.get(whole(cell).lower(), words.get(word))
+        codes = alike.get(fold(word), set()) if known is None else {known}
         if len(codes) != 1:
             raise InputError(f"unknown label `{cell}`; expected one of {', '.join(words)}")
         return next(iter(codes))

@@ -12,8 +12,8 @@ from fcpair.errors import InputError
 from fcpair.stages.question.asked import Part, Question
 from fcpair.stages.question.notation import QUOTED, series
 from fcpair.stages.question.parse import parse_question
-from fcpair.stages.question.spelling import identity
 from fcpair.stages.question.written import Text
+from fcpair.stages.spelling import identity
 
 Answer = dict[str, Any]
 _WORD = re.compile("[A-Za-z][A-Za-z0-9_]*")
@@ -125,9 +125,9 @@ class Form:
 
 
 def parse_form(text: str) -> Form:
-    """The form that prints as `text`; raises InputError for what cannot be read, and for what Form refuses."""
+    """The form that a study keeps as `text`; raises InputError for what cannot be read, and what Form refuses."""
     named = [(found[1], found[2]) for found in series(_NAMED, text.strip(), _EXPECTED)]
-    return Form(tuple((name, parse_question(question)) for name, question in named))
+    return Form(tuple((name, parse_question(question, kept=True)) for name, question in named))
 
 
 def _json(value: Any) -> str:

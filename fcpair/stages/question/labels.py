@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import astuple
 from typing import Any
 
 from fcpair.errors import InputError, RecipeError
 from fcpair.stages.question.asked import NO_CODE, SKIP, Question
 from fcpair.stages.question.closed import IRRECONCILABLE, Choice, Closed, OneOf, complain, words_of
+from fcpair.stages.question.parse import parse_question
 
 APPROPRIATENESS = OneOf(
     (Choice(0, "not_appropriate"), Choice(1, "not_sure", definite=False), Choice(2, "appropriate", positive=True))
@@ -37,11 +38,25 @@ def _tier_problems(choices: Sequence[Choice]) -> Iterator[tuple[bool, str]]:
     yield not positive or not positive < definite, "some, not all, of the definite choices must be positive"
 
 
+def read_labels(text: str) -> OneOf:
+    """The question that labels are to answer, from its printed form: `one_of(no,unsure?,yes+)`.
+
+    Raises:
+        InputError: what cannot be read or asked, or is no `one_of`, or has a distance, which the weights of agreement
+            are there for; what `need_tiers` refuses.
+    """
+    question = parse_question(text)
+    if not isinstance(question, OneOf) or question.distance != "nominal":
+        raise InputError(f"`{question}` cannot be answered by labels; expected one_of(...) without a distance")
+    need_tiers(question)
+    return question
+
+
 def read_choices(tables: Sequence[dict[str, Any]]) -> OneOf:
     """The question of the tables of a recipe: `code`, `name` and, where not the default, `definite` and `positive`.
 
     Raises:
-        RecipeError: what OneOf and `need_tiers` refuse, an unknown key, a value of the wrong type.
+        RecipeError: what `read_labels` refuses, an unknown key, a value of the wrong type.
     """
     try:
         choices = [Choice(**table) for table in tables]
@@ -52,14 +67,11 @@ def read_choices(tables: Sequence[dict[str, Any]]) -> OneOf:
             raise RecipeError(f"the label choice {choice.code}, `{choice.name}`: a code is a number, a name is text")
     try:
         complain(_tier_problems(choices))
-        return OneOf(tuple(choices))
+        question = OneOf(tuple(choices))
+        question.check_new()
+        return question
     except InputError as error:
         raise RecipeError(f"the label scheme: {error}") from None
-
-
-def choice_tables(question: Closed) -> list[dict[str, Any]]:
-    """The choices as a recipe writes them, which `read_choices` reads back."""
-    return [asdict(choice) for choice in question]
 
 
 def grades_of(question: Closed) -> dict[int, int] | None:

@@ -52,7 +52,7 @@ def read_call(text: str) -> tuple[str, list[Item]]:
     if not (call := _CALL.fullmatch(text)):
         raise InputError("expected a word and brackets, such as `one_of(no,yes+)` or `text()`")
     items = series(_ITEM, call[2], _EXPECTED) if call[2].strip() else ()
-    return call[1], [Item(_unquoted(one[1]), one[2] and _unquoted(one[2]), one[3]) for one in items]
+    return call[1], [Item(unquoted(one[1]), one[2] and unquoted(one[2]), one[3]) for one in items]
 
 
 def series(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
@@ -97,12 +97,13 @@ def take_options(items: Iterable[Item], known: Sequence[str]) -> tuple[list[Item
 
 def whole_number(name: str, value: str) -> int:
     """The number that `name=value` says; raises InputError for anything but digits."""
-    if not re.fullmatch("[0-9]{1,18}", value):
+    if not re.fullmatch("[0-9]{1,19}", value):
         raise InputError(f"`{name}={value}` cannot be read; expected a whole number from 0")
     return int(value)
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
+    """What `quoted` wrote, or what is written without quotes; raises InputError for quotes that cannot be read."""
     if not text.startswith('"'):
         return text
     try:

@@ -16,8 +16,10 @@ _ALL: tuple[type[OneOf] | type[AnyOf] | type[Scale] | type[Text], ...] = (OneOf,
 KINDS = {kind.kind: kind for kind in _ALL}
 
 
-def parse_question(text: str) -> Question[Any]:
+def parse_question(text: str, *, kept: bool = False) -> Question[Any]:
     """The question that is printed so: `one_of(no,unsure?,yes+)`, `any_of(a,b)`, `scale(1,5,0.5)`, `text()`, `edit()`.
+
+    One that a study keeps may be what a new one may not (`Question.check_new`).
 
     Raises:
         InputError: no such kind or option, something that cannot be read, a question that cannot be asked.
@@ -26,6 +28,9 @@ def parse_question(text: str) -> Question[Any]:
         word, items = read_call(text)
         if word not in KINDS:
             raise InputError(f"there is no `{word}`; expected one of {', '.join(KINDS)}")
-        return KINDS[word].of(items)
+        question: Question[Any] = KINDS[word].of(items)
+        if not kept:
+            question.check_new()
+        return question
     except InputError as error:
         raise InputError(f"question `{text}`: {error}") from None

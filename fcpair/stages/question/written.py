@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from fcpair.errors import InputError
 from fcpair.stages.question.asked import SKIP, Part, Question
 from fcpair.stages.question.notation import Item, take_options, whole_number
-from fcpair.stages.question.spelling import NO_TEXT, fold, identity
+from fcpair.stages.spelling import NO_TEXT, fold, identity
 
 _WORD = re.compile("[^\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
 

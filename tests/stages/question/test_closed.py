@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from fcpair.errors import InputError
-from fcpair.stages.question import AnyOf, Choice, Closed, OneOf, Text, parse_question
+from fcpair.stages.question import AnyOf, Choice, Closed, OneOf, Text, parse_form, parse_question
 from fcpair.stages.question.labels import APPROPRIATENESS, need_tiers
 from stages.question.questions import one_ofs
 
@@ -119,6 +119,8 @@ def test_its_only_part_is_itself_with_a_distance_of_its_own() -> None:
         (f"no,{'y' * 101}", "at most 100 characters"),
         (r'no,"a\u0000b"', "no NUL character"),
         (r'no,"\ud800"', "half of a surrogate pair"),
+        ('"\u0626","\u064a\u0654"', "a code or a name is duplicated"),
+        (f"no,yes={10**18}", "at most 18 digits"),
     ],
 )
 def test_a_question_that_cannot_work_is_refused(inside: str, problem: str) -> None:
@@ -131,12 +133,33 @@ def test_a_question_that_cannot_work_is_refused(inside: str, problem: str) -> No
     [
         ([Choice(0, "no"), Choice(1, "yes", definite=False, positive=True)], "a positive choice must be definite"),
         ([Choice(0, "no"), Choice(-1, "never")], "codes count from 0"),
-        ([Choice(0, "no"), Choice(10**18, "yes")], "at most 18 digits"),
     ],
 )
 def test_choices_that_cannot_be_written_are_refused_too(choices: list[Choice], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         OneOf(tuple(choices))
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        [Choice(0, "2.0"), Choice(2, "two")],
+        [Choice(0, "\u0626"), Choice(1, "\u064a\u0654")],
+        [Choice(0, "no"), Choice(10**18, "a\0b")],
+    ],
+)
+def test_what_a_new_question_may_not_be_a_study_of_an_earlier_version_keeps(choices: list[Choice]) -> None:
+    kept = OneOf(tuple(choices))
+    assert parse_form(f"label: {kept}")["label"] == kept
+    with pytest.raises(InputError):
+        parse_question(str(kept))
+
+
+def test_a_code_prevails_over_a_name_and_a_name_as_it_is_over_one_composed_otherwise() -> None:
+    numbered = OneOf((Choice(0, "3.0"), Choice(2, "two"), Choice(3, "1.0")))
+    assert [numbered.read(cell) for cell in ("0", "2", "3", "3.0", "1.0")] == [0, 2, 3, 3, 3]
+    alike = OneOf((Choice(0, "\u0626"), Choice(1, "\u064a\u0654")))
+    assert [alike.read(choice.name) for choice in alike] == [0, 1]
 
 
 @given(one_ofs())
