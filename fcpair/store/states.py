@@ -93,7 +93,9 @@ def _relabelled(*, some: bool) -> Select[Any]:
             rounds.code_of(judgement),
         )
         .select_from(adjudication)
-        .join(assignment, assignment.c.cell_id == adjudication.c.cell_id)
+        # From the decisions, of which few are by hand, to their answers: `+ 0` keeps SQLite from going the other way,
+        # over every answer there is (1,000,000 labels: 3.6 s).
+        .join(assignment, assignment.c.cell_id == adjudication.c.cell_id + 0)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
         .where(_LABELLING, current.DECISION, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), relabelled)
         .order_by(adjudication.c.cell_id, judgement.c.id)
