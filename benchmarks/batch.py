@@ -135,7 +135,7 @@ def _means(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
 
 
 def spreads_of(replicates: Floats, study: Ints, times: Ints, n_studies: int) -> list[Spread]:
-    """`fcpair.intervals.spread` of each study."""
+    """`fcpair.stages.intervals.spread` of each study."""
     n = np.bincount(study, times, minlength=n_studies)
     safe = np.maximum(n, 1)
     mean = np.bincount(study, times * replicates, minlength=n_studies) / safe

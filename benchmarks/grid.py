@@ -1,4 +1,4 @@
-"""The grid of Multitarget-CONAN, written as `Study.pair` does it, against a bare INSERT of two integer columns."""
+"""The grid of Multitarget-CONAN, written as `Grid.pair` does it, against a bare INSERT of two integer columns."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _on_copy(what: str, template: Path) -> dict[str, Any]:
 
 
 def prepare(folder: str, path: str, n_hs: str) -> dict[str, Any]:
-    """Job: a study with `n_hs` selected HS and every distinct CN as a candidate, ready for `Study.pair`."""
+    """Job: a study with `n_hs` selected HS and every distinct CN as a candidate, ready for `Grid.pair`."""
     from benchmarks.measure import SEED
     from fcpair import Study
     from fcpair.params import Import, Select

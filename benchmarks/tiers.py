@@ -1,4 +1,4 @@
-"""The four tiers by `Study.partition`, from 1,000,000 judgements on 700,000 pairs, in a fresh process."""
+"""The four tiers by `Grid.partition`, from 1,000,000 judgements on 700,000 pairs, in a fresh process."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ def agreement(labels: pd.DataFrame, question: Closed, options: Agree | None = No
     `subsets` has an entry for every two annotators who share a pair, whoever else labelled it, so a pair with three
     labels is in three of them. `summary` is their mean kappa, its sample standard deviation (n - 1) and the mean
     weighted by n. `pooled` is over all pairs with two or more labels. Intervals leave out one HS, CN or annotator at a
-    time (see `fcpair.intervals`); those of `subsets`, which are about two people, never leave out an annotator. A
-    figure that is undefined has no value and says why.
+    time (see `fcpair.stages.intervals`); those of `subsets`, which are about two people, never leave out an annotator.
+    A figure that is undefined has no value and says why.
     """
     options = options or Agree()
     _check(labels, question)

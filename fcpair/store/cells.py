@@ -16,6 +16,7 @@ from fcpair.store.tables import assignment, cell, grid, side, source_pair, text
 if TYPE_CHECKING:
     import pandas as pd
 
+AXES: tuple[sides.Axis, sides.Axis] = ("row", "column")
 CELL = (cell.c.id.label("pair_id"), cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"))
 
 
@@ -28,23 +29,17 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
     Returns:
         How many cells the grid has, and how many of the product stand in the corpus.
     """
-    rows, columns = ranked(tx, "row"), ranked(tx, "column")
-    before = span(tx).first
-    n_columns = select(func.count()).select_from(columns).correlate(None).scalar_subquery()
-    known = (
-        select(before + (rows.c.at - 1) * n_columns + columns.c.at)
-        .select_from(source_pair)
-        .join(rows, rows.c.text_id == source_pair.c.hs_id)
-        .join(columns, columns.c.text_id == source_pair.c.cn_id)
-    )
+    import pandas as pd
+
+    there, before = known(tx), span(tx).first
+    rows, columns = (pd.Index(sides.texts(tx, axis, drawn=True)) for axis in AXES)
+    row_at, column_at = rows.get_indexer(pd.Index(there["hs_id"])), columns.get_indexer(pd.Index(there["cn_id"]))
     dialect.seal(tx, [one for one in sealed(tx) if one == span(tx)])  # those of other grids would look at every cell
     product = dialect.fill_grid(tx, here(tx), before)
-    if keep_known:
-        n_known = int(tx.execute(select(func.count()).where(cell.c.id.in_(known))).scalar_one())
-    else:
-        n_known = tx.execute(delete(cell).where(cell.c.id.in_(known))).rowcount
+    left_out = [] if keep_known else (row_at * len(columns) + column_at + before + 1).tolist()
+    tx.execute(delete(cell).where(cell.c.id.in_(dialect.listed(left_out))))
     seal(tx)
-    return product - (0 if keep_known else n_known), n_known
+    return product - len(left_out), len(there)
 
 
 def ranked(tx: Tx, axis: sides.Axis) -> Subquery:
@@ -143,15 +138,12 @@ def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]] | No
 
 def known(tx: Tx) -> pd.DataFrame:
     """The pairs of the corpus between a drawn row and a drawn column: `hs_id`, `cn_id`, each once."""
-    rows, columns = ranked(tx, "row"), ranked(tx, "column")
-    query = (
-        select(source_pair.c.hs_id, source_pair.c.cn_id)
-        .join(rows, rows.c.text_id == source_pair.c.hs_id)
-        .join(columns, columns.c.text_id == source_pair.c.cn_id)
-        .distinct()
-        .order_by(source_pair.c.hs_id, source_pair.c.cn_id)
-    )
-    return frame(tx, query)
+    query = select(source_pair.c.hs_id, source_pair.c.cn_id).distinct()
+    for axis, text_id in zip(AXES, (source_pair.c.hs_id, source_pair.c.cn_id), strict=True):
+        one = side.alias(axis)
+        is_drawn = (one.c.grid_id == here(tx)) & (one.c.axis == axis) & one.c.drawn
+        query = query.join(one, is_drawn & (one.c.text_id == text_id))
+    return frame(tx, query.order_by(source_pair.c.hs_id, source_pair.c.cn_id))
 
 
 def parts(tx: Tx) -> Iterator[list[tuple[int, int]]]:
