@@ -187,4 +187,7 @@ def test_what_is_only_asked_makes_no_tiers(question: Any, problem: str) -> None:
 
 @pytest.mark.parametrize("text", ["one_of(no,yes+)", "one_of(no,unsure?,yes+)", "scale(1,5,0.5,positive=3.5)"])
 def test_tiers_can_be_made_of_answers_of_which_some_are_positive(text: str) -> None:
-    need_tiers(parse_question(text))
+    question = parse_question(text)
+    assert isinstance(question, Closed)
+    need_tiers(question)
+    assert 0 < len(question.positive) < len(question.definite)
