@@ -171,9 +171,9 @@ async def _decide(port: int, token: str, until: float, seen: Seen) -> None:
         found = await _look(connection, "conflicts/next", f"/api/conflicts/next{after}", seen)
         if found and found["case"]:
             case = found["case"]
-            body = {"request_id": f"decision-{token[:8]}-{n}", "pair_id": case["pair_id"], "outcome": "appropriate"}
+            body = {"request_id": f"decision-{token[:8]}-{n}", "cell_id": case["cell_id"], "outcome": "appropriate"}
             await _look(connection, "decide", "/api/decisions", seen, body)
-            after, n = f"?after={case['pair_id']}", n + 1
+            after, n = f"?after={case['cell_id']}", n + 1
         await _look(connection, "adjudicate", "/adjudicate", seen)
         await _look(connection, "decided", "/api/decided", seen)
 
@@ -216,7 +216,7 @@ def prepare(path: str) -> dict[str, Any]:
 
 
 def _labels(rng: np.random.Generator, people: list[int]) -> pd.DataFrame:
-    """Draw `pair_id`, `person_id`, `code`, `seconds`, `at`: each pair's labels are by different people."""
+    """Draw `cell_id`, `person_id`, `code`, `seconds`, `at`: each pair's labels are by different people."""
     import numpy as np
     import pandas as pd
 
@@ -228,7 +228,7 @@ def _labels(rng: np.random.Generator, people: list[int]) -> pd.DataFrame:
     person = np.asarray(people)[(rng.integers(len(people), size=n_pairs)[pair] + nth) % len(people)]
     code = np.where(rng.random(len(pair)) < ACCURACY, truth[pair], 2 - truth[pair])
     code = np.where(rng.random(len(pair)) < UNSURE, 1, code)
-    drawn = pd.DataFrame({"pair_id": pair + 1, "person_id": person, "code": code})
+    drawn = pd.DataFrame({"cell_id": pair + 1, "person_id": person, "code": code})
     drawn = drawn.sample(frac=1, random_state=rng).reset_index(drop=True)
     times = pd.Timestamp("2026-03-02T08:00:00+00:00") + pd.to_timedelta(np.arange(len(drawn)) * 12_000, unit="ms")
     drawn["seconds"] = np.round(rng.lognormal(2, 0.5, len(drawn)), 1)
@@ -237,15 +237,15 @@ def _labels(rng: np.random.Generator, people: list[int]) -> pd.DataFrame:
 
 
 def _open(rng: np.random.Generator, people: list[int]) -> pd.DataFrame:
-    """What has still to be labelled: `pair_id`, `person_id`."""
+    """What has still to be labelled: `cell_id`, `person_id`."""
     import numpy as np
     import pandas as pd
 
     pairs = np.arange(sum(PAIRS_BY_LABELS.values()), N_HS * N_CN) + 1
-    once = pd.DataFrame({"pair_id": pairs, "nth": np.arange(len(pairs))})
+    once = pd.DataFrame({"cell_id": pairs, "nth": np.arange(len(pairs))})
     again = once[rng.random(len(once)) < TWICE].assign(nth=lambda rows: rows["nth"] + 1)
     both = pd.concat([once, again])
-    return both.assign(person_id=np.asarray(people)[both["nth"] % len(people)])[["pair_id", "person_id"]]
+    return both.assign(person_id=np.asarray(people)[both["nth"] % len(people)])[["cell_id", "person_id"]]
 
 
 def _add_grid(tx: Any) -> None:
@@ -274,7 +274,7 @@ def _add_labels(tx: Any, labels: pd.DataFrame, left: pd.DataFrame) -> None:
     from fcpair.records import Origin, Round, Status
     from fcpair.store import decisions, work
 
-    done = labels[["pair_id", "person_id"]].assign(status=Status.DONE.value)
+    done = labels[["cell_id", "person_id"]].assign(status=Status.DONE.value)
     given = pd.concat([done, left.assign(status=Status.OPEN.value)], ignore_index=True)
     work.add_assignments(tx, given.assign(position=given.groupby("person_id").cumcount() + 1), Round.LABEL)
     ids = work.assignments(tx, Round.LABEL)["id"][: len(labels)]
@@ -294,7 +294,7 @@ def _decide_some(tx: Any, people: list[int]) -> int:
     waiting = adjudicate.waiting(tx)
     pairs = waiting[:: max(len(waiting) // DECIDED, 1)]
     who = np.resize(people, len(pairs))
-    rows = {"pair_id": pairs, "rule": Rule.PERSON.value, "code": 2, "person_id": who}
+    rows = {"cell_id": pairs, "rule": Rule.PERSON.value, "code": 2, "person_id": who}
     decisions.add_adjudications(tx, pd.DataFrame(rows))
     return len(waiting) - len(pairs)
 

@@ -76,7 +76,7 @@ def prepare(path: str) -> dict[str, Any]:
 
 
 def _labels(rng: np.random.Generator, truth: NDArray[np.int64], people: list[int]) -> pd.DataFrame:
-    """Draw `pair_id`, `person_id`, `code`: each pair's labels are by different people, most of them right."""
+    """Draw `cell_id`, `person_id`, `code`: each pair's labels are by different people, most of them right."""
     import numpy as np
     import pandas as pd
 
@@ -85,7 +85,7 @@ def _labels(rng: np.random.Generator, truth: NDArray[np.int64], people: list[int
     nth = np.concatenate([np.arange(n) for n in n_labels])
     person = np.asarray(people)[(rng.integers(len(people), size=len(truth))[pair] + nth) % len(people)]
     code = np.where(rng.random(len(pair)) < ACCURACY, truth[pair], rng.integers(3, size=len(pair)))
-    drawn = pd.DataFrame({"pair_id": pair + 1, "person_id": person, "code": code})
+    drawn = pd.DataFrame({"cell_id": pair + 1, "person_id": person, "code": code})
     return drawn.sample(frac=1, random_state=rng).reset_index(drop=True)
 
 
@@ -109,7 +109,7 @@ def _add_grid(tx: Tx) -> None:
 def _add_labels(tx: Tx, labels: pd.DataFrame) -> None:
     from fcpair.records import Round
 
-    _add_answers(tx, labels[["pair_id", "person_id"]], labels[["code"]], Round.LABEL)
+    _add_answers(tx, labels[["cell_id", "person_id"]], labels[["code"]], Round.LABEL)
 
 
 def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], people: list[int]) -> None:
@@ -120,10 +120,10 @@ def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], p
     from fcpair.records import Round
     from fcpair.store import decisions
 
-    pair_id = np.arange(1, len(truth) + 1)
-    decisions.add_adjudications(tx, pd.DataFrame({"pair_id": pair_id, "rule": "majority", "code": truth}))
+    cell_id = np.arange(1, len(truth) + 1)
+    decisions.add_adjudications(tx, pd.DataFrame({"cell_id": cell_id, "rule": "majority", "code": truth}))
     standing = decisions.current_adjudications(tx)
-    given = pd.DataFrame({"pair_id": pair_id, "person_id": np.resize(people, len(pair_id))})
+    given = pd.DataFrame({"cell_id": cell_id, "person_id": np.resize(people, len(cell_id))})
     verdicts = pd.DataFrame({"code": agrees, "adjudication_id": standing["id"]})
     _add_answers(tx, given, verdicts, Round.VALIDATE)
 
@@ -141,9 +141,9 @@ def _add_answers(tx: Tx, given: pd.DataFrame, answers: pd.DataFrame, round_: Any
 
 def _expected(labels: pd.DataFrame, truth: NDArray[np.int64], valid: NDArray[np.bool_]) -> dict[str, int]:
     """How many pairs each tier must have, counted from what was drawn."""
-    n_labels = labels.groupby("pair_id")["code"].size().to_numpy()
-    right = labels["code"].to_numpy() == truth[labels["pair_id"].to_numpy() - 1]
-    unanimous = labels.assign(right=right).groupby("pair_id")["right"].all().to_numpy()
+    n_labels = labels.groupby("cell_id")["code"].size().to_numpy()
+    right = labels["code"].to_numpy() == truth[labels["cell_id"].to_numpy() - 1]
+    unanimous = labels.assign(right=right).groupby("cell_id")["right"].all().to_numpy()
     gold = valid & (n_labels >= 2)
     return {
         "bronze": len(truth),

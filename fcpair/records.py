@@ -153,7 +153,7 @@ class Task:
     """
 
     assignment_id: int
-    pair_id: int
+    cell_id: int
     round: Round
     hs: ShownText
     cn: ShownText
@@ -267,7 +267,7 @@ class PairState(NamedTuple):
     ever decided, `code` also where the decision discards the pair or was taken back.
     """
 
-    pair_id: int
+    cell_id: int
     counts: tuple[int, ...]
     rule: str | None
     code: int | None
@@ -281,7 +281,7 @@ class Conflict:
     of that decision; both are None where no decision stands. `answer_id` is the number of the newest answer shown.
     """
 
-    pair_id: int
+    cell_id: int
     hs: str
     cn: str
     answers: tuple[tuple[str, str], ...]
@@ -343,7 +343,7 @@ class Explanation:
     `second_look` says that it was decided before its labels changed.
     """
 
-    pair_id: int
+    cell_id: int
     hs: str
     cn: str
     hs_metadata: dict[str, str]

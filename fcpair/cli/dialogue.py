@@ -73,15 +73,15 @@ class Dialogue:
         if self._agenda.for_others:
             tell(f"for others, because {self._by} labelled or validates them: {self._agenda.for_others:,}")
 
-    def _ask(self, pair_id: int) -> bool:
+    def _ask(self, cell_id: int) -> bool:
         """Ask about one pair until something else is to be asked; False ends the dialogue.
 
         What has changed since the pair was shown is told, once; it is asked about again, if it is still to be decided.
         """
-        if pair_id != self._asked:
-            self._asked, self._note = pair_id, ""
+        if cell_id != self._asked:
+            self._asked, self._note = cell_id, ""
         try:
-            conflict = self._grid.conflict(pair_id, by=self._by)
+            conflict = self._grid.conflict(cell_id, by=self._by)
         except (ConflictError, RefusedError) as overtaken:
             if str(overtaken) != self._told:
                 tell(f"\n{overtaken}")
@@ -98,12 +98,12 @@ class Dialogue:
 
     def _show(self, conflict: Conflict) -> None:
         width = min(WIDTH, screen_width())
-        lines = ["", "─" * width, f"pair {conflict.pair_id} · {self._at + 1} of {len(self._queue)}", ""]
+        lines = ["", "─" * width, f"pair {conflict.cell_id} · {self._at + 1} of {len(self._queue)}", ""]
         for name, text in ((self._facts["hs_name"], conflict.hs), (self._facts["cn_name"], conflict.cn)):
             lines += [*fitted(f"{name}:", width), *_indented(text, width), ""]
         for label, note in conflict.answers:
             lines += _indented(f"{label}{f'  ({note})' if note else ''}", width)
-        if conflict.outcome is not None and conflict.pair_id in self._agenda.again:
+        if conflict.outcome is not None and conflict.cell_id in self._agenda.again:
             again = f"Its labels have changed since it was decided: {conflict.outcome}. The same answer confirms it."
             lines += ["", *fitted(again, width)]
         if self._note:
@@ -133,9 +133,9 @@ class Dialogue:
             return key != QUIT
 
     def _decide(self, seen: Conflict, code: int | None, name: str) -> None:
-        self._grid.decide(seen.pair_id, code, by=self._by, note=self._note, seen=seen)
+        self._grid.decide(seen.cell_id, code, by=self._by, note=self._note, seen=seen)
         show(f"→ {name}{f' ({self._note})' if self._note else ''}")
-        self._decided.append(seen.pair_id)
+        self._decided.append(seen.cell_id)
         self._note = ""
         self._at += 1
 
@@ -143,13 +143,13 @@ class Dialogue:
         if not self._decided:
             show("nothing to undo")
             return
-        pair_id = self._decided.pop()
-        restored = self._grid.take_back(pair_id, by=self._by)
-        self._at = self._queue.index(pair_id)
+        cell_id = self._decided.pop()
+        restored = self._grid.take_back(cell_id, by=self._by)
+        self._at = self._queue.index(cell_id)
         if restored:
-            show(f"→ what was decided before on pair {pair_id} stands again")
+            show(f"→ what was decided before on pair {cell_id} stands again")
         else:
-            show(f"→ pair {pair_id} waits again")
+            show(f"→ pair {cell_id} waits again")
 
 
 def _indented(text: str, width: int) -> list[str]:

@@ -144,7 +144,7 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
 
 
 def _tell(told: Explanation, facts: dict[str, str]) -> None:
-    tell(f"pair {told.pair_id}: {told.tier or ('discarded' if told.discarded else 'in no tier')}\n")
+    tell(f"pair {told.cell_id}: {told.tier or ('discarded' if told.discarded else 'in no tier')}\n")
     tell(f"{facts['hs_name']}: {told.hs}\n{facts['cn_name']}: {told.cn}\n")
     for source in told.brought_in_by:
         tell(f"brought in: {_source(source)}")

@@ -123,9 +123,9 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
     """A partition in the published columns.
 
     Args:
-        partition: one row per pair: `pair_id`, `hs`, `cn`, `positive` (bool), `verdict` (0 or 1), `n_labels`.
+        partition: one row per pair: `cell_id`, `hs`, `cn`, `positive` (bool), `verdict` (0 or 1), `n_labels`.
         metadata: the same rows, string columns; the published ones are taken, empty where the corpus has none.
-        labels: `pair_id`, `code`, in the order of annotators; a pair with a single label has no annotator column.
+        labels: `cell_id`, `code`, in the order of annotators; a pair with a single label has no annotator column.
 
     Returns:
         The published columns, in their order; `original_index` is the pair's number.
@@ -134,7 +134,7 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
 
     table = pd.DataFrame(
         {
-            INDEX: partition["pair_id"],
+            INDEX: partition["cell_id"],
             HS_TEXT: partition["hs"],
             CN_TEXT: partition["cn"],
             FINAL: partition["positive"].astype("int64"),
@@ -143,12 +143,12 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
     )
     for name in (*HS_METADATA, *CN_METADATA):
         table[name] = metadata[name].to_numpy() if name in metadata.columns else ""
-    shown = labels[labels.groupby("pair_id")["code"].transform("size") > 1]
-    slot = shown.groupby("pair_id").cumcount()
+    shown = labels[labels.groupby("cell_id")["code"].transform("size") > 1]
+    slot = shown.groupby("cell_id").cumcount()
     if (slot >= len(ANSWERS)).any():
-        pair = shown["pair_id"][slot >= len(ANSWERS)].iloc[0]
+        pair = shown["cell_id"][slot >= len(ANSWERS)].iloc[0]
         raise InputError(f"pair {pair} has more labels than FC-CONAN's {len(ANSWERS)} columns; use our own columns")
     for k, column in enumerate(ANSWERS):
-        answers = shown[slot == k].set_index("pair_id")["code"]
-        table[column] = partition["pair_id"].map(answers).astype("Int64")
+        answers = shown[slot == k].set_index("cell_id")["code"]
+        table[column] = partition["cell_id"].map(answers).astype("Int64")
     return table

@@ -16,7 +16,7 @@ def grades(pairs: pd.DataFrame, question: Closed, pool: Collection[int], *, bina
     """Grade the judged pairs whose CN is in the pool.
 
     Args:
-        pairs: of a tier: `pair_id`, `hs_id`, `cn_id`, `final` (code), `tier` (the best one, 1 Bronze to 4 Diamond).
+        pairs: of a tier: `cell_id`, `hs_id`, `cn_id`, `final` (code), `tier` (the best one, 1 Bronze to 4 Diamond).
         question: of the labels.
         pool: the ids of CNs.
         binary: give every appropriate pair 1, every other one 0.
@@ -26,7 +26,7 @@ def grades(pairs: pd.DataFrame, question: Closed, pool: Collection[int], *, bina
         grade is that of the label. Else it is 0 for a pair that is not appropriate, and the rank of its best tier, 1
         to 4, for one that is.
     """
-    inside = pairs[pairs["cn_id"].isin(pool)].sort_values("pair_id")
+    inside = pairs[pairs["cn_id"].isin(pool)].sort_values("cell_id")
     appropriate = inside["final"].isin(question.positive)
     by_label = grades_of(question)
     if binary:

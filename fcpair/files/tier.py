@@ -17,8 +17,8 @@ def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, q
     """Put the pairs of a tier beside their texts, labels and metadata.
 
     Args:
-        pairs: `pair_id`, `hs_id`, `cn_id`, `n_labels`, `final`, `verdict`, `tier`, one row per pair.
-        labels: `pair_id`, `annotator`, `code`, one row per label of these pairs.
+        pairs: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final`, `verdict`, `tier`, one row per pair.
+        labels: `cell_id`, `annotator`, `code`, one row per label of these pairs.
         texts: `text_id`, `body`, `language`, `meta` of all texts of the grid.
         question: of the labels.
 
@@ -33,7 +33,7 @@ def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, q
     body = texts.set_index("text_id")["body"]
     table = pd.DataFrame(
         {
-            "pair": pairs["pair_id"],
+            "pair": pairs["cell_id"],
             "hs_id": pairs["hs_id"],
             "cn_id": pairs["cn_id"],
             "hs": pairs["hs_id"].map(body),
@@ -45,10 +45,10 @@ def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, q
         }
     )
     by_annotator = labels.assign(label=labels["code"].map(names)).pivot_table(
-        index="pair_id", columns="annotator", values="label", aggfunc="first", sort=False
+        index="cell_id", columns="annotator", values="label", aggfunc="first", sort=False
     )
     for name in sorted(by_annotator.columns):
-        table[f"label.{name}"] = pairs["pair_id"].map(by_annotator[name]).fillna("")
+        table[f"label.{name}"] = pairs["cell_id"].map(by_annotator[name]).fillna("")
     described = zip(texts["meta"], texts["language"].fillna(""), strict=True)
     meta = pd.Series([meta | ({"language": language} if language else {}) for meta, language in described])
     meta.index = texts["text_id"]

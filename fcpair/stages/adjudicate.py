@@ -23,12 +23,12 @@ HANDS = frozenset(rule.value for rule in BY_HAND)
 class Tally:
     """How often each pair got each answer.
 
-    `pair_id` has shape `(n_pairs,)`, ascending; `counts` shape `(n_pairs, n_choices)`, columns in the order of the
+    `cell_id` has shape `(n_pairs,)`, ascending; `counts` shape `(n_pairs, n_choices)`, columns in the order of the
     scheme's codes. A skip is no answer, so it counts nowhere.
     """
 
     question: Closed
-    pair_id: NDArray[np.int64]
+    cell_id: NDArray[np.int64]
     counts: NDArray[np.int64]
 
     @property
@@ -43,15 +43,15 @@ class Tally:
         return np.where(known, self.counts[np.arange(len(codes)), column], 0)
 
 
-def tally(pair_id: NDArray[np.int64], code: NDArray[np.int64], question: Closed) -> Tally:
+def tally(cell_id: NDArray[np.int64], code: NDArray[np.int64], question: Closed) -> Tally:
     """Count the answers of each pair.
 
     Args:
-        pair_id: the pair of each label, shape `(n_labels,)`.
+        cell_id: the pair of each label, shape `(n_labels,)`.
         code: the code of each label, shape `(n_labels,)`.
         question: the answers that there are.
     """
-    pairs, row = np.unique(pair_id, return_inverse=True)
+    pairs, row = np.unique(cell_id, return_inverse=True)
     column = np.searchsorted(question.codes, code)
     n_choices = len(question.codes)
     counts = np.bincount(row * n_choices + column, minlength=len(pairs) * n_choices)
@@ -147,17 +147,17 @@ def _add(found: Forecast, one: PairState, settled: Settled | None) -> None:
     if stands and settled is not None:
         found.n_compared += 1
         if settled.code != one.code:
-            found.different.append(one.pair_id)
+            found.different.append(one.cell_id)
     if by_hand:
         return
     if settled is None:
         found.n_waiting += labelled
         if stands:
-            found.reopened.append(one.pair_id)
+            found.reopened.append(one.cell_id)
     else:
         found.by_rule[settled.rule.value] += 1
         if (settled.rule, settled.code) != (one.rule, one.code):
-            found.new.append((one.pair_id, settled))
+            found.new.append((one.cell_id, settled))
 
 
 def labels_changed(answers: Iterable[tuple[int, int, int | None]], seen: int) -> bool:

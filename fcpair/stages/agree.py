@@ -19,7 +19,7 @@ from fcpair.stages.question import Closed
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("pair_id", "hs_id", "cn_id", "annotator", "code")
+COLUMNS = ("cell_id", "hs_id", "cn_id", "annotator", "code")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Agreement:
 def agreement(labels: pd.DataFrame, question: Closed, options: Agree | None = None) -> Agreement:
     """All agreement figures on labels as the annotators gave them, before adjudication.
 
-    `labels` has one row per current judgement: `pair_id`, `hs_id`, `cn_id` (int), `annotator` (str) and `code`
+    `labels` has one row per current judgement: `cell_id`, `hs_id`, `cn_id` (int), `annotator` (str) and `code`
     (int, of `question`), at most one per pair and annotator; skips are not in it. Raises InputError where it is not so.
 
     `subsets` has an entry for every two annotators who share a pair, whoever else labelled it, so a pair with three
@@ -66,14 +66,14 @@ def agreement(labels: pd.DataFrame, question: Closed, options: Agree | None = No
     kept = [choice for choice in question if choice.definite or options.not_sure == "class"]
     codes = np.array([choice.code for choice in kept], dtype=np.int64)
     labels = labels.loc[labels["code"].isin(codes)]
-    overlapped = labels.loc[labels.duplicated("pair_id", keep=False)]
+    overlapped = labels.loc[labels.duplicated("cell_id", keep=False)]
     overlap, names = _overlap(overlapped, codes)
     subsets = Subsets(overlap, options.weights)
     return Agreement(
         options=options,
         classes=tuple(choice.name for choice in kept),
-        n_pairs=int(labels["pair_id"].nunique()),
-        n_overlapped=int(overlapped["pair_id"].nunique()),
+        n_pairs=int(labels["cell_id"].nunique()),
+        n_overlapped=int(overlapped["cell_id"].nunique()),
         n_labels=len(labels),
         subsets=subset_figures(subsets, names, options.level),
         summary=summary_figures(subsets, options.intervals, options.level),
@@ -86,7 +86,7 @@ def _overlap(labels: pd.DataFrame, codes: npt.NDArray[np.int64]) -> tuple[Overla
     import pandas as pd
 
     who, names = pd.factorize(labels["annotator"].astype(str), sort=True)
-    pair, hs, cn = (pd.factorize(labels[name], sort=True)[0] for name in ("pair_id", "hs_id", "cn_id"))
+    pair, hs, cn = (pd.factorize(labels[name], sort=True)[0] for name in ("cell_id", "hs_id", "cn_id"))
     klass = np.searchsorted(codes, labels["code"].to_numpy(dtype=np.int64))
     order = np.lexsort((who, pair))
     columns = (column[order].astype(np.int64) for column in (pair, hs, cn, who, klass))
@@ -105,17 +105,17 @@ def _check(labels: pd.DataFrame, question: Closed) -> None:
             f"labels have codes that the scheme lacks ({found}), as on pairs {_some_pairs(strange)}; "
             f"expected {', '.join(map(str, question.codes))}"
         )
-    twice = labels.loc[labels.duplicated(["pair_id", "annotator"])]
+    twice = labels.loc[labels.duplicated(["cell_id", "annotator"])]
     if len(twice):
         raise InputError(
             f"labels have two rows of one annotator on pairs {_some_pairs(twice)}; give only the current judgement"
         )
-    places = labels[["pair_id", "hs_id", "cn_id"]].drop_duplicates()
-    twice = places.loc[places.duplicated("pair_id")]
+    places = labels[["cell_id", "hs_id", "cn_id"]].drop_duplicates()
+    twice = places.loc[places.duplicated("cell_id")]
     if len(twice):
-        raise InputError(f"labels give one pair_id several hs_id or cn_id: pairs {_some_pairs(twice)}")
+        raise InputError(f"labels give one cell_id several hs_id or cn_id: pairs {_some_pairs(twice)}")
 
 
 def _some_pairs(rows: pd.DataFrame) -> str:
-    pairs = rows["pair_id"].unique()
+    pairs = rows["cell_id"].unique()
     return ", ".join(map(str, pairs[:5])) + (f" and {len(pairs) - 5} more" if len(pairs) > 5 else "")

@@ -71,7 +71,7 @@ class Exposure:
 
 
 def exposure(read: Iterable[tuple[int, int]], times: Sequence[float], day_start: float) -> Exposure:
-    """The exposure of a person who read the pairs `read`, each as (pair_id, hs_id), and answered at `times`."""
+    """The exposure of a person who read the pairs `read`, each as (cell_id, hs_id), and answered at `times`."""
     pairs, found = set(read), sittings(times)
     today = [at for at in times if at >= day_start]
     return Exposure(

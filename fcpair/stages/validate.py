@@ -13,7 +13,7 @@ from fcpair.stages.question.labels import AGREE, DISAGREE
 
 
 def draw_pairs(
-    pair_id: NDArray[np.int64], n: int | None, seed: int, *, first: Collection[int] = ()
+    cell_id: NDArray[np.int64], n: int | None, seed: int, *, first: Collection[int] = ()
 ) -> NDArray[np.int64]:
     """The pairs to validate: `n` of them drawn by seed, or all, ascending. Those in `first` are drawn before others.
 
@@ -21,25 +21,25 @@ def draw_pairs(
         InputError: more than there are adjudicated pairs, or fewer than one.
     """
     if n is None:
-        return np.sort(pair_id)
-    if not 1 <= n <= len(pair_id):
-        raise InputError(f"{n} pairs cannot be validated; {len(pair_id)} have an adjudicated label")
-    drawn = np.random.default_rng(seed).permutation(np.sort(pair_id))
+        return np.sort(cell_id)
+    if not 1 <= n <= len(cell_id):
+        raise InputError(f"{n} pairs cannot be validated; {len(cell_id)} have an adjudicated label")
+    drawn = np.random.default_rng(seed).permutation(np.sort(cell_id))
     before = np.isin(drawn, list(first))
     return np.sort(np.concatenate([drawn[before], drawn[~before]])[:n])
 
 
-def combine(pair_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def combine(cell_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """One verdict a pair: valid when more validators agree with the label than disagree.
 
     Args:
-        pair_id: the pair of each verdict, shape `(n_verdicts,)`.
+        cell_id: the pair of each verdict, shape `(n_verdicts,)`.
         verdict: 1 agrees, 0 disagrees, shape `(n_verdicts,)`.
 
     Returns:
         The pairs, ascending, and 1 (valid) or 0 (not valid) of each, both of shape `(n_pairs,)`.
     """
-    pairs, row = np.unique(pair_id, return_inverse=True)
+    pairs, row = np.unique(cell_id, return_inverse=True)
     balance = np.bincount(row, weights=np.where(verdict == AGREE, 1, -1), minlength=len(pairs))
     return pairs, np.where(balance > 0, AGREE, DISAGREE).astype(np.int64)
 

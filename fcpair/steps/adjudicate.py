@@ -63,7 +63,7 @@ def waiting_pairs(grid: OnGrid) -> list[int]:
 
 def waiting(tx: Tx) -> list[int]:
     """The pairs with labels that wait for a decision, by number."""
-    return sorted(one.pair_id for one in settle.in_dispute(tx) if one.by is None and not one.again)
+    return sorted(one.cell_id for one in settle.in_dispute(tx) if one.by is None and not one.again)
 
 
 def second_looks(grid: OnGrid) -> list[int]:
@@ -78,7 +78,7 @@ def agenda(grid: OnGrid, by: str) -> Agenda:
         return eligible.agenda(tx, eligible.who_decides(tx, by))
 
 
-def conflict(grid: OnGrid, pair_id: int, *, by: str | None = None) -> Conflict:
+def conflict(grid: OnGrid, cell_id: int, *, by: str | None = None) -> Conflict:
     """What an adjudicator sees of a pair that waits, or that `by` has decided.
 
     It has the texts, and the labels and notes without names, in a shuffled order.
@@ -88,12 +88,12 @@ def conflict(grid: OnGrid, pair_id: int, *, by: str | None = None) -> Conflict:
     """
     with grid.store.read() as tx:
         person = eligible.who_decides(tx, by) if by else None
-        opened = eligible.open_case(tx, person, pair_id)
+        opened = eligible.open_case(tx, person, cell_id)
         if person is not None:
-            check_room(tx, person.id, own(tx, Annotate, {}), pair_id)
-        hs, cn = texts_of(tx, pair_id)
+            check_room(tx, person.id, own(tx, Annotate, {}), cell_id)
+        hs, cn = texts_of(tx, cell_id)
         shown = Conflict(
-            pair_id, hs["body"], cn["body"], shown_answers(tx, [pair_id]).get(pair_id, ()), answer_id=opened.answer_id
+            cell_id, hs["body"], cn["body"], shown_answers(tx, [cell_id]).get(cell_id, ()), answer_id=opened.answer_id
         )
         if opened.standing is None:
             return shown
@@ -106,7 +106,7 @@ def outcome_names(question: Closed) -> dict[int | None, str]:
     return {choice.code: choice.name for choice in question if choice.definite} | {None: IRRECONCILABLE}
 
 
-def shown_answers(tx: Tx, pair_ids: Sequence[int]) -> dict[int, tuple[tuple[str, str], ...]]:
+def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str, str], ...]]:
     """The labels of each pair by name with their notes, in an order that is the same each time and tells nobody.
 
     Pairs without any are left out.
@@ -114,14 +114,14 @@ def shown_answers(tx: Tx, pair_ids: Sequence[int]) -> dict[int, tuple[tuple[str,
     names = {None: SKIP} | {choice.code: choice.name for choice in scheme_of(tx)}
     secret = runs.secret(tx)
     shown = {}
-    for pair_id, answers in docket.labels(tx, pair_ids).items():
-        shuffled = Random(f"{secret}:{pair_id}").sample(answers, len(answers))
-        shown[pair_id] = tuple((names[code], note_) for code, note_ in shuffled)
+    for cell_id, answers in docket.labels(tx, cell_ids).items():
+        shuffled = Random(f"{secret}:{cell_id}").sample(answers, len(answers))
+        shown[cell_id] = tuple((names[code], note_) for code, note_ in shuffled)
     return shown
 
 
 def decide(
-    grid: OnGrid, pair_id: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
+    grid: OnGrid, cell_id: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
 ) -> None:
     """Record a person's decision on a pair; None discards it as irreconcilable.
 
@@ -131,14 +131,14 @@ def decide(
     """
     with grid.store.write() as tx:
         person = _adjudicator(tx, by)
-        check_room(tx, person.id, own(tx, Annotate, {}), pair_id)
+        check_room(tx, person.id, own(tx, Annotate, {}), cell_id)
         if seen is not None:
-            opened = eligible.open_case(tx, person, pair_id)
-            eligible.check_seen(opened, pair_id, seen.decision_id, seen.answer_id)
-        enter_decision(tx, pair_id, code, person, note)
+            opened = eligible.open_case(tx, person, cell_id)
+            eligible.check_seen(opened, cell_id, seen.decision_id, seen.answer_id)
+        enter_decision(tx, cell_id, code, person, note)
 
 
-def enter_decision(tx: Tx, pair_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False) -> int:
+def enter_decision(tx: Tx, cell_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False) -> int:
     """Record an adjudicator's decision, which is its own note of who decided and when; returns its number.
 
     Raises:
@@ -147,8 +147,8 @@ def enter_decision(tx: Tx, pair_id: int, code: int | None, person: Person, note_
     """
     if code is not None and code not in scheme_of(tx).definite:
         raise InputError(f"{code} is no definite label; expected one of {scheme_of(tx).definite}")
-    eligible.check_deciding(tx, person, pair_id)
-    return docket.add_decision(tx, pair_id, Rule.PERSON, code, person.id, note_, flagged=flagged)
+    eligible.check_deciding(tx, person, cell_id)
+    return docket.add_decision(tx, cell_id, Rule.PERSON, code, person.id, note_, flagged=flagged)
 
 
 def _adjudicator(tx: Tx, name: str, *, or_left: bool = False) -> Person:
@@ -156,7 +156,7 @@ def _adjudicator(tx: Tx, name: str, *, or_left: bool = False) -> Person:
     return eligible.who_decides(tx, name, or_left=or_left) or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
 
 
-def take_back(grid: OnGrid, pair_id: int, *, by: str) -> bool:
+def take_back(grid: OnGrid, cell_id: int, *, by: str) -> bool:
     """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
 
     Where it had taken the place of somebody else's decision by hand, that one stands again; returns whether it does.
@@ -165,16 +165,16 @@ def take_back(grid: OnGrid, pair_id: int, *, by: str) -> bool:
     """
     with grid.store.write() as tx:
         person = eligible.who_decides(tx, by)
-        eligible.check_taking_back(tx, person, pair_id)
-        return enter_reopening(tx, pair_id, person or _adjudicator(tx, by))[1]
+        eligible.check_taking_back(tx, person, cell_id)
+        return enter_reopening(tx, cell_id, person or _adjudicator(tx, by))[1]
 
 
-def enter_reopening(tx: Tx, pair_id: int, person: Person) -> tuple[int, bool]:
+def enter_reopening(tx: Tx, cell_id: int, person: Person) -> tuple[int, bool]:
     """Record that a decision by hand is taken back; returns the number of that, and whether an earlier one is back."""
-    taken = docket.standing(tx, pair_id)
-    decision_id = docket.add_decision(tx, pair_id, Rule.REOPENED, None, person.id)
-    restored = taken is not None and docket.restore(tx, pair_id, taken.person_id, decision_id)
-    settle.settle(tx, [pair_id])
+    taken = docket.standing(tx, cell_id)
+    decision_id = docket.add_decision(tx, cell_id, Rule.REOPENED, None, person.id)
+    restored = taken is not None and docket.restore(tx, cell_id, taken.person_id, decision_id)
+    settle.settle(tx, [cell_id])
     return decision_id, restored
 
 
@@ -194,16 +194,16 @@ def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) 
         by_hand = outcome["old_rule"].isin([rule.value for rule in BY_HAND])
         same = by_hand & (outcome["old_code"] == outcome["code"])
         if supersede:
-            same &= ~outcome["pair_id"].isin(settle.overtaken(tx))
+            same &= ~outcome["cell_id"].isin(settle.overtaken(tx))
         else:
-            messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["pair_id"])
+            messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["cell_id"])
             cause = f"these pairs have been decided otherwise already; {SUPERSEDE}"
             incoming.complain((by_hand & ~same).to_numpy() & ~incoming.faulty, messages, cause=cause)
         _refuse_what_has_changed(tx, incoming, ~same)
         incoming.accepted()
         new = outcome[~same]
         code = new["code"].astype("Int64").mask(new["code"] == NO_CODE)
-        decisions.add_adjudications(tx, new.assign(code=code)[["pair_id", "rule", "code", "person_id", "note"]])
+        decisions.add_adjudications(tx, new.assign(code=code)[["cell_id", "rule", "code", "person_id", "note"]])
         counts = {"imported": len(new), "already_there": len(outcome) - len(new)}
         return note_run(tx, "adjudicate", {"import": str(path), "supersede": supersede}, counts)
 
@@ -213,15 +213,15 @@ def _add_deciders(tx: Tx, given: Incoming) -> None:
     import pandas as pd
 
     rows = given.rows
-    in_grid = rows["pair_id"] >= 0
+    in_grid = rows["cell_id"] >= 0
     person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
     messages = np.full(len(rows), "", object)
     for name, theirs in rows.groupby("person"):
         person = _adjudicator(tx, str(name), or_left=True) if name else None
         if person is not None:
             person_id[theirs.index] = person.id
-        barred = eligible.bars(tx, person, theirs["pair_id"][in_grid].tolist())
-        messages[theirs.index] = [str(barred.get(pair, "")) for pair in theirs["pair_id"].tolist()]
+        barred = eligible.bars(tx, person, theirs["cell_id"][in_grid].tolist())
+        messages[theirs.index] = [str(barred.get(pair, "")) for pair in theirs["cell_id"].tolist()]
     causes = np.array([re.sub(r"pair \d+", "a pair", message) for message in messages], object)
     for cause in dict.fromkeys(causes[messages != ""]):
         given.complain(causes == cause, messages.tolist(), cause=cause)
@@ -231,11 +231,11 @@ def _add_deciders(tx: Tx, given: Incoming) -> None:
 def _refuse_what_has_changed(tx: Tx, given: Incoming, is_new: pd.Series[bool]) -> None:
     """Add a finding where the labels or notes of a pair that is newly decided are not those that the sheet shows."""
     rows = given.rows[is_new & (given.rows["shown"] != "") & ~given.faulty]
-    there = shown_answers(tx, rows["pair_id"].tolist())
-    now = (as_lines(there.get(pair, ())) for pair in rows["pair_id"])
+    there = shown_answers(tx, rows["cell_id"].tolist())
+    now = (as_lines(there.get(pair, ())) for pair in rows["cell_id"])
     differ = rows.index[[_set_of(shown) != _set_of(lines) for shown, lines in zip(rows["shown"], now, strict=True)]]
     hint = "since this sheet was written; leave its `label` empty, and decide it on a new sheet"
-    messages = (f"the labels of pair {pair} have changed {hint}" for pair in given.rows["pair_id"])
+    messages = (f"the labels of pair {pair} have changed {hint}" for pair in given.rows["cell_id"])
     cause = f"the labels of these pairs have changed {hint}"
     given.complain(given.rows.index.isin(differ), messages, cause=cause)
 
@@ -253,6 +253,6 @@ def as_lines(answers: Sequence[tuple[str, str]]) -> str:
 def _with_standing(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:
     """The outcome of each pair beside its standing decision: `old_rule`, `old_code` (-1: discarded, or none)."""
     standing = decisions.current_adjudications(tx)
-    standing = standing[standing["rule"] != Rule.REOPENED.value].set_index("pair_id")
-    old_code = outcome["pair_id"].map(standing["code"]).fillna(NO_CODE).astype("int64")
-    return outcome.assign(old_rule=outcome["pair_id"].map(standing["rule"]), old_code=old_code)
+    standing = standing[standing["rule"] != Rule.REOPENED.value].set_index("cell_id")
+    old_code = outcome["cell_id"].map(standing["code"]).fillna(NO_CODE).astype("int64")
+    return outcome.assign(old_rule=outcome["cell_id"].map(standing["rule"]), old_code=old_code)

@@ -18,7 +18,7 @@ def measure_agreement(grid: OnGrid, options: Agree | None = None) -> Agreement:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given."""
     with grid.store.read() as tx:
         need_labels(tx, "agreement")
-        labels = decisions.current_labels(tx, "pair_id", "hs_id", "cn_id", "annotator", "code")
+        labels = decisions.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
         return agreement(labels, scheme_of(tx), options or own(tx, Agree, {}))
 
 

@@ -81,10 +81,10 @@ def limit_reached(tx: Tx, person_id: int, annotate: Annotate) -> str | None:
     return allowance(tx, person_id, annotate).limit if limited(annotate) else None
 
 
-def check_room(tx: Tx, person_id: int, annotate: Annotate, pair_id: int) -> None:
+def check_room(tx: Tx, person_id: int, annotate: Annotate, cell_id: int) -> None:
     """Raise LimitError where somebody who decides has reached a limit; what they have decided once, they have read."""
     limit = limit_reached(tx, person_id, annotate)
-    if limit and not docket.has_decided(tx, pair_id, person_id):
+    if limit and not docket.has_decided(tx, cell_id, person_id):
         raise LimitError(limit)
 
 

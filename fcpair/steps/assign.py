@@ -48,7 +48,7 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
         begin_building(tx, "assign", redo=redo)
         ids = np.array([one.id for one in active(tx, Role.ANNOTATOR, options.annotators)])
         rows = {
-            "pair_id": pairs["pair_id"].to_numpy()[dealt.pair],
+            "cell_id": pairs["cell_id"].to_numpy()[dealt.pair],
             "person_id": ids[dealt.annotator],
             "position": place,
         }

@@ -48,14 +48,14 @@ def _check_place(path: Path) -> None:
         raise InputError(f"{path} is there already, and may have decisions in it; name another file")
 
 
-def _rows(tx: Tx, pair_ids: Sequence[int], by: str) -> pd.DataFrame:
+def _rows(tx: Tx, cell_ids: Sequence[int], by: str) -> pd.DataFrame:
     import pandas as pd
 
-    shown = shown_answers(tx, pair_ids)
-    return pd.DataFrame([_row(tx, pair_id, by, shown.get(pair_id, ())) for pair_id in pair_ids])
+    shown = shown_answers(tx, cell_ids)
+    return pd.DataFrame([_row(tx, cell_id, by, shown.get(cell_id, ())) for cell_id in cell_ids])
 
 
-def _row(tx: Tx, pair_id: int, by: str, answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    hs, cn = texts_of(tx, pair_id)
+def _row(tx: Tx, cell_id: int, by: str, answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    hs, cn = texts_of(tx, cell_id)
     texts = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers)}
-    return {"adjudicator": by, "pair": pair_id, **texts, "label": "", "note": ""}
+    return {"adjudicator": by, "pair": cell_id, **texts, "label": "", "note": ""}

@@ -153,7 +153,7 @@ class Desk:
         shows_label = row["round"] == Round.VALIDATE and not row["blind"]
         return Task(
             assignment_id=row["id"],
-            pair_id=row["pair_id"],
+            cell_id=row["cell_id"],
             round=Round(row["round"]),
             hs=ShownText(row["hs"], row["hs_language"] or None),
             cn=ShownText(row["cn"], row["cn_language"] or None),
@@ -179,7 +179,7 @@ class Desk:
         verdict = {}
         if round_ is Round.VALIDATE:
             if found.still_labelled:
-                raise eligible.still_labelled(found.pair_id)
+                raise eligible.still_labelled(found.cell_id)
             if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
                 raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
             verdict = {"adjudication_id": found.decision_id}
@@ -199,7 +199,7 @@ class Desk:
         if code is None:
             handover.refill(tx, given.assignment_id, slot=given.assignment_id)
         if round_ is Round.LABEL:
-            settle.settle(tx, [found.pair_id])
+            settle.settle(tx, [found.cell_id])
         reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
         return {**reply, "guideline_version": found.guideline_version}
 

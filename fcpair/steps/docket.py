@@ -48,7 +48,7 @@ class Case:
     own; otherwise `decision_id` and `outcome` are None.
     """
 
-    pair_id: int
+    cell_id: int
     hs: ShownText
     cn: ShownText
     answers: tuple[tuple[str, str], ...]
@@ -71,7 +71,7 @@ class Ruling:
     """
 
     request_id: str
-    pair_id: int
+    cell_id: int
     outcome: str
     note: str = ""
     flagged: bool = False
@@ -84,7 +84,7 @@ class Decided:
     """A decision that stands; `by` is None where a rule or a file made it without a person."""
 
     decision_id: int
-    pair_id: int
+    cell_id: int
     hs: ShownText
     cn: ShownText
     outcome: str
@@ -133,8 +133,8 @@ class Docket:
         with self._read(person_id) as (tx, person):
             if limit_reached(tx, person_id, self._annotate):
                 return None
-            pair_id = self._next_pair(tx, person, after)
-            return None if pair_id is None else _case(tx, person, pair_id)
+            cell_id = self._next_pair(tx, person, after)
+            return None if cell_id is None else _case(tx, person, cell_id)
 
     def _next_pair(self, tx: Tx, person: Person, after: int | None) -> int | None:
         others, everybody = eligible.for_others(tx, person), docket.adjudicators(tx)
@@ -143,9 +143,9 @@ class Docket:
             way = [order[at] for at in way_through(len(order), everybody.index(person.id), len(everybody))]
             start = way.index(after) + 1 if after in way else 0
             onward = chain(way[start:], way[:start])
-            return next((pair_id for pair_id in onward if pair_id in kept.due and pair_id not in others), None)
+            return next((cell_id for cell_id in onward if cell_id in kept.due and cell_id not in others), None)
 
-    def case(self, person_id: int, pair_id: int) -> Case:
+    def case(self, person_id: int, cell_id: int) -> Case:
         """One case: a pair that waits, for a second look or at all, or that this person has decided.
 
         Raises:
@@ -154,12 +154,12 @@ class Docket:
             ConflictError: labels of it are open, its labels need no decision, or somebody else has decided it.
         """
         with self._read(person_id) as (tx, person):
-            case = _case(tx, person, pair_id)
-            check_room(tx, person_id, self._annotate, pair_id)
+            case = _case(tx, person, cell_id)
+            check_room(tx, person_id, self._annotate, cell_id)
             return case
 
     def decide(self, person_id: int, ruling: Ruling) -> dict[str, Any]:
-        """Record a decision and return `decision_id` and `pair_id`; a repeated request is stored once.
+        """Record a decision and return `decision_id` and `cell_id`; a repeated request is stored once.
 
         Raises:
             InputError: the outcome is none of the case's choices.
@@ -169,7 +169,7 @@ class Docket:
         with self._grid.store.write() as tx:
             person = _adjudicator(tx, person_id)
             content = {
-                "decide": ruling.pair_id,
+                "decide": ruling.cell_id,
                 "outcome": ruling.outcome,
                 "note": ruling.note,
                 "flagged": ruling.flagged,
@@ -179,11 +179,11 @@ class Docket:
             return _hidden(tx, kept)
 
     def _decide(self, tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
-        check_room(tx, person.id, self._annotate, ruling.pair_id)
+        check_room(tx, person.id, self._annotate, ruling.cell_id)
         return _decide(tx, person, ruling)
 
-    def undo(self, person_id: int, pair_id: int, request_id: str) -> dict[str, Any]:
-        """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `pair_id`.
+    def undo(self, person_id: int, cell_id: int, request_id: str) -> dict[str, Any]:
+        """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `cell_id`.
 
         Raises:
             UnknownIdError: the grid has no such pair.
@@ -191,7 +191,7 @@ class Docket:
         """
         with self._grid.store.write() as tx:
             person = _adjudicator(tx, person_id)
-            kept = once(tx, person_id, request_id, {"undo": pair_id}, lambda: _undo(tx, person, pair_id))
+            kept = once(tx, person_id, request_id, {"undo": cell_id}, lambda: _undo(tx, person, cell_id))
             return _hidden(tx, kept)
 
     def decided(self, person_id: int | None = None, limit: int = 50, before: int | None = None) -> list[Decided]:
@@ -231,14 +231,14 @@ def way_through(n: int, at: int, of: int) -> list[int]:
     return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
 
 
-def _case(tx: Tx, person: Person, pair_id: int) -> Case:
-    opened = eligible.open_case(tx, person, pair_id)
-    hs, cn = texts_of(tx, pair_id)
+def _case(tx: Tx, person: Person, cell_id: int) -> Case:
+    opened = eligible.open_case(tx, person, cell_id)
+    hs, cn = texts_of(tx, cell_id)
     words = adjudicate.outcome_names(scheme_of(tx))
-    answers = adjudicate.shown_answers(tx, [pair_id]).get(pair_id, ())
+    answers = adjudicate.shown_answers(tx, [cell_id]).get(cell_id, ())
     numbers = opaque(tx)
     answer_id = numbers.hide(ANSWER, opened.answer_id)
-    case = Case(pair_id, _shown(hs), _shown(cn), answers, tuple(words.values()), answer_id=answer_id)
+    case = Case(cell_id, _shown(hs), _shown(cn), answers, tuple(words.values()), answer_id=answer_id)
     standing = opened.standing
     if standing is None:
         return case
@@ -254,14 +254,14 @@ def _shown(text: dict[str, Any]) -> ShownText:
 
 
 def _decide(tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
-    opened = eligible.open_case(tx, person, ruling.pair_id)
-    eligible.check_seen(opened, ruling.pair_id, *_seen(tx, ruling))
+    opened = eligible.open_case(tx, person, ruling.cell_id)
+    eligible.check_seen(opened, ruling.cell_id, *_seen(tx, ruling))
     codes = {name: code for code, name in adjudicate.outcome_names(scheme_of(tx)).items()}
     if ruling.outcome not in codes:
         raise InputError(f"`{ruling.outcome}` is no outcome; expected one of {', '.join(codes)}")
     code = codes[ruling.outcome]
-    decision_id = adjudicate.enter_decision(tx, ruling.pair_id, code, person, ruling.note, flagged=ruling.flagged)
-    return {"decision_id": decision_id, "pair_id": ruling.pair_id}
+    decision_id = adjudicate.enter_decision(tx, ruling.cell_id, code, person, ruling.note, flagged=ruling.flagged)
+    return {"decision_id": decision_id, "cell_id": ruling.cell_id}
 
 
 def _seen(tx: Tx, ruling: Ruling) -> tuple[int | None, int | None]:
@@ -276,16 +276,16 @@ def _hidden(tx: Tx, kept: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "decision_id": opaque(tx).hide(DECISION, kept["decision_id"])}
 
 
-def _undo(tx: Tx, person: Person, pair_id: int) -> dict[str, Any]:
-    eligible.check_taking_back(tx, person, pair_id)
-    decision_id, _ = adjudicate.enter_reopening(tx, pair_id, person)
-    return {"decision_id": decision_id, "pair_id": pair_id}
+def _undo(tx: Tx, person: Person, cell_id: int) -> dict[str, Any]:
+    eligible.check_taking_back(tx, person, cell_id)
+    decision_id, _ = adjudicate.enter_reopening(tx, cell_id, person)
+    return {"decision_id": decision_id, "cell_id": cell_id}
 
 
 def _decided(row: dict[str, Any], outcomes: dict[int | None, str]) -> Decided:
     return Decided(
         decision_id=row["id"],
-        pair_id=row["pair_id"],
+        cell_id=row["cell_id"],
         hs=ShownText(row["hs"], row["hs_language"]),
         cn=ShownText(row["cn"], row["cn_language"]),
         outcome=outcomes[row["code"]],

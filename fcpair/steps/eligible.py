@@ -58,13 +58,13 @@ def who_decides(tx: Tx, name: str, *, or_left: bool = False) -> Person | None:
     return known[name]
 
 
-def bars(tx: Tx, person: Person | None, pair_ids: Sequence[int]) -> dict[int, FcpairError]:
+def bars(tx: Tx, person: Person | None, cell_ids: Sequence[int]) -> dict[int, FcpairError]:
     """Why these pairs cannot be decided by this person, or not now: an error for each that cannot.
 
     Nobody decides a pair that has no label, or that somebody has still to label; nor one that they labelled, skipped or
     validate. `person` is None where nobody is named, or somebody new.
     """
-    asked = [int(pair) for pair in pair_ids]
+    asked = [int(pair) for pair in cell_ids]
     found: dict[int, FcpairError] = {
         pair: ConflictError(f"pair {pair} has no label, so there is nothing to decide")
         for pair in set(asked) - docket.labelled(tx, asked)
@@ -82,24 +82,24 @@ def bars(tx: Tx, person: Person | None, pair_ids: Sequence[int]) -> dict[int, Fc
     return found
 
 
-def not_due_to_check(tx: Tx, pair_ids: Sequence[int]) -> dict[int, FcpairError]:
+def not_due_to_check(tx: Tx, cell_ids: Sequence[int]) -> dict[int, FcpairError]:
     """Why nobody checks these pairs now: an error for each that somebody has still to label.
 
     A validator is shown the label that the others have given, which tells it before everybody has given theirs.
     """
-    return {pair: still_labelled(pair) for pair in docket.still_labelled(tx, [int(pair) for pair in pair_ids])}
+    return {pair: still_labelled(pair) for pair in docket.still_labelled(tx, [int(pair) for pair in cell_ids])}
 
 
-def still_labelled(pair_id: int) -> ConflictError:
+def still_labelled(cell_id: int) -> ConflictError:
     """What who would check a pair is told while somebody has still to label it."""
-    return ConflictError(f"pair {pair_id} is still being labelled; it can be checked when all its labels are in")
+    return ConflictError(f"pair {cell_id} is still being labelled; it can be checked when all its labels are in")
 
 
-def _had_to_do_with(tx: Tx, person: Person, pair_ids: Sequence[int] | None = None) -> dict[str, set[int]]:
+def _had_to_do_with(tx: Tx, person: Person, cell_ids: Sequence[int] | None = None) -> dict[str, set[int]]:
     """The pairs, or those of these, that this person may not decide because of what they did before, by what it was."""
     return {
-        "labelled": docket.answered_by(tx, person.id, pair_ids),
-        "validates": docket.checked_by(tx, person.id, pair_ids),
+        "labelled": docket.answered_by(tx, person.id, cell_ids),
+        "validates": docket.checked_by(tx, person.id, cell_ids),
     }
 
 
@@ -112,14 +112,14 @@ def for_others(tx: Tx, person: Person | None) -> set[int]:
     return spared.union(*_had_to_do_with(tx, person).values())
 
 
-def check_deciding(tx: Tx, person: Person | None, pair_id: int) -> None:
+def check_deciding(tx: Tx, person: Person | None, cell_id: int) -> None:
     """Raise what `bars` says of one pair; UnknownIdError when the grid has no such pair."""
-    texts_of(tx, pair_id)
-    if barred := bars(tx, person, [pair_id]).get(pair_id):
+    texts_of(tx, cell_id)
+    if barred := bars(tx, person, [cell_id]).get(cell_id):
         raise barred
 
 
-def open_case(tx: Tx, person: Person | None, pair_id: int) -> Opened:
+def open_case(tx: Tx, person: Person | None, cell_id: int) -> Opened:
     """Open a case that waits, or one's own: its labels differ, or it was decided before they changed.
 
     Raises:
@@ -127,31 +127,31 @@ def open_case(tx: Tx, person: Person | None, pair_id: int) -> Opened:
         RefusedError, ConflictError: as in `bars`; or there is nothing to decide, because the labels agree, or somebody
             else, a rule or a file has.
     """
-    check_deciding(tx, person, pair_id)
-    standing = docket.standing(tx, pair_id)
-    again = bool(settle.overtaken(tx, [pair_id]))
+    check_deciding(tx, person, cell_id)
+    standing = docket.standing(tx, cell_id)
+    again = bool(settle.overtaken(tx, [cell_id]))
     if standing is None:
-        _check_differ(tx, pair_id)
+        _check_differ(tx, cell_id)
     elif not again and not is_own(standing, person):
-        raise ConflictError(_overtaken(pair_id, standing))
-    return Opened(standing, again, docket.newest_answer(tx, pair_id))
+        raise ConflictError(_overtaken(cell_id, standing))
+    return Opened(standing, again, docket.newest_answer(tx, cell_id))
 
 
-def _check_differ(tx: Tx, pair_id: int) -> None:
-    codes = {code for code, _ in docket.labels(tx, [pair_id]).get(pair_id, [])}
+def _check_differ(tx: Tx, cell_id: int) -> None:
+    codes = {code for code, _ in docket.labels(tx, [cell_id]).get(cell_id, [])}
     if len(codes & set(scheme_of(tx).definite)) == 1:
-        raise ConflictError(f"the labels of pair {pair_id} agree, so there is nothing to decide")
+        raise ConflictError(f"the labels of pair {cell_id} agree, so there is nothing to decide")
 
 
-def _overtaken(pair_id: int, standing: docket.Standing) -> str:
+def _overtaken(cell_id: int, standing: docket.Standing) -> str:
     if standing.rule == Rule.IMPORTED:
         who = f"{standing.by} (in a file)" if standing.by else "a file"
     else:
         who = standing.by or "a rule"
-    return f"pair {pair_id} has been decided by {who} meanwhile"
+    return f"pair {cell_id} has been decided by {who} meanwhile"
 
 
-def check_seen(opened: Opened, pair_id: int, decision_id: int | None, answer_id: int | None) -> None:
+def check_seen(opened: Opened, cell_id: int, decision_id: int | None, answer_id: int | None) -> None:
     """Raise ConflictError unless a case is as it was shown: the decision that stands, and where it is told the labels.
 
     `answer_id` is the newest answer that was there; None: not told.
@@ -159,30 +159,30 @@ def check_seen(opened: Opened, pair_id: int, decision_id: int | None, answer_id:
     standing = opened.standing.id if opened.standing else None
     if standing != decision_id:
         was = "taken back" if standing is None else "decided"
-        raise ConflictError(f"pair {pair_id} has been {was} since it was shown; look at it again")
+        raise ConflictError(f"pair {cell_id} has been {was} since it was shown; look at it again")
     if answer_id is not None and answer_id != opened.answer_id:
-        raise ConflictError(f"a label of pair {pair_id} has changed since it was shown; look at it again")
+        raise ConflictError(f"a label of pair {cell_id} has changed since it was shown; look at it again")
 
 
-def check_taking_back(tx: Tx, person: Person | None, pair_id: int) -> None:
+def check_taking_back(tx: Tx, person: Person | None, cell_id: int) -> None:
     """Raise unless this person may take back what was decided on a pair: their own decision, or as lead any by hand.
 
     Raises:
         UnknownIdError: the grid has no such pair.
         ConflictError: no decision stands on it, or one that is not theirs.
     """
-    texts_of(tx, pair_id)
-    standing = docket.standing(tx, pair_id)
+    texts_of(tx, cell_id)
+    standing = docket.standing(tx, cell_id)
     if standing is None:
-        raise ConflictError(f"no decision on pair {pair_id} stands, so there is none to take back")
+        raise ConflictError(f"no decision on pair {cell_id} stands, so there is none to take back")
     if standing.rule not in BY_HAND:
         raise ConflictError(
-            f"a rule has decided pair {pair_id}: that follows the labels, so there is nothing to take back; decide the "
+            f"a rule has decided pair {cell_id}: that follows the labels, so there is nothing to take back; decide the "
             "pair, and that stands instead"
         )
     if not is_own(standing, person) and (person is None or person.role is not Role.LEAD):
         able = "the person who decided, or a lead," if standing.rule == Rule.PERSON else "a lead"
-        raise ConflictError(f"{_overtaken(pair_id, standing)}, and only {able} can take that back")
+        raise ConflictError(f"{_overtaken(cell_id, standing)}, and only {able} can take that back")
 
 
 def is_own(standing: docket.Standing, person: Person | None) -> bool:
@@ -195,20 +195,20 @@ def agenda(tx: Tx, person: Person | None) -> Agenda:
     waiting = [one for one in settle.in_dispute(tx) if one.by is None]
     due = [one for one in waiting if one.due]
     others = for_others(tx, person)
-    own = [one for one in due if one.pair_id not in others]
+    own = [one for one in due if one.cell_id not in others]
     return Agenda(
-        tuple(one.pair_id for one in own),
-        frozenset(one.pair_id for one in own if one.again),
+        tuple(one.cell_id for one in own),
+        frozenset(one.cell_id for one in own if one.again),
         len(waiting) - len(due),
         len(due) - len(own),
     )
 
 
-def has_checked(tx: Tx, pair_id: pd.Series[int], person_id: pd.Series[int]) -> NDArray[np.bool_]:
+def has_checked(tx: Tx, cell_id: pd.Series[int], person_id: pd.Series[int]) -> NDArray[np.bool_]:
     """Whether each person validates that pair or has decided it, and so may not label it, shape `(n,)`."""
     import pandas as pd
 
-    asked = pd.MultiIndex.from_arrays([pair_id, person_id])
-    validated = work.assignments(tx, Round.VALIDATE)[["pair_id", "person_id"]]
+    asked = pd.MultiIndex.from_arrays([cell_id, person_id])
+    validated = work.assignments(tx, Round.VALIDATE)[["cell_id", "person_id"]]
     decided = decisions.decided_by_people(tx)
     return asked.isin(pd.MultiIndex.from_frame(validated)) | asked.isin(pd.MultiIndex.from_frame(decided))

@@ -216,9 +216,9 @@ def _numbered(first: int | None, last: int | None) -> str:
     return "the grid is empty" if first is None else f"the pairs of the grid are numbered from {first} to {last}"
 
 
-def texts_of(tx: Tx, pair_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two texts of a pair, HS first; raises UnknownIdError when the grid has no such pair."""
-    found = cells.texts_of(tx, pair_id) if abs(pair_id) <= LARGEST_ID else None
+    found = cells.texts_of(tx, cell_id) if abs(cell_id) <= LARGEST_ID else None
     if found is None:
-        raise UnknownIdError(f"there is no pair {pair_id}; {_numbered(*cells.number_range(tx))}")
+        raise UnknownIdError(f"there is no pair {cell_id}; {_numbered(*cells.number_range(tx))}")
     return found

@@ -48,8 +48,8 @@ def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = N
     for round_, role in ROLE_IN.items():
         if open_ := slots.vacant(tx, round_, slot):
             heirs = [one for one in slots.heirs(tx, role) if to is None or one.id == to.id]
-            pair_id = np.array([one.pair_id for one in open_])
-            who = fill_slots(pair_id, barred(tx, pair_id, heirs), loads(heirs), seed)
+            cell_id = np.array([one.cell_id for one in open_])
+            who = fill_slots(cell_id, barred(tx, cell_id, heirs), loads(heirs), seed)
             taken = [(one, heirs[at].id) for one, at in zip(open_, who.tolist(), strict=True) if at >= 0]
             rows += _at_the_end(tx, taken, round_)
             vacant += len(open_) - len(taken)
@@ -62,7 +62,7 @@ def _at_the_end(tx: Tx, taken: Sequence[tuple[Slot, int]], round_: Round) -> lis
     rows = []
     for slot, person_id in taken:
         last[person_id] += 1
-        row = {"pair_id": slot.pair_id, "person_id": person_id, "round_id": slot.round_id, "position": last[person_id]}
+        row = {"cell_id": slot.cell_id, "person_id": person_id, "round_id": slot.round_id, "position": last[person_id]}
         rows.append({**row, "replaces": slot.id})
     return rows
 
@@ -75,12 +75,12 @@ def loads(heirs: Sequence[Heir]) -> NDArray[np.int64]:
     return np.array([one.load for one in heirs], np.int64)
 
 
-def barred(tx: Tx, pair_id: NDArray[np.int64], heirs: Sequence[Heir]) -> NDArray[np.bool_]:
+def barred(tx: Tx, cell_id: NDArray[np.int64], heirs: Sequence[Heir]) -> NDArray[np.bool_]:
     """Who may not get which pair, shape `(n_slots, n_people)`.
 
     That is who has taken part in it already, and who has opted out of what it is about.
     """
-    pairs, row = np.unique(pair_id, return_inverse=True)
+    pairs, row = np.unique(cell_id, return_inverse=True)
     matrix = np.zeros((len(pairs), len(heirs)), np.bool_)
     column = {one.id: at for at, one in enumerate(heirs)}
     part = decisions.took_part(tx, pairs.tolist(), list(column))

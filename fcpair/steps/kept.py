@@ -37,7 +37,7 @@ class Conflicts:
             yield self
 
     def __iter__(self) -> Iterator[Disputed]:
-        return (self._found[pair_id] for pair_id in self.order)
+        return (self._found[cell_id] for cell_id in self.order)
 
     @property
     def due(self) -> set[int]:
@@ -65,21 +65,21 @@ class Conflicts:
 
     def _look_for_open_labels(self, tx: Tx) -> None:
         still = docket.still_labelled(tx, list(self._found))
-        self._put([one._replace(due=one.pair_id not in still) for one in self])
+        self._put([one._replace(due=one.cell_id not in still) for one in self])
 
-    def _forget(self, pair_ids: Sequence[int]) -> None:
-        for one in (self._found.pop(pair_id) for pair_id in pair_ids if pair_id in self._found):
-            at = bisect_left(self._places, (one.hs_id, one.pair_id))
+    def _forget(self, cell_ids: Sequence[int]) -> None:
+        for one in (self._found.pop(cell_id) for cell_id in cell_ids if cell_id in self._found):
+            at = bisect_left(self._places, (one.hs_id, one.cell_id))
             del self._places[at], self.order[at]
             for kept in (self._due, self._again):
-                kept.discard(one.pair_id)
+                kept.discard(one.cell_id)
 
     def _put(self, found: Sequence[Disputed]) -> None:
         for one in found:
-            if one.pair_id not in self._found:
-                at = bisect_left(self._places, (one.hs_id, one.pair_id))
-                self._places.insert(at, (one.hs_id, one.pair_id))
-                self.order.insert(at, one.pair_id)
-            self._found[one.pair_id] = one
+            if one.cell_id not in self._found:
+                at = bisect_left(self._places, (one.hs_id, one.cell_id))
+                self._places.insert(at, (one.hs_id, one.cell_id))
+                self.order.insert(at, one.cell_id)
+            self._found[one.cell_id] = one
             for kept, belongs in ((self._due, one.by is None and one.due), (self._again, one.again)):
-                (kept.add if belongs else kept.discard)(one.pair_id)
+                (kept.add if belongs else kept.discard)(one.cell_id)

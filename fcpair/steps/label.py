@@ -79,12 +79,12 @@ def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool, blind: b
     counts: dict[str, Any] = {"answers": len(new) - skips, "skips": skips, "already_there": len(answers) - len(new)}
     counts |= handover.refill(tx, seed=0) if skips else {}
     if round_ is Round.LABEL:
-        counts |= settle.settle(tx, new["pair_id"].unique().tolist())
+        counts |= settle.settle(tx, new["cell_id"].unique().tolist())
     return runs.end_run(tx, run_id, counts)
 
 
 def locate(tx: Tx, given: Incoming) -> None:
-    """Add `pair_id` to each row, and a finding where the pair is not in the grid or has other texts there."""
+    """Add `cell_id` to each row, and a finding where the pair is not in the grid or has other texts there."""
     import pandas as pd
 
     if not progress.built(tx)["pair"]:
@@ -92,19 +92,19 @@ def locate(tx: Tx, given: Incoming) -> None:
     rows = given.rows
     sides = rows[["hs", "cn"]].apply(lambda side: side.map(digest).map(texts.text_ids(tx, str(side.name))))
     if given.by_text:
-        keyed = cells.of_rows(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["pair_id"]
-        pair_id = keyed.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
+        keyed = cells.of_rows(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["cell_id"]
+        cell_id = keyed.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
         names = [f"`{_short(hs)}` x `{_short(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
     else:
-        known = cells.by_id(tx, rows["pair"]).set_index("pair_id")
-        pair_id = rows["pair"].where(rows["pair"].isin(known.index)).to_numpy()
+        known = cells.by_id(tx, rows["pair"]).set_index("cell_id")
+        cell_id = rows["pair"].where(rows["pair"].isin(known.index)).to_numpy()
         names = rows["pair"].astype(str).tolist()
         _compare_texts(tx, given, sides, known)
-    outside = pd.isna(pair_id)
+    outside = pd.isna(cell_id)
     unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
     messages = (f"pair {name} is not in the grid" for name in names)
     given.complain(outside & ~unreadable, messages, cause="these pairs are not in the grid")
-    given.rows = rows.assign(pair_id=pd.Series(pair_id).fillna(NOBODY).astype("int64"))
+    given.rows = rows.assign(cell_id=pd.Series(cell_id).fillna(NOBODY).astype("int64"))
 
 
 def letters(text: str) -> str:
@@ -158,17 +158,17 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
     Answers to a study in which nothing was dealt bring their own assignments.
     """
     rows = given.rows
-    named = ((rows["pair_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
+    named = ((rows["cell_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
     if _is_undealt(tx, round_):
-        checked = named & eligible.has_checked(tx, rows["pair_id"], rows["person_id"])
-        pairs = zip(rows["pair_id"], rows["person"], strict=True)
+        checked = named & eligible.has_checked(tx, rows["cell_id"], rows["person_id"])
+        pairs = zip(rows["cell_id"], rows["person"], strict=True)
         messages = (f"{name} validates or decided pair {pair}, so cannot label it" for pair, name in pairs)
         given.complain(checked, messages, cause="who validates or decided a pair cannot label it")
         _add_undealt(tx, rows[named])
-    dealt = work.assignments(tx, round_)[["id", "pair_id", "person_id"]].rename(columns={"id": "assignment_id"})
-    found = rows.merge(dealt, on=["pair_id", "person_id"], how="left")["assignment_id"]
+    dealt = work.assignments(tx, round_)[["id", "cell_id", "person_id"]].rename(columns={"id": "assignment_id"})
+    found = rows.merge(dealt, on=["cell_id", "person_id"], how="left")["assignment_id"]
     stray = named & found.isna().to_numpy()
-    pairs = zip(rows["pair_id"], rows["person"], strict=True)
+    pairs = zip(rows["cell_id"], rows["person"], strict=True)
     messages = (f"pair {pair} was not dealt to {name}" for pair, name in pairs)
     given.complain(stray, messages, cause="these pairs were not dealt to the person named")
     given.rows = rows.assign(assignment_id=found.fillna(NOBODY).astype("int64"))
@@ -184,14 +184,14 @@ def _check_kind(tx: Tx, given: Incoming, *, blind: bool) -> None:
     rows = given.rows
     other = (rows["assignment_id"].map(dealt) == (not blind)).to_numpy()
     was, column = ("with its label in sight", VERDICT) if blind else ("blind", OWN)
-    messages = (f"pair {pair} was dealt {was}; give `{column}` in a file of its own" for pair in rows["pair_id"])
+    messages = (f"pair {pair} was dealt {was}; give `{column}` in a file of its own" for pair in rows["cell_id"])
     given.complain(other, messages, cause=f"these pairs were dealt {was}; give `{column}` in a file of their own")
 
 
 def _add_undealt(tx: Tx, rows: pd.DataFrame) -> None:
-    own = rows[["pair_id", "person_id"]].drop_duplicates()
-    there = work.assignments(tx, Round.LABEL).set_index(["pair_id", "person_id"]).index
-    own = own[~own.set_index(["pair_id", "person_id"]).index.isin(there)].assign(status=Status.OPEN.value)
+    own = rows[["cell_id", "person_id"]].drop_duplicates()
+    there = work.assignments(tx, Round.LABEL).set_index(["cell_id", "person_id"]).index
+    own = own[~own.set_index(["cell_id", "person_id"]).index.isin(there)].assign(status=Status.OPEN.value)
     last = own["person_id"].map(work.last_positions(tx, Round.LABEL, own["person_id"].tolist()))
     last = last.fillna(0).astype("int64")
     own["position"] = last + own.groupby("person_id").cumcount() + 1
@@ -212,7 +212,7 @@ def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: boo
     is_simulated = (rows["origin"] == Origin.SIMULATED.value).to_numpy()
     made_up = answered & ~other & ~was_simulated & is_simulated
     if not supersede:
-        pairs = list(zip(rows["person"], rows["pair_id"], strict=True))
+        pairs = list(zip(rows["person"], rows["cell_id"], strict=True))
         otherwise = (f"{name} has answered pair {pair} otherwise already; {SUPERSEDE}" for name, pair in pairs)
         cause = f"these pairs have been answered otherwise already; {SUPERSEDE}"
         given.complain(other & ~given.faulty, otherwise, cause=cause)
@@ -229,9 +229,9 @@ def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: boo
 def _refuse_what_is_not_due(tx: Tx, given: Incoming) -> None:
     """Add a finding where somebody has still to label the pair of a new verdict."""
     rows = given.rows
-    why = eligible.not_due_to_check(tx, rows["pair_id"][rows["pair_id"] != NOBODY].tolist())
-    early = (rows["pair_id"].isin(why) & rows["is_new"]).to_numpy() & ~given.faulty
-    messages = (str(why.get(pair, "")) for pair in rows["pair_id"].tolist())
+    why = eligible.not_due_to_check(tx, rows["cell_id"][rows["cell_id"] != NOBODY].tolist())
+    early = (rows["cell_id"].isin(why) & rows["is_new"]).to_numpy() & ~given.faulty
+    messages = (str(why.get(pair, "")) for pair in rows["cell_id"].tolist())
     cause = "these pairs are still being labelled; they can be checked when all their labels are in"
     given.complain(early, messages, cause=cause)
 
@@ -239,17 +239,17 @@ def _refuse_what_is_not_due(tx: Tx, given: Incoming) -> None:
 def _refuse_what_is_about_another_label(tx: Tx, given: Incoming) -> None:
     """Add a finding where the pair of a new verdict has another label than the sheet shows, or none."""
     rows = given.rows
-    now = rows["pair_id"].map(validate.label_names(tx)).fillna("")
+    now = rows["cell_id"].map(validate.label_names(tx)).fillna("")
     names = {str(choice.code): choice.name for choice in scheme_of(tx)}
     shown = rows["shown"].map(lambda cell: fold(names.get(whole(str(cell)), str(cell))))
     is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~given.faulty
     other = ((shown != "") & (shown != now.map(fold))).to_numpy() & is_new
     hint = f"since this sheet was written; leave its `{VERDICT}` empty, and give it on a new sheet"
-    messages = (f"the label of pair {pair} has changed {hint}" for pair in rows["pair_id"])
+    messages = (f"the label of pair {pair} has changed {hint}" for pair in rows["cell_id"])
     given.complain(other, messages, cause=f"the labels of these pairs have changed {hint}")
     none = (now == "").to_numpy() & is_new & ~other
     said = "no adjudicated label, so there is nothing to check"
-    messages = (f"pair {pair} has {said}" for pair in rows["pair_id"])
+    messages = (f"pair {pair} has {said}" for pair in rows["cell_id"])
     given.complain(none, messages, cause=f"these pairs have {said}")
 
 
@@ -286,9 +286,9 @@ def export_labels(grid: OnGrid) -> pd.DataFrame:
     with grid.store.read() as tx:
         names = {choice.code: choice.name for choice in scheme_of(tx)}
         answers = decisions.all_answers(tx, Round.LABEL)
-        sides = cells.by_id(tx, answers["pair_id"]).set_index("pair_id")
+        sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
     label = answers["code"].astype("Int64").map(names).astype(object)
     answers["label"] = label.where(answers["skipped"] == 0, SKIP)
-    answers = answers.join(sides, on="pair_id").rename(columns={"pair_id": "pair", "at": "time"})
+    answers = answers.join(sides, on="cell_id").rename(columns={"cell_id": "pair", "at": "time"})
     columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
     return answers[columns]

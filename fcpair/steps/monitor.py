@@ -33,7 +33,7 @@ REST = 10
 class Flag:
     """A decision on which somebody noted that the guidelines should say more; `stands` while it is the newest one."""
 
-    pair_id: int
+    cell_id: int
     hs: str
     cn: str
     outcome: str
@@ -170,7 +170,7 @@ class Monitor:
             rows, question = watch.flags(tx), scheme_of(tx)
         names = {choice.code: choice.name for choice in question}
         return [
-            Flag(row.pair_id, row.hs, row.cn, _outcome(row, names), row.by, row.note, row.at, row.stands)
+            Flag(row.cell_id, row.hs, row.cn, _outcome(row, names), row.by, row.note, row.at, row.stands)
             for row in rows
         ]
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Tiers:
     """The graded pairs and the tables about them.
 
-    `pairs` has one row per pair with a label: `pair_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
+    `pairs` has one row per pair with a label: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
     `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none). `tables` are FC-CONAN's Tables 1 to 3.
     `n_second_look` pairs of a tier were decided before their labels changed.
     """
@@ -67,10 +67,10 @@ def note_partition(grid: OnGrid, options: Partition) -> RunRecord:
 def tiers_of(tx: Tx, options: Partition) -> Tiers:
     """The tiers as they are in a transaction that is under way."""
     question, rules = scheme_of(tx), tier_rules(options.diamond)
-    evidence = _evidence(tx, decisions.current_labels(tx, "pair_id", "code"), question)
+    evidence = _evidence(tx, decisions.current_labels(tx, "cell_id", "code"), question)
     given = cells.given(tx)
     pairs = (
-        given[given["pair_id"].isin(evidence.tally.pair_id)]
+        given[given["cell_id"].isin(evidence.tally.cell_id)]
         .assign(
             n_labels=evidence.tally.n_labels,
             final=evidence.final,
@@ -80,20 +80,20 @@ def tiers_of(tx: Tx, options: Partition) -> Tiers:
         .reset_index(drop=True)
     )
     simulated = decisions.origins(tx).get(Origin.SIMULATED.value, 0)
-    second_look = int(pairs["pair_id"][pairs["tier"] > 0].isin(settle.overtaken(tx)).sum())
+    second_look = int(pairs["cell_id"][pairs["tier"] > 0].isin(settle.overtaken(tx)).sum())
     return Tiers(rules, question, pairs, tuple(tables(pairs, question, rules)), simulated, second_look)
 
 
 def _evidence(tx: Tx, labels: pd.DataFrame, question: Closed) -> Evidence:
-    tallied = tally(labels["pair_id"].to_numpy(), labels["code"].to_numpy(), question)
-    standing = decisions.current_adjudications(tx, "pair_id", "code")
+    tallied = tally(labels["cell_id"].to_numpy(), labels["code"].to_numpy(), question)
+    standing = decisions.current_adjudications(tx, "cell_id", "code")
     codes = standing["code"].fillna(NO_CODE).to_numpy().astype(int)
-    given = decisions.current_verdicts(tx, "pair_id", "code")
-    validated, verdict = combine(given["pair_id"].to_numpy(), given["code"].to_numpy())
+    given = decisions.current_verdicts(tx, "cell_id", "code")
+    validated, verdict = combine(given["cell_id"].to_numpy(), given["code"].to_numpy())
     return Evidence(
         tallied,
-        final=_align(tallied.pair_id, standing["pair_id"].to_numpy(), codes),
-        verdict=_align(tallied.pair_id, validated, verdict),
+        final=_align(tallied.cell_id, standing["cell_id"].to_numpy(), codes),
+        verdict=_align(tallied.cell_id, validated, verdict),
     )
 
 
@@ -129,19 +129,19 @@ def tier_start(
         tiers = tiers_of(tx, options or own(tx, Partition, {}))
         inside = tiers.pairs[tiers.pairs["tier"] >= tier].reset_index(drop=True)
         pairs = inside if first is None else inside.head(first)
-        asked_for = pairs["pair_id"].tolist()
-        labels = decisions.current_labels(tx, "pair_id", "annotator", "code", "origin", pair_ids=asked_for)
+        asked_for = pairs["cell_id"].tolist()
+        labels = decisions.current_labels(tx, "cell_id", "annotator", "code", "origin", cell_ids=asked_for)
         texts = cells.texts_of_grid(tx)
         made_up = _simulated_pairs(tx, labels) if tiers.n_simulated else set()
-    simulated = pairs["pair_id"].isin(made_up)
+    simulated = pairs["cell_id"].isin(made_up)
     if not published:
         return tier_table(pairs, labels, texts, tiers.question).assign(simulated=simulated), len(inside)
     return _in_published_columns(pairs, labels, texts, tiers.question, simulated), len(inside)
 
 
 def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:
-    verdicts = decisions.current_verdicts(tx, "pair_id", "origin")
-    both = (frame["pair_id"][frame["origin"] == Origin.SIMULATED.value] for frame in (labels, verdicts))
+    verdicts = decisions.current_verdicts(tx, "cell_id", "origin")
+    both = (frame["cell_id"][frame["origin"] == Origin.SIMULATED.value] for frame in (labels, verdicts))
     return {pair for column in both for pair in column.tolist()}
 
 
@@ -185,32 +185,32 @@ def empty(tier: Tier) -> str:
     return f"{tier.label} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
 
 
-def explain(grid: OnGrid, pair_id: int, options: Partition | None = None) -> Explanation:
+def explain(grid: OnGrid, cell_id: int, options: Partition | None = None) -> Explanation:
     """Say why a pair is where it is; raises UnknownIdError when there is none of that number."""
     import pandas as pd
 
     with grid.store.read() as tx:
-        hs, cn = texts_of(tx, pair_id)
+        hs, cn = texts_of(tx, cell_id)
         question, rules = scheme_of(tx), tier_rules((options or own(tx, Partition, {})).diamond)
-        labels = decisions.current_labels(tx, "pair_id", "code", pair_ids=[pair_id])
-        history = decisions.decision_history(tx, pair_id)
+        labels = decisions.current_labels(tx, "cell_id", "code", cell_ids=[cell_id])
+        history = decisions.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
         discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
         checks = _checks(_evidence(tx, labels, question), rules, len(labels), discarded=discarded)
         best = max((check.tier for check in checks if check.passed), default=None)
         return Explanation(
-            pair_id,
+            cell_id,
             hs["body"],
             cn["body"],
             hs["meta"],
             cn["meta"],
             _rows(sides.neighbours_of(tx, cn["text_id"])),
-            _named(_rows(decisions.history(tx, pair_id)), question),
+            _named(_rows(decisions.history(tx, cell_id)), question),
             _outcomes(_rows(history), question),
             best.label if best else None,
             checks,
             discarded,
-            bool(settle.overtaken(tx, [pair_id])),
+            bool(settle.overtaken(tx, [cell_id])),
         )
 
 

@@ -59,11 +59,11 @@ def import_published(grid: OnGrid, path: str | Path) -> RunRecord:
         incoming = Incoming(str(path), published.pairs.assign(pair=NO_CODE), [], published.place, by_text=True)
         locate(tx, incoming)
         pairs = incoming.accepted()
-        number = dict(zip(published.pairs["pair"].tolist(), pairs["pair_id"].tolist(), strict=True))
+        number = dict(zip(published.pairs["pair"].tolist(), pairs["cell_id"].tolist(), strict=True))
         run_id = begin_run(tx, "label import", {"path": str(path), "format": FORMAT})
         n_labels = _add_labels(tx, published, number, run_id)
         _add_decisions(tx, pairs)
-        settle(tx, pairs["pair_id"].tolist())
+        settle(tx, pairs["cell_id"].tolist())
         verdicts = _add_verdicts(tx, pairs, run_id)
         counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": verdicts}
         file = file_setting(Path(path))
@@ -93,7 +93,7 @@ def _add_labels(tx: Tx, published: Published, number: dict[int, int], run_id: in
     names = [name for name in (*ANNOTATORS, ANONYMOUS) if name in there]
     ids = {one.name: one.id for one in people.add_people(tx, names, Role.ANNOTATOR)}
     labels = published.labels.assign(
-        pair_id=published.labels["pair"].map(number), person_id=published.labels["person"].map(ids)
+        cell_id=published.labels["pair"].map(number), person_id=published.labels["person"].map(ids)
     )
     simulated = published.pairs.set_index("pair")[SIMULATED]
     _record(tx, labels.assign(simulated=labels["pair"].map(simulated)), Round.LABEL, run_id)
@@ -101,22 +101,22 @@ def _add_labels(tx: Tx, published: Published, number: dict[int, int], run_id: in
 
 
 def _add_decisions(tx: Tx, pairs: pd.DataFrame) -> None:
-    rows = pairs[["pair_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"])
+    rows = pairs[["cell_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"])
     decisions.add_adjudications(tx, rows)
 
 
 def _add_verdicts(tx: Tx, pairs: pd.DataFrame, run_id: int) -> int:
     validator = people.add_people(tx, [VALIDATOR], Role.VALIDATOR)[0]
-    verdicts = pairs[["pair_id", SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
+    verdicts = pairs[["cell_id", SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
     _record(tx, with_decisions(tx, verdicts, blind=False), Round.VALIDATE, run_id)
     return len(verdicts)
 
 
 def _record(tx: Tx, answers: pd.DataFrame, round_: Round, run_id: int) -> None:
     """Add answers, `simulated` or not, together with the assignments that they imply."""
-    own = answers[["pair_id", "person_id"]].assign(status=Status.DONE.value)
+    own = answers[["cell_id", "person_id"]].assign(status=Status.DONE.value)
     work.add_assignments(tx, own.assign(position=own.groupby("person_id").cumcount() + 1), round_)
-    there = work.assignments(tx, round_)[["id", "pair_id", "person_id"]].rename(columns={"id": "assignment_id"})
-    placed = answers.merge(there, on=["pair_id", "person_id"]).assign(note="")
+    there = work.assignments(tx, round_)[["id", "cell_id", "person_id"]].rename(columns={"id": "assignment_id"})
+    placed = answers.merge(there, on=["cell_id", "person_id"]).assign(note="")
     for simulated, rows in placed.groupby(SIMULATED):
         save_answers(tx, rows, Origin.SIMULATED if simulated else Origin.IMPORTED, run_id)

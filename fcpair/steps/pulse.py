@@ -66,7 +66,7 @@ class Hasty:
     """An answer that came after `seconds`, though its CN takes `least_s` seconds at the least."""
 
     name: str
-    pair_id: int
+    cell_id: int
     seconds: float
     least_s: float
     at: str
@@ -154,8 +154,8 @@ def adjudicating(
     seen: set[int] = set()
     for one in decisions:
         if one.rule == Rule.PERSON:
-            acts.setdefault(one.person_id, _Acts()).add(one.at, new=one.pair_id not in seen)
-            seen.add(one.pair_id)
+            acts.setdefault(one.person_id, _Acts()).add(one.at, new=one.cell_id not in seen)
+            seen.add(one.cell_id)
     there = [one for one in everybody if one.role is Role.ADJUDICATOR or one.id in acts]
     people = tuple(_pulse(one, {Status.DONE.value: decided[one.id]}, acts.get(one.id, _Acts()), clock) for one in there)
     stage = _stage(ADJUDICATE, (decided.total(), pairs.wait_for_person + again, 0), people, acts, clock)
@@ -198,11 +198,11 @@ def exposures(
     times: dict[int, list[float]] = {one.id: [] for one in everybody}
     for one in answers:
         if one.origin != Origin.SIMULATED:
-            read[one.person_id].add((one.pair_id, one.hs_id))
+            read[one.person_id].add((one.cell_id, one.hs_id))
         if one.origin == Origin.ONLINE:
             times[one.person_id].append(_posix(one.at))
     for act in decisions:
-        read[act.person_id].add((act.pair_id, act.hs_id))
+        read[act.person_id].add((act.cell_id, act.hs_id))
         if act.rule != Rule.IMPORTED:
             times[act.person_id].append(_posix(act.at))
     return [(one, exposure(read[one.id], sorted(times[one.id]), clock.midnight)) for one in everybody]
@@ -227,6 +227,6 @@ def speeds(
             n_timed[one.person_id] += 1
             if too_fast(one.seconds, words[one.cn_id]):
                 n_fast[one.person_id] += 1
-                fast.append(Hasty(names[one.person_id], one.pair_id, one.seconds, least_s(words[one.cn_id]), one.at))
+                fast.append(Hasty(names[one.person_id], one.cell_id, one.seconds, least_s(words[one.cn_id]), one.at))
         seen.add(one.assignment_id)
     return [Speed(one.name, n_timed[one.id], n_fast[one.id]) for one in everybody if n_timed[one.id]], fast[::-1]

@@ -67,7 +67,7 @@ def gather(study: OnStudy, partition: Partition | None = None, agreement: Agree 
     with study.store.read() as tx:
         rules, options = partition or own(tx, Partition, {}), agreement or own(tx, Agree, {})
         question = scheme_of(tx)
-        labels = decisions.current_labels(tx, "pair_id", "hs_id", "cn_id", "annotator", "code")
+        labels = decisions.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
         origins = decisions.origins(tx)
         standing = decisions.standing_cells(tx)
         standing = standing[standing["rule"] != Rule.REOPENED.value]
@@ -140,7 +140,7 @@ def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, question: Closed
     np.add.at(counts, at(labels), 1)
     decision = np.full(at.shape, report_data.UNDECIDED, np.int8)
     kind = np.where(standing["code"].isin(question.positive), report_data.POSITIVE, report_data.OTHER)
-    waiting = labels[labels["pair_id"].isin(adjudicate.waiting(tx))] if len(labels) else labels
+    waiting = labels[labels["cell_id"].isin(adjudicate.waiting(tx))] if len(labels) else labels
     decision[at(waiting)] = report_data.WAITING
     decision[at(standing)] = np.where(standing["code"].isna(), report_data.DISCARDED, kind)
     return GridMap(_places(tx, at, n_pairs), counts, decision)
@@ -201,7 +201,7 @@ def _log(tx: Tx) -> tuple[RunRecord, ...]:
     kinds = {Rule.PERSON.value: "person", Rule.REOPENED.value: "reopened"}
     by_hand = (
         RunRecord(
-            0, Adjudicate.stage, {"pair": one.pair_id, "by": names[one.person_id]}, {kinds[one.rule]: 1}, "", one.at
+            0, Adjudicate.stage, {"pair": one.cell_id, "by": names[one.person_id]}, {kinds[one.rule]: 1}, "", one.at
         )
         for one in watch.decisions_by_people(tx)
         if one.rule in kinds

@@ -28,30 +28,30 @@ def policy_that_holds(tx: Tx) -> Adjudicate | None:
     return own(tx, Adjudicate, {}) if has_own(tx, Adjudicate) else None
 
 
-def settle(tx: Tx, pair_ids: Sequence[int]) -> dict[str, int]:
+def settle(tx: Tx, cell_ids: Sequence[int]) -> dict[str, int]:
     """Let the decisions by rule about these pairs follow their labels, in the transaction that changed those.
 
     Does nothing before a policy has been set. Returns what was written, where anything was: `decided`, `reopened`.
     """
     policy = policy_that_holds(tx)
-    if policy is None or not len(pair_ids):
+    if policy is None or not len(cell_ids):
         return {}
-    found = foresee(tx, policy, pair_ids)
+    found = foresee(tx, policy, cell_ids)
     enter(tx, found)
     written = {"decided": len(found.new), "reopened": len(found.reopened)}
     return {name: n for name, n in written.items() if n}
 
 
-def foresee(tx: Tx, policy: Adjudicate, pair_ids: Sequence[int] | None = None) -> Forecast:
+def foresee(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = None) -> Forecast:
     """What a policy makes of these pairs, or of all."""
     question = scheme_of(tx)
-    return forecast(states.pair_states(tx, question.codes, pair_ids), question, policy.policy, policy.ties)
+    return forecast(states.pair_states(tx, question.codes, cell_ids), question, policy.policy, policy.ties)
 
 
 def enter(tx: Tx, found: Forecast) -> None:
     """Write what was foreseen."""
-    decisions.add_by_rule(tx, ((pair_id, settled.rule, settled.code) for pair_id, settled in found.new))
-    decisions.add_by_rule(tx, ((pair_id, Rule.REOPENED, None) for pair_id in found.reopened))
+    decisions.add_by_rule(tx, ((cell_id, settled.rule, settled.code) for cell_id, settled in found.new))
+    decisions.add_by_rule(tx, ((cell_id, Rule.REOPENED, None) for cell_id in found.reopened))
 
 
 def settle_older(tx: Tx) -> RunRecord | None:
@@ -74,12 +74,12 @@ def settle_older(tx: Tx) -> RunRecord | None:
     return note(tx, policy, found.counts)
 
 
-def overtaken(tx: Tx, pair_ids: Sequence[int] | None = None) -> list[int]:
+def overtaken(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[int]:
     """Those of these pairs, or of all, that were decided by hand before their labels changed, by number."""
-    answered = states.answered_since(tx, pair_ids)
-    return [pair_id for pair_id, seen, answers in answered if labels_changed(answers, seen)]
+    answered = states.answered_since(tx, cell_ids)
+    return [cell_id for cell_id, seen, answers in answered if labels_changed(answers, seen)]
 
 
-def in_dispute(tx: Tx, pair_ids: Sequence[int] | None = None) -> list[docket.Disputed]:
+def in_dispute(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[docket.Disputed]:
     """The pairs, or those of these, that are people's to decide, decided or not, with those for a second look."""
-    return docket.disputed(tx, scheme_of(tx).definite, overtaken(tx, pair_ids), pair_ids)
+    return docket.disputed(tx, scheme_of(tx).definite, overtaken(tx, cell_ids), cell_ids)

@@ -87,7 +87,7 @@ def write_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[s
     access.Access(grid).spare()
     with grid.store.read() as tx:
         blank = to_fill_in(tx, "label", answer_words(scheme_of(tx)))
-        rows = work.open_work(tx, Round.LABEL).rename(columns={"pair_id": "pair"})
+        rows = work.open_work(tx, Round.LABEL).rename(columns={"cell_id": "pair"})
         assigned = not work.counts(tx).empty
     if rows.empty:
         raise StageError("no label is open" if assigned else "no pairs have been dealt; run `fcpair assign`")
@@ -105,7 +105,7 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
 
     access.Access(grid).spare()
     with grid.store.read() as tx:
-        rows = work.open_work(tx, Round.VALIDATE).rename(columns={"pair_id": "pair", "annotator": "validator"})
+        rows = work.open_work(tx, Round.VALIDATE).rename(columns={"cell_id": "pair", "annotator": "validator"})
         if rows.empty:
             dealt = not work.assignments(tx, Round.VALIDATE).empty
             raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * dealt}` deals pairs")

@@ -47,7 +47,7 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
         settings.put(tx, TRUTH, drawn, run_id)
         counts = _simulate_round(tx, round_, question, habits, options.seed, _truths(tx, question, **drawn), run_id)
         if round_ is Round.LABEL:
-            counts |= settle.settle(tx, work.assignments(tx, round_)["pair_id"].unique().tolist())
+            counts |= settle.settle(tx, work.assignments(tx, round_)["cell_id"].unique().tolist())
         return runs.end_run(tx, run_id, {"round": round_.value, **counts})
 
 
@@ -60,7 +60,7 @@ def _truths(tx: Tx, question: OneOf, seed: int, positive: float) -> pd.Series[in
     """The true code of each pair of the grid, by its number: the same for all who are ever asked about it."""
     import pandas as pd
 
-    pairs = cells.cells(tx)["pair_id"]
+    pairs = cells.cells(tx)["cell_id"]
     return pd.Series(simulation.truths(len(pairs), question, positive, seed), index=pairs)
 
 
@@ -83,9 +83,9 @@ def _simulate_round(
             break
         turn_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1)[0])
         asked = open_.rename(columns={"id": "assignment_id"}).assign(note="")
-        given = asked[["assignment_id", "pair_id", "person_id", "note"]]
+        given = asked[["assignment_id", "cell_id", "person_id", "note"]]
         look = simulation.answers if round_ is Round.LABEL else simulation.second_looks
-        given["code"] = look(np.asarray(true[given["pair_id"]], np.int64), question, habits, turn_seed)
+        given["code"] = look(np.asarray(true[given["cell_id"]], np.int64), question, habits, turn_seed)
         if round_ is Round.VALIDATE:
             given = validate.with_decisions(tx, given, blind=True)
             given["own_code"] = given["own_code"].where(asked["blind"])

@@ -36,12 +36,12 @@ class PairCounts:
 def pair_counts(tx: Tx) -> PairCounts:
     """Where the pairs of the grid are now."""
     standing = standing_decisions(tx)
-    discarded = set(standing["pair_id"][standing["code"].isna()])
-    decided = set(standing["pair_id"]) - discarded
-    labelled = set(decisions.current_labels(tx, "pair_id")["pair_id"]) - set(standing["pair_id"])
+    discarded = set(standing["cell_id"][standing["code"].isna()])
+    decided = set(standing["cell_id"]) - discarded
+    labelled = set(decisions.current_labels(tx, "cell_id")["cell_id"]) - set(standing["cell_id"])
     for_person = labelled & set(adjudicate.waiting(tx)) if labelled else set()
     given = decisions.current_verdicts(tx)
-    pairs, verdict = combine(given["pair_id"].to_numpy(), given["code"].to_numpy())
+    pairs, verdict = combine(given["cell_id"].to_numpy(), given["code"].to_numpy())
     verdicts = {pair: code for pair, code in zip(pairs.tolist(), verdict.tolist(), strict=True) if pair in decided}
     valid = sum(code == Verdict.AGREE for code in verdicts.values())
     return PairCounts(
@@ -56,13 +56,13 @@ def pair_counts(tx: Tx) -> PairCounts:
 
 
 def standing_decisions(tx: Tx) -> pd.DataFrame:
-    """The decision that stands on each pair, without those taken back: `pair_id`, `rule`, `code`, `person_id`."""
-    standing = decisions.current_adjudications(tx, "pair_id", "rule", "code", "person_id")
+    """The decision that stands on each pair, without those taken back: `cell_id`, `rule`, `code`, `person_id`."""
+    standing = decisions.current_adjudications(tx, "cell_id", "rule", "code", "person_id")
     return standing[standing["rule"] != Rule.REOPENED.value]
 
 
 def decided_by(tx: Tx) -> Counter[int]:
     """On how many pairs the decision of each person stands and waits for no second look, by their id."""
     standing = standing_decisions(tx)
-    own = (standing["rule"] == Rule.PERSON.value) & ~standing["pair_id"].isin(settle.overtaken(tx))
+    own = (standing["rule"] == Rule.PERSON.value) & ~standing["cell_id"].isin(settle.overtaken(tx))
     return Counter(standing["person_id"][own].astype(int).tolist())

@@ -142,21 +142,21 @@ def _dealt(tx: Tx, annotators: list[Heir], refilled: list[dict[str, Any]]) -> _D
     """
     pairs, ids = cells.cells(tx), np.array([one.id for one in annotators])
     first, given = work.dealt(tx, Round.LABEL), _given(tx, ids, refilled)
-    row, holder = np.searchsorted(pairs["pair_id"], given["pair_id"]), np.searchsorted(ids, given["person_id"])
+    row, holder = np.searchsorted(pairs["cell_id"], given["cell_id"]), np.searchsorted(ids, given["person_id"])
     crew = np.zeros((len(pairs), len(ids)), np.bool_)
     crew[row, holder] = True
     done = np.bincount(holder[given["status"] == Status.DONE.value], minlength=len(ids))
     is_late = ~np.isin(ids, first["person_id"])
     usual = int(done[~is_late].mean()) if not is_late.all() else 0
-    standing = decisions.current_adjudications(tx, "pair_id", "rule")
-    by_hand = standing["pair_id"][standing["rule"].isin([rule.value for rule in BY_HAND])]
+    standing = decisions.current_adjudications(tx, "cell_id", "rule")
+    by_hand = standing["cell_id"][standing["rule"].isin([rule.value for rule in BY_HAND])]
     return _Dealt(
         pairs=pairs,
-        asked=np.bincount(np.searchsorted(pairs["pair_id"], first["pair_id"]), minlength=len(pairs)),
-        settled=pairs["pair_id"].isin(by_hand).to_numpy(),
+        asked=np.bincount(np.searchsorted(pairs["cell_id"], first["cell_id"]), minlength=len(pairs)),
+        settled=pairs["cell_id"].isin(by_hand).to_numpy(),
         people=ids,
         crew=crew,
-        barred=handover.barred(tx, pairs["pair_id"].to_numpy(), annotators) | crew,
+        barred=handover.barred(tx, pairs["cell_id"].to_numpy(), annotators) | crew,
         loads=crew.sum(axis=0) + np.where(is_late, np.maximum(usual - done, 0), 0),
         late=np.flatnonzero(is_late),
         open_=given.assign(row=row, holder=holder)[given["status"] == Status.OPEN.value],
@@ -167,7 +167,7 @@ def _given(tx: Tx, ids: NDArray[np.int64], refilled: list[dict[str, Any]]) -> pd
     """What these people have done or open, with what they are about to take over."""
     import pandas as pd
 
-    there = work.assignments(tx, Round.LABEL)[["id", "pair_id", "person_id", "position", "status"]]
+    there = work.assignments(tx, Round.LABEL)[["id", "cell_id", "person_id", "position", "status"]]
     label = rounds.ids(tx, Round.LABEL)[False]
     found = [
         {**row, "id": -row["replaces"], "status": Status.OPEN.value} for row in refilled if row["round_id"] == label
@@ -177,7 +177,7 @@ def _given(tx: Tx, ids: NDArray[np.int64], refilled: list[dict[str, Any]]) -> pd
 
 
 def _new(dealt: _Dealt, options: Assign) -> tuple[pd.DataFrame, int]:
-    """The new assignments, `pair_id`, `hs_id` and `person`, an index; and how many labels nobody may give."""
+    """The new assignments, `cell_id`, `hs_id` and `person`, an index; and how many labels nobody may give."""
     from fcpair.stages.assign import check_overlap, overlap_counts
     from fcpair.stages.topup import missing, top_up
 
@@ -188,22 +188,22 @@ def _new(dealt: _Dealt, options: Assign) -> tuple[pd.DataFrame, int]:
     shared = dealt.crew.astype(np.int64).T @ dealt.crew
     new = top_up(n_more, dealt.crew, dealt.barred, shared, dealt.loads, options.seed)
     person, row = np.nonzero(new.T)
-    return pairs.iloc[row][["pair_id", "hs_id"]].assign(person=person), int(n_more.sum() - new.sum())
+    return pairs.iloc[row][["cell_id", "hs_id"]].assign(person=person), int(n_more.sum() - new.sum())
 
 
 def _moved(dealt: _Dealt, new: pd.DataFrame) -> pd.DataFrame:
-    """The open assignments that late joiners take over: `pair_id`, `hs_id`, `replaces` and `person`, an index."""
+    """The open assignments that late joiners take over: `cell_id`, `hs_id`, `replaces` and `person`, an index."""
     from fcpair.stages.topup import hand_on
 
     open_ = dealt.open_
     row = open_["row"].to_numpy()
     is_new = np.zeros_like(dealt.barred)
-    is_new[np.searchsorted(dealt.pairs["pair_id"], new["pair_id"]), new["person"]] = True
+    is_new[np.searchsorted(dealt.pairs["cell_id"], new["cell_id"]), new["person"]] = True
     loads = dealt.loads + is_new.sum(axis=0)
     may = ~(dealt.barred | is_new)[row]
     taker = hand_on(row, open_["holder"].to_numpy(), open_["position"].to_numpy(), may, loads, dealt.late)
     moved = dealt.pairs.iloc[row].assign(replaces=open_["id"].to_numpy(), person=taker)[taker >= 0]
-    return moved[["pair_id", "hs_id", "replaces", "person"]]
+    return moved[["cell_id", "hs_id", "replaces", "person"]]
 
 
 def _in_order(people: NDArray[np.int64], new: pd.DataFrame, moved: pd.DataFrame, options: Assign) -> pd.DataFrame:
@@ -217,7 +217,7 @@ def _in_order(people: NDArray[np.int64], new: pd.DataFrame, moved: pd.DataFrame,
     person = both["person"].to_numpy(int)
     place = shard_order(person, both["hs_id"].to_numpy(int), options.seed, options.order)
     both = both.assign(person_id=people[person], position=place, status=Status.OPEN.value)
-    return both[["pair_id", "person_id", "position", "status", "replaces"]]
+    return both[["cell_id", "person_id", "position", "status", "replaces"]]
 
 
 def _give(tx: Tx, given: pd.DataFrame) -> None:

@@ -51,13 +51,13 @@ def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, mo
         heirs = slots.heirs(tx, Role.VALIDATOR, Round.VALIDATE)
         who = share_out(handover.barred(tx, pairs, heirs), handover.loads(heirs), options.seed)
         again = _ask_again(tx, pairs[who < 0] if more else pairs[:0], validators, blind=options.blind)
-        if n := int(((who < 0) & ~np.isin(pairs, again["pair_id"])).sum()):
+        if n := int(((who < 0) & ~np.isin(pairs, again["cell_id"])).sum()):
             raise StageError(
                 f"{n:,} of {len(pairs):,} pairs cannot be validated: every validator took part in "
                 "them; add another with `fcpair people add NAME --role validator`"
             )
         pairs, who = pairs[who >= 0], who[who >= 0]
-        rows = pd.DataFrame({"pair_id": pairs, "status": Status.OPEN.value, "blind": options.blind})
+        rows = pd.DataFrame({"cell_id": pairs, "status": Status.OPEN.value, "blind": options.blind})
         ids = [one.id for one in validators]
         rows["person_id"] = np.array(ids)[who]
         last = rows["person_id"].map(work.last_positions(tx, Round.VALIDATE, ids)).fillna(0).astype("int64")
@@ -84,12 +84,12 @@ def _to_be_validated(tx: Tx) -> tuple[NDArray[np.int64], int]:
     And how many more there are that somebody has still to label: those wait.
     """
     standing = decisions.current_adjudications(tx)
-    labelled = standing[standing["code"].notna()]["pair_id"].to_numpy()
+    labelled = standing[standing["code"].notna()]["cell_id"].to_numpy()
     if not len(labelled):
         raise StageError("no pair has an adjudicated label; run `fcpair adjudicate` first")
     dealt = work.assignments(tx, Round.VALIDATE)
-    open_ = dealt["pair_id"][dealt["status"] == Status.OPEN.value]
-    left = np.setdiff1d(labelled, np.union1d(decisions.current_verdicts(tx)["pair_id"], open_))
+    open_ = dealt["cell_id"][dealt["status"] == Status.OPEN.value]
+    left = np.setdiff1d(labelled, np.union1d(decisions.current_verdicts(tx)["cell_id"], open_))
     due = np.setdiff1d(left, np.fromiter(eligible.not_due_to_check(tx, left.tolist()), np.int64))
     n_not_due = len(left) - len(due)
     if not len(due):
@@ -103,20 +103,20 @@ def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person], *, bl
     """Open these pairs again for whoever gave a verdict on a label that is another now, where nobody else is left.
 
     Who has seen a label of a pair is not asked blind about it. Returns the pairs for which there is such a validator,
-    as `pair_id` and `person_id`.
+    as `cell_id` and `person_id`.
     """
     lost_ones = np.intersect1d(pairs, decisions.lost_verdicts(tx))
     dealt = work.assignments(tx, Round.VALIDATE)
-    dealt = dealt[dealt["pair_id"].isin(lost_ones) & (dealt["status"] == Status.DONE.value)]
+    dealt = dealt[dealt["cell_id"].isin(lost_ones) & (dealt["status"] == Status.DONE.value)]
     spared = people.opt_outs(tx)
     for one in validators:
         if one.id in spared:
-            about = (dealt["person_id"] == one.id) & dealt["pair_id"].isin(topics.pairs_about(tx, spared[one.id]))
+            about = (dealt["person_id"] == one.id) & dealt["cell_id"].isin(topics.pairs_about(tx, spared[one.id]))
             dealt = dealt[~about]
     dealt = dealt[dealt["blind"] | (not blind)]
-    again = dealt[dealt["person_id"].isin([one.id for one in validators])].drop_duplicates("pair_id")
+    again = dealt[dealt["person_id"].isin([one.id for one in validators])].drop_duplicates("cell_id")
     work.ask_again(tx, again["id"].tolist(), blind=blind)
-    return again[["pair_id", "person_id"]]
+    return again[["cell_id", "person_id"]]
 
 
 def lost(tx: Tx) -> tuple[list[int], list[int]]:
@@ -127,10 +127,10 @@ def lost(tx: Tx) -> tuple[list[int], list[int]]:
     pairs = decisions.lost_verdicts(tx)
     if not pairs:
         return [], []
-    standing = decisions.current_adjudications(tx, "pair_id", "code").dropna()
+    standing = decisions.current_adjudications(tx, "cell_id", "code").dropna()
     dealt = work.assignments(tx, Round.VALIDATE)
-    open_ = dealt["pair_id"][dealt["status"] == Status.OPEN.value]
-    ready = set(standing["pair_id"].tolist()) - set(open_.tolist()) - set(eligible.not_due_to_check(tx, pairs))
+    open_ = dealt["cell_id"][dealt["status"] == Status.OPEN.value]
+    ready = set(standing["cell_id"].tolist()) - set(open_.tolist()) - set(eligible.not_due_to_check(tx, pairs))
     return pairs, [pair for pair in pairs if pair in ready]
 
 
@@ -167,15 +167,15 @@ def label_names(tx: Tx) -> dict[int, str]:
     """The name of the adjudicated label of each pair that has one."""
     names = {choice.code: choice.name for choice in scheme_of(tx)}
     standing = decisions.current_adjudications(tx).dropna(subset="code")
-    return {int(pair): names[int(code)] for pair, code in zip(standing["pair_id"], standing["code"], strict=True)}
+    return {int(pair): names[int(code)] for pair, code in zip(standing["cell_id"], standing["code"], strict=True)}
 
 
 def with_decisions(tx: Tx, given: pd.DataFrame, *, blind: bool) -> pd.DataFrame:
     """Tie each verdict to the decision that it is about; a blind label becomes the verdict that it amounts to."""
-    standing = decisions.current_adjudications(tx).set_index("pair_id")
-    found = given.assign(adjudication_id=given["pair_id"].map(standing["id"]).astype("Int64"))
+    standing = decisions.current_adjudications(tx).set_index("cell_id")
+    found = given.assign(adjudication_id=given["cell_id"].map(standing["id"]).astype("Int64"))
     if not blind:
         return found
-    final = given["pair_id"].map(standing["code"]).fillna(NO_CODE).to_numpy(int)
+    final = given["cell_id"].map(standing["code"]).fillna(NO_CODE).to_numpy(int)
     own = given["code"].to_numpy()
     return found.assign(own_code=given["code"].astype("Int64").mask(own == NO_CODE), code=blind_verdict(own, final))

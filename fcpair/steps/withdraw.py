@@ -49,7 +49,7 @@ def _withdraw(grid: OnGrid, run_id: int, round_: Round) -> RunRecord:
         counts: dict[str, Any] = {"answers": len(current) - skips, "skips": skips}
         counts |= {"superseded_since": len(brought) - len(current), **handover.refill(tx, seed=0)}
         if round_ is Round.LABEL:
-            counts |= settle.settle(tx, current["pair_id"].unique().tolist())
+            counts |= settle.settle(tx, current["cell_id"].unique().tolist())
         return runs.end_run(tx, withdrawal, counts)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AXES: tuple[sides.Axis, sides.Axis] = ("row", "column")
-CELL = (cell.c.id.label("pair_id"), cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"))
+CELL = (cell.c.id.label("cell_id"), cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"))
 
 
 def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
@@ -88,22 +88,22 @@ def _cells(tx: Tx, *conditions: ColumnElement[bool]) -> Select[Any]:
 
 
 def cells(tx: Tx) -> pd.DataFrame:
-    """All cells of the grid, in order: `pair_id`, `hs_id`, `cn_id`."""
+    """All cells of the grid, in order: `cell_id`, `hs_id`, `cn_id`."""
     return frame(tx, _cells(tx))
 
 
 def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
-    """Those cells of the grid that have one of these ids: `pair_id`, `hs_id`, `cn_id`."""
+    """Those cells of the grid that have one of these ids: `cell_id`, `hs_id`, `cn_id`."""
     return frame(tx, _cells(tx, cell.c.id.in_(dialect.listed(sorted(set(cell_ids))))))
 
 
 def of_rows(tx: Tx, row_ids: Iterable[int]) -> pd.DataFrame:
-    """The cells of some rows: `pair_id`, `hs_id`, `cn_id`."""
+    """The cells of some rows: `cell_id`, `hs_id`, `cn_id`."""
     return frame(tx, _cells(tx, cell.c.row_id.in_(dialect.listed(sorted(set(row_ids))))))
 
 
 def given(tx: Tx) -> pd.DataFrame:
-    """The cells that anybody was given, in any round, in order: `pair_id`, `hs_id`, `cn_id`."""
+    """The cells that anybody was given, in any round, in order: `cell_id`, `hs_id`, `cn_id`."""
     return frame(tx, _cells(tx, cell.c.id.in_(select(assignment.c.cell_id))))
 
 

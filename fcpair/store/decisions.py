@@ -20,10 +20,10 @@ from fcpair.store.tables import adjudication, answer, assignment, cell, judgemen
 if TYPE_CHECKING:
     import pandas as pd
 
-VERDICT = ("assignment_id", "pair_id", "person_id", "code", "origin")
-DECISION = ("id", "pair_id", "rule", "code", "person_id", "note")
+VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
+DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
 _DECIDED: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in ("id", "rule", "person_id", "note")}
-_DECIDED |= {"pair_id": adjudication.c.cell_id.label("pair_id"), "code": answer.c.code}
+_DECIDED |= {"cell_id": adjudication.c.cell_id, "code": answer.c.code}
 
 
 def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
@@ -55,7 +55,7 @@ def _answers(tx: Tx, kind: Round, *columns: str) -> Select[tuple[int, ...]]:
     seen, decided = adjudication.alias("seen"), answer.alias("decided")
     agrees = case((answer.c.code == decided.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     available = {
-        "pair_id": assignment.c.cell_id,
+        "cell_id": assignment.c.cell_id,
         "person_id": assignment.c.person_id,
         "assignment_id": assignment.c.id,
         "annotator": person.c.name,
@@ -89,21 +89,21 @@ def _answers(tx: Tx, kind: Round, *columns: str) -> Select[tuple[int, ...]]:
     return query
 
 
-def current_labels(tx: Tx, *columns: str, pair_ids: Iterable[int] | None = None) -> pd.DataFrame:
+def current_labels(tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None) -> pd.DataFrame:
     """Each annotator's current label of each pair, or of some pairs, skips left out, by pair and annotator.
 
-    Columns as named: `pair_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `note`, `seconds`, `origin`, `at`.
+    Columns as named: `cell_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `note`, `seconds`, `origin`, `at`.
     """
     query = _answers(tx, Round.LABEL, *columns).where(~judgement.c.skipped)
-    if pair_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(dialect.listed(list(pair_ids))))
+    if cell_ids is not None:
+        query = query.where(assignment.c.cell_id.in_(dialect.listed(list(cell_ids))))
     return frame(tx, query)
 
 
 def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
     """Each validator's current verdict, skips left out, if it is about the label that the pair has now.
 
-    Columns as named, all where none is: `assignment_id`, `pair_id`, `person_id`, `code`, `origin`.
+    Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
     query = _answers(tx, Round.VALIDATE, *(columns or VERDICT)).join(adjudication, current.DECIDED)
     return frame(tx, query.where(~judgement.c.skipped, is_about_the_label_now()))
@@ -131,20 +131,20 @@ def is_about_the_label_now() -> ColumnElement[bool]:
 def lost_verdicts(tx: Tx) -> list[int]:
     """The pairs all of whose verdicts are about a label that is not theirs any more, by number."""
     given: set[int] = set(
-        frame(tx, _answers(tx, Round.VALIDATE, "pair_id").where(~judgement.c.skipped))["pair_id"].tolist()
+        frame(tx, _answers(tx, Round.VALIDATE, "cell_id").where(~judgement.c.skipped))["cell_id"].tolist()
     )
-    return sorted(given - set(current_verdicts(tx, "pair_id")["pair_id"].tolist()))
+    return sorted(given - set(current_verdicts(tx, "cell_id")["cell_id"].tolist()))
 
 
-def all_answers(tx: Tx, kind: Round, pair_id: int | None = None) -> pd.DataFrame:
+def all_answers(tx: Tx, kind: Round, cell_id: int | None = None) -> pd.DataFrame:
     """Each person's current answer of a round, on one pair if asked, skips included.
 
-    Columns: `pair_id`, `person_id`, `annotator`, `code` (missing: skipped), `skipped`, `seconds`, `note`, `origin`,
+    Columns: `cell_id`, `person_id`, `annotator`, `code` (missing: skipped), `skipped`, `seconds`, `note`, `origin`,
     `at`.
     """
-    columns = ("pair_id", "person_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
+    columns = ("cell_id", "person_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
     query = _answers(tx, kind, *columns)
-    return frame(tx, query if pair_id is None else query.where(assignment.c.cell_id == pair_id))
+    return frame(tx, query if cell_id is None else query.where(assignment.c.cell_id == cell_id))
 
 
 def current_codes(tx: Tx, kind: Round) -> pd.DataFrame:
@@ -155,7 +155,7 @@ def current_codes(tx: Tx, kind: Round) -> pd.DataFrame:
     return frame(tx, _answers(tx, kind, "assignment_id", "code", "own_code", "origin"))
 
 
-def history(tx: Tx, pair_id: int) -> pd.DataFrame:
+def history(tx: Tx, cell_id: int) -> pd.DataFrame:
     """Every answer that a pair ever got, and when one was withdrawn, oldest first.
 
     Columns: `round`, `person`, `code`, `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing: not known).
@@ -176,7 +176,7 @@ def history(tx: Tx, pair_id: int) -> pd.DataFrame:
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .join(round_, round_.c.id == assignment.c.round_id)
         .join(person, person.c.id == assignment.c.person_id)
-        .where(assignment.c.cell_id == pair_id)
+        .where(assignment.c.cell_id == cell_id)
         .order_by(judgement.c.id)
     )
     return frame(tx, query).astype({"withdrawn": bool, "run": "Int64"})
@@ -206,7 +206,7 @@ def is_answered(tx: Tx) -> bool:
 def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
     """The answers that a run brought.
 
-    Columns: `id`, `assignment_id`, `round`, `pair_id`, `person_id`, `skipped`, `current`, `withdrawn`.
+    Columns: `id`, `assignment_id`, `round`, `cell_id`, `person_id`, `skipped`, `current`, `withdrawn`.
     """
     later = judgement.alias("later")
     same = later.c.assignment_id == judgement.c.assignment_id
@@ -215,7 +215,7 @@ def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
             judgement.c.id,
             judgement.c.assignment_id,
             rounds.KIND.label("round"),
-            assignment.c.cell_id.label("pair_id"),
+            assignment.c.cell_id,
             assignment.c.person_id,
             judgement.c.skipped,
             current.ANSWER.label("current"),
@@ -243,10 +243,8 @@ def newest_judgement(tx: Tx) -> int:
 
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
-    """Add decisions: `pair_id`, `rule`, `code` (missing: discarded), and where there is one `person_id`, `note`."""
-    kept = decisions.rename(columns={"pair_id": "cell_id"}).assign(
-        at=now(), flagged=False, seen_judgement=newest_judgement(tx)
-    )
+    """Add decisions: `cell_id`, `rule`, `code` (missing: discarded), and where there is one `person_id`, `note`."""
+    kept = decisions.assign(at=now(), flagged=False, seen_judgement=newest_judgement(tx))
     if "note" not in kept.columns:
         kept["note"] = ""
     kept["answer_id"] = kept["code"].astype("Int64").map(rounds.labels(tx)).astype("Int64")
@@ -258,8 +256,8 @@ def add_by_rule(tx: Tx, made: Iterable[tuple[int, Rule, int | None]]) -> None:
     same = {"person_id": None, "note": "", "at": now(), "flagged": False, "seen_judgement": newest_judgement(tx)}
     answers = rounds.labels(tx)
     rows = (
-        {"cell_id": pair_id, "rule": rule.value, "answer_id": None if code is None else answers[code], **same}
-        for pair_id, rule, code in made
+        {"cell_id": cell_id, "rule": rule.value, "answer_id": None if code is None else answers[code], **same}
+        for cell_id, rule, code in made
     )
     chain.add(tx, chain.DECISIONS, rows)
 
@@ -267,7 +265,7 @@ def add_by_rule(tx: Tx, made: Iterable[tuple[int, Rule, int | None]]) -> None:
 def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
     """The standing decision of each pair, by pair.
 
-    Columns as named, all where none is: `id`, `pair_id`, `rule`, `code` (missing: discarded), `person_id`, `note`.
+    Columns as named, all where none is: `id`, `cell_id`, `rule`, `code` (missing: discarded), `person_id`, `note`.
     """
     query = select(*(_DECIDED[name] for name in columns or DECISION)).select_from(adjudication)
     query = query.outerjoin(answer, answer.c.id == adjudication.c.answer_id)
@@ -275,7 +273,7 @@ def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
     return frame(tx, query.order_by(adjudication.c.cell_id))
 
 
-def decision_history(tx: Tx, pair_id: int) -> pd.DataFrame:
+def decision_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     """Every decision about a pair, oldest first: `rule`, `person`, `code` (missing: discarded), `note`, `at`."""
     query = (
         select(
@@ -286,7 +284,7 @@ def decision_history(tx: Tx, pair_id: int) -> pd.DataFrame:
             adjudication.c.at,
         )
         .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.cell_id == pair_id)
+        .where(adjudication.c.cell_id == cell_id)
         .order_by(adjudication.c.id)
     )
     return frame(tx, query)
@@ -301,18 +299,18 @@ _given, _decided = (
 _TOOK_PART = Ready(select(_given.union(_decided).subquery()))
 
 
-def took_part(tx: Tx, pair_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
+def took_part(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
     """Who of these people has to do with which of these pairs, having labelled or decided it or been given it.
 
     Their numbers, `(n, 2)`: pair and person.
     """
-    rows = _TOOK_PART.all(tx, pairs=dialect.as_list(pair_ids), people=dialect.as_list(person_ids))
+    rows = _TOOK_PART.all(tx, pairs=dialect.as_list(cell_ids), people=dialect.as_list(person_ids))
     return np.array(rows, np.int64).reshape(-1, 2)
 
 
 def decided_by_people(tx: Tx) -> pd.DataFrame:
-    """Who has ever decided or reopened which pair: `pair_id`, `person_id`."""
-    columns = adjudication.c.cell_id.label("pair_id"), adjudication.c.person_id
+    """Who has ever decided or reopened which pair: `cell_id`, `person_id`."""
+    columns = adjudication.c.cell_id, adjudication.c.person_id
     by_person = adjudication.c.person_id.is_not(None) & span(tx).holds(adjudication.c.cell_id)
     return frame(tx, select(*columns).where(by_person).distinct())
 

@@ -21,7 +21,7 @@ _hs, _cn = aliased(text), aliased(text)
 _SHOWN = (
     select(
         assignment.c.id,
-        assignment.c.cell_id.label("pair_id"),
+        assignment.c.cell_id,
         rounds.KIND.label("round"),
         round_.c.blind,
         assignment.c.status,
@@ -51,7 +51,7 @@ _OPEN_BY_ROUND = {
 
 
 def open_tasks(tx: Tx, person_id: int, kind: Round, n: int) -> list[dict[str, Any]]:
-    """The next `n` pairs that a person has open: `id` (assignment), `pair_id`, `blind`, `hs`, `hs_language`,
+    """The next `n` pairs that a person has open: `id` (assignment), `cell_id`, `blind`, `hs`, `hs_language`,
     `cn`, `cn_language`, and to validate `decision_id` and `decided`, the code that the pair has now.
     """
     found = [
@@ -103,7 +103,7 @@ def _taken_over() -> Any:
 
 _ASSIGNMENT = Ready(
     select(
-        assignment.c.cell_id.label("pair_id"),
+        assignment.c.cell_id,
         *(assignment.c[name] for name in ("id", "person_id", "round_id", "status")),
         rounds.KIND.label("round"),
         round_.c.blind,
@@ -118,7 +118,7 @@ _ASSIGNMENT = Ready(
 
 
 def find_assignment(tx: Tx, assignment_id: int) -> Any:
-    """An assignment: `id`, `pair_id`, `person_id`, `round`, `blind`, `status`, the standing `decision_id` and
+    """An assignment: `id`, `cell_id`, `person_id`, `round`, `blind`, `status`, the standing `decision_id` and
     `decided`, whether somebody has still to label the pair (`still_labelled`), and the newest `guideline_version`;
     None where there is none.
     """

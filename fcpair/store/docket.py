@@ -25,7 +25,7 @@ class Disputed(NamedTuple):
     It is due when all its labels are in. `by` has decided it; None: it waits.
     """
 
-    pair_id: int
+    cell_id: int
     due: bool
     by: int | None
     again: bool
@@ -45,11 +45,11 @@ class Standing(NamedTuple):
 
 
 def disputed(
-    tx: Tx, definite: Sequence[int], overtaken: Sequence[int], pair_ids: Sequence[int] | None = None
+    tx: Tx, definite: Sequence[int], overtaken: Sequence[int], cell_ids: Sequence[int] | None = None
 ) -> list[Disputed]:
     """The pairs with labels, but without one definite answer, that no rule or file has decided; by HS and number.
 
-    Those of `pair_ids`, where they are given. `overtaken` are pairs decided by hand before their labels changed, which
+    Those of `cell_ids`, where they are given. `overtaken` are pairs decided by hand before their labels changed, which
     are there whatever their labels are.
     """
     labels_ = rounds.labels(tx)
@@ -62,8 +62,8 @@ def disputed(
         .group_by(assignment.c.cell_id)
         .having(answers != 1)
     )
-    if pair_ids is not None:
-        unsettled = unsettled.where(assignment.c.cell_id.in_(dialect.listed(list(pair_ids))))
+    if cell_ids is not None:
+        unsettled = unsettled.where(assignment.c.cell_id.in_(dialect.listed(list(cell_ids))))
     asked = dialect.listed(list(overtaken))
     there = union(unsettled, asked).subquery()
     again = cell.c.id.in_(asked)
@@ -92,12 +92,12 @@ def touched_since(tx: Tx, judged: int, decided: int) -> list[int]:
     return list(tx.execute(union(answers.where(_LABELLING, judgement.c.id > judged), decisions)).scalars())
 
 
-def open_label(pair_id: Any) -> ColumnElement[bool]:
+def open_label(cell_id: Any) -> ColumnElement[bool]:
     """Whether somebody has still to label a pair; until then it is neither decided by a person nor checked."""
     slot = assignment.alias("slot")
     counts = slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
     is_open = counts & (slot.c.status == Status.OPEN.value)
-    return exists().where(slot.c.cell_id == pair_id, is_open)
+    return exists().where(slot.c.cell_id == cell_id, is_open)
 
 
 # Statements that every decision asks, some of them twice, are made once.
@@ -121,16 +121,16 @@ _NEWEST_ANSWER = (
     .where(_LABELLING, assignment.c.cell_id == bindparam("one"))
 )
 _LABELS = (
-    select(assignment.c.cell_id.label("pair_id"), rounds.code_of(judgement).label("code"), judgement.c.note)
+    select(assignment.c.cell_id, rounds.code_of(judgement).label("code"), judgement.c.note)
     .join(judgement, _OF_IT)
     .where(_LABELLING, assignment.c.cell_id.in_(dialect.listed_as("pairs")), current.ANSWER)
     .order_by(assignment.c.cell_id, assignment.c.person_id)
 )
 
 
-def still_labelled(tx: Tx, pair_ids: Sequence[int]) -> set[int]:
+def still_labelled(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
     """Those of these pairs that somebody has still to label."""
-    return _found(tx, _STILL_LABELLED, pair_ids)
+    return _found(tx, _STILL_LABELLED, cell_ids)
 
 
 def is_labelling(tx: Tx) -> bool:
@@ -146,38 +146,38 @@ def verdicts_not_due(tx: Tx) -> int:
     return int(tx.execute(query).scalar_one())
 
 
-def labelled(tx: Tx, pair_ids: Sequence[int]) -> set[int]:
+def labelled(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
     """Those of these pairs that have a label."""
-    return _found(tx, _LABELLED, pair_ids)
+    return _found(tx, _LABELLED, cell_ids)
 
 
-def answered_by(tx: Tx, person_id: int, pair_ids: Sequence[int] | None = None) -> set[int]:
+def answered_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
     """The pairs, or those of these, that a person was asked to label and labelled or skipped."""
-    return _found(tx, _ANSWERED, pair_ids, person_id)
+    return _found(tx, _ANSWERED, cell_ids, person_id)
 
 
-def checked_by(tx: Tx, person_id: int, pair_ids: Sequence[int] | None = None) -> set[int]:
+def checked_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
     """The pairs, or those of these, that a person was given to validate."""
-    return _found(tx, _CHECKED, pair_ids, person_id)
+    return _found(tx, _CHECKED, cell_ids, person_id)
 
 
 def _found(
-    tx: Tx, queries: tuple[Select[Any], Select[Any]], pair_ids: Sequence[int] | None, person_id: int | None = None
+    tx: Tx, queries: tuple[Select[Any], Select[Any]], cell_ids: Sequence[int] | None, person_id: int | None = None
 ) -> set[int]:
-    given = {} if pair_ids is None else {"asked": dialect.as_list(pair_ids)}
-    return set(tx.execute(queries[pair_ids is not None], given | {"person": person_id}).scalars())
+    given = {} if cell_ids is None else {"asked": dialect.as_list(cell_ids)}
+    return set(tx.execute(queries[cell_ids is not None], given | {"person": person_id}).scalars())
 
 
-def newest_answer(tx: Tx, pair_id: int) -> int:
+def newest_answer(tx: Tx, cell_id: int) -> int:
     """The number of the newest answer in the labelling of a pair; 0 where there is none."""
-    return int(tx.execute(_NEWEST_ANSWER, {"one": pair_id}).scalar_one())
+    return int(tx.execute(_NEWEST_ANSWER, {"one": cell_id}).scalar_one())
 
 
-def labels(tx: Tx, pair_ids: Sequence[int]) -> dict[int, list[tuple[int | None, str]]]:
+def labels(tx: Tx, cell_ids: Sequence[int]) -> dict[int, list[tuple[int | None, str]]]:
     """Each annotator's current answer on pairs: its code (None: skipped) and note, by annotator; by pair, if any."""
     found: dict[int, list[tuple[int | None, str]]] = {}
-    for row in tx.execute(_LABELS, {"pairs": dialect.as_list(pair_ids)}):
-        found.setdefault(row.pair_id, []).append((row.code, row.note))
+    for row in tx.execute(_LABELS, {"pairs": dialect.as_list(cell_ids)}):
+        found.setdefault(row.cell_id, []).append((row.code, row.note))
     return found
 
 
@@ -188,23 +188,23 @@ def adjudicators(tx: Tx) -> list[int]:
 
 
 def add_decision(
-    tx: Tx, pair_id: int, rule: Rule, code: int | None, person_id: int, note: str = "", *, flagged: bool = False
+    tx: Tx, cell_id: int, rule: Rule, code: int | None, person_id: int, note: str = "", *, flagged: bool = False
 ) -> int:
     """Add one person's decision, or their taking one back; returns its number."""
     answer_id = None if code is None else rounds.labels(tx)[code]
-    row = {"cell_id": pair_id, "rule": rule.value, "answer_id": answer_id, "person_id": person_id, "note": note}
+    row = {"cell_id": cell_id, "rule": rule.value, "answer_id": answer_id, "person_id": person_id, "note": note}
     row |= {"flagged": flagged, "at": now(), "seen_judgement": newest_judgement(tx)}
     return chain.add(tx, chain.DECISIONS, [row])
 
 
-def restore(tx: Tx, pair_id: int, person_id: int | None, before: int) -> bool:
+def restore(tx: Tx, cell_id: int, person_id: int | None, before: int) -> bool:
     """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken.
 
     None stands for files that name nobody.
     It is added again as it was, with its time and what it rested on, so that it waits for a second look if it did.
     Returns whether there was one.
     """
-    earlier = (adjudication.c.cell_id == pair_id) & (adjudication.c.id < before)
+    earlier = (adjudication.c.cell_id == cell_id) & (adjudication.c.id < before)
     rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()
     by_hand = takewhile(lambda row: row["rule"] in {rule.value for rule in BY_HAND}, rows)
     replaced = next((row for row in by_hand if row["person_id"] != person_id), None)
@@ -230,9 +230,9 @@ _STANDING = (
 )
 
 
-def standing(tx: Tx, pair_id: int) -> Standing | None:
+def standing(tx: Tx, cell_id: int) -> Standing | None:
     """The decision that stands on a pair; None when there is none, or the last one was taken back."""
-    row = tx.execute(_STANDING, {"one": pair_id}).first()
+    row = tx.execute(_STANDING, {"one": cell_id}).first()
     return None if row is None else Standing._make(row)
 
 
@@ -257,9 +257,9 @@ def newest_times(tx: Tx) -> list[str]:
     return list(tx.execute(select(func.max(adjudication.c.at)).where(own).group_by(adjudication.c.person_id)).scalars())
 
 
-def has_decided(tx: Tx, pair_id: int, person_id: int) -> bool:
+def has_decided(tx: Tx, cell_id: int, person_id: int) -> bool:
     """Whether a person has ever decided on a pair."""
-    own = (adjudication.c.cell_id == pair_id) & (adjudication.c.person_id == person_id) & _BY_PERSON
+    own = (adjudication.c.cell_id == cell_id) & (adjudication.c.person_id == person_id) & _BY_PERSON
     return bool(tx.execute(select(exists().where(own))).scalar_one())
 
 
@@ -269,7 +269,7 @@ def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> li
     What a rule or a file has decided about a pair that somebody has still to label is left out, because it tells of
     the labels that are in.
 
-    Keys: `id`, `pair_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no
+    Keys: `id`, `cell_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no
     person), `note`, `flagged`, `at`.
     """
     hs, cn = text.alias("hs_text"), text.alias("cn_text")
@@ -278,7 +278,7 @@ def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> li
         select(
             *(adjudication.c[name] for name in ("id", "rule", "note", "flagged", "at")),
             rounds.code_of(adjudication).label("code"),
-            adjudication.c.cell_id.label("pair_id"),
+            adjudication.c.cell_id,
             person.c.name.label("by"),
             hs.c.body.label("hs"),
             hs.c.language.label("hs_language"),

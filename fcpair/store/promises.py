@@ -52,9 +52,9 @@ def checkers(tx: Tx) -> Found:
         ),
     )
     faults = [
-        f"`{name}` {does} pair {pair_id}, and {did} it too"
+        f"`{name}` {does} pair {cell_id}, and {did} it too"
         for does, did, query in queries
-        for name, pair_id in tx.execute(query)
+        for name, cell_id in tx.execute(query)
     ]
     n_checks = select(func.count()).select_from(checks.subquery())
     n_decisions = select(func.count()).select_from(decides.where(decided).subquery())

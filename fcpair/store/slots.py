@@ -22,7 +22,7 @@ class Slot(NamedTuple):
     """An assignment that was skipped or withdrawn and that nobody has taken over yet."""
 
     id: int
-    pair_id: int
+    cell_id: int
     round_id: int
 
 
@@ -72,8 +72,8 @@ def heirs(tx: Tx, role: Role, kind: Round | None = None) -> list[Heir]:
 
 
 def fill(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
-    """Give slots to others: `pair_id`, `person_id`, `round_id`, `position`, `replaces`."""
-    named = ({"cell_id": row["pair_id"], **{name: row[name] for name in _TAKEN}} for row in rows)
+    """Give slots to others: `cell_id`, `person_id`, `round_id`, `position`, `replaces`."""
+    named = ({"cell_id": row["cell_id"], **{name: row[name] for name in _TAKEN}} for row in rows)
     insert_rows(tx, assignment, ({**row, "status": Status.OPEN.value} for row in named))
 
 

@@ -204,9 +204,9 @@ def _fits(before: Any, says: tuple[Any, ...], digest: Any) -> bool:
 
 
 def _misfit(of: Chain, says: tuple[Any, ...], whose: str, at: int) -> str:
-    pair_id = dict(zip((*of.says, *of.of_cell), says, strict=True))["cell_id"]
+    cell_id = dict(zip((*of.says, *of.of_cell), says, strict=True))["cell_id"]
     return (
-        f"{of.kind} {at:,} of {whose} (row {says[0]}, pair {pair_id}) does not fit: it or the one before it was "
+        f"{of.kind} {at:,} of {whose} (row {says[0]}, pair {cell_id}) does not fit: it or the one before it was "
         "changed, put elsewhere or deleted"
     )
 

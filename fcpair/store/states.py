@@ -23,15 +23,15 @@ ASKED = "asked"
 _LABELLING = rounds.is_of(Round.LABEL)
 
 
-def pair_states(tx: Tx, codes: Sequence[int], pair_ids: Sequence[int] | None = None) -> Iterator[PairState]:
+def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = None) -> Iterator[PairState]:
     """The labels of each pair that anybody has answered, and the newest decision about it, by pair; of some, if asked.
 
     `codes` are those of the scheme, in its order.
     """
     answers = rounds.labels(tx)
-    query = _states(tuple(answers[code] for code in codes), some=pair_ids is not None)
+    query = _states(tuple(answers[code] for code in codes), some=cell_ids is not None)
     given: dict[str, Any] = dict(zip(("first", "last"), span(tx), strict=True))
-    given |= {} if pair_ids is None else {ASKED: dialect.as_list(pair_ids)}
+    given |= {} if cell_ids is None else {ASKED: dialect.as_list(cell_ids)}
     for row in tx.execution_options(stream_results=True).execute(query, given):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
@@ -64,16 +64,16 @@ def _states(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
 Answer = tuple[int, int, int | None]
 
 
-def answered_since(tx: Tx, pair_ids: Sequence[int] | None = None) -> Iterator[tuple[int, int, list[Answer]]]:
+def answered_since(tx: Tx, cell_ids: Sequence[int] | None = None) -> Iterator[tuple[int, int, list[Answer]]]:
     """The pairs that were labelled, again or at all, after the decision by hand that stands on them.
 
     Of each its number, the newest judgement that the decision saw, and every answer of its labelling, oldest first: the
     number of the judgement, its assignment, and its code (None: a skip).
     """
-    some = pair_ids is not None
-    given = {} if pair_ids is None else {ASKED: dialect.as_list(pair_ids)}
-    for (pair_id, seen), rows in groupby(tx.execute(_relabelled(some=some), given), key=itemgetter(0, 1)):
-        yield pair_id, seen, [(row[2], row[3], row[4]) for row in rows]
+    some = cell_ids is not None
+    given = {} if cell_ids is None else {ASKED: dialect.as_list(cell_ids)}
+    for (cell_id, seen), rows in groupby(tx.execute(_relabelled(some=some), given), key=itemgetter(0, 1)):
+        yield cell_id, seen, [(row[2], row[3], row[4]) for row in rows]
 
 
 @cache

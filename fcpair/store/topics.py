@@ -40,11 +40,11 @@ def _about(tx: Tx, opted_out: Sequence[OptOut], among: ColumnElement[bool] | Non
     return or_(false(), *covered)
 
 
-def pairs_about(tx: Tx, opted_out: Sequence[OptOut], pair_ids: list[int] | None = None) -> list[int]:
+def pairs_about(tx: Tx, opted_out: Sequence[OptOut], cell_ids: list[int] | None = None) -> list[int]:
     """The pairs of the grid, or those of these few, that hold what somebody has opted out of."""
-    if pair_ids is None:
+    if cell_ids is None:
         return list(tx.execute(select(cell.c.id).where(_about(tx, opted_out)).order_by(cell.c.id)).scalars())
-    asked = cell.c.id.in_(dialect.listed(pair_ids))
+    asked = cell.c.id.in_(dialect.listed(cell_ids))
     sides = select(cell.c.row_id).where(asked).union(select(cell.c.column_id).where(asked)).scalar_subquery()
     about = _about(tx, opted_out, text.c.id.in_(sides))
     return list(tx.execute(select(cell.c.id).where(asked, about).order_by(cell.c.id)).scalars())

@@ -25,7 +25,7 @@ class Given(NamedTuple):
     person_id: int
     round: str
     assignment_id: int
-    pair_id: int
+    cell_id: int
     hs_id: int
     cn_id: int
     seconds: float | None
@@ -56,17 +56,17 @@ class Answers:
 
     def __iter__(self) -> Iterator[Given]:
         rows = zip(*self._numbers, *self._words, self._seconds, self._skipped, pairwise(self._ends), strict=True)
-        for who, slot, pair_id, hs, cn, kind, origin, seconds, skipped, (begin, end) in rows:
+        for who, slot, cell_id, hs, cn, kind, origin, seconds, skipped, (begin, end) in rows:
             at = self._times[begin:end].decode()
             known = None if isnan(seconds) else seconds
-            yield Given(who, kind, slot, pair_id, hs, cn, known, origin, at, bool(skipped))
+            yield Given(who, kind, slot, cell_id, hs, cn, known, origin, at, bool(skipped))
 
 
 class Decision(NamedTuple):
     """One decision that somebody made or took back."""
 
     person_id: int
-    pair_id: int
+    cell_id: int
     hs_id: int
     rule: str
     at: str
@@ -78,7 +78,7 @@ class Flagged(NamedTuple):
     It `stands` while it is the pair's newest decision.
     """
 
-    pair_id: int
+    cell_id: int
     rule: str
     code: int | None
     by: str | None

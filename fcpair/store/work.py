@@ -23,21 +23,21 @@ LOAD = (Status.DONE.value, Status.OPEN.value)  # what somebody has done and will
 
 
 def add_assignments(tx: Tx, assignments: pd.DataFrame, kind: Round) -> None:
-    """Give out pairs: `pair_id`, `person_id`, `position`, `status`; `replaces` where a slot is filled again; `blind`
+    """Give out pairs: `cell_id`, `person_id`, `position`, `status`; `replaces` where a slot is filled again; `blind`
     where it is to be validated.
     """
     of = rounds.ids(tx, kind)
     round_id = assignments["blind"].astype(bool).map(of) if "blind" in assignments.columns else of[False]
-    rows = assignments.rename(columns={"pair_id": "cell_id"}).drop(columns="blind", errors="ignore")
+    rows = assignments.drop(columns="blind", errors="ignore")
     insert_rows(tx, assignment, records(rows.assign(round_id=round_id)))
 
 
 def assignments(tx: Tx, kind: Round) -> pd.DataFrame:
-    """All assignments of a round: `id`, `pair_id`, `person_id`, `position`, `status`, `blind`, `hs_id`, `cn_id`."""
+    """All assignments of a round: `id`, `cell_id`, `person_id`, `position`, `status`, `blind`, `hs_id`, `cn_id`."""
     query = (
         select(
             assignment.c.id,
-            assignment.c.cell_id.label("pair_id"),
+            assignment.c.cell_id,
             assignment.c.person_id,
             assignment.c.position,
             assignment.c.status,
@@ -56,7 +56,7 @@ def assignments(tx: Tx, kind: Round) -> pd.DataFrame:
 def open_work(tx: Tx, kind: Round) -> pd.DataFrame:
     """What people still have to do, shard by shard in its order.
 
-    Columns: `id`, `annotator` (pseudonym), `position`, `pair_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
+    Columns: `id`, `annotator` (pseudonym), `position`, `cell_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
     """
     hs, cn = aliased(text), aliased(text)
     query = (
@@ -64,7 +64,7 @@ def open_work(tx: Tx, kind: Round) -> pd.DataFrame:
             assignment.c.id,
             person.c.name.label("annotator"),
             assignment.c.position,
-            assignment.c.cell_id.label("pair_id"),
+            assignment.c.cell_id,
             round_.c.blind,
             cell.c.row_id.label("hs_id"),
             cell.c.column_id.label("cn_id"),
@@ -83,8 +83,8 @@ def open_work(tx: Tx, kind: Round) -> pd.DataFrame:
 
 
 def dealt(tx: Tx, kind: Round) -> pd.DataFrame:
-    """Who was dealt what to begin with, before anything found new hands: `pair_id`, `person_id`."""
-    query = select(assignment.c.cell_id.label("pair_id"), assignment.c.person_id)
+    """Who was dealt what to begin with, before anything found new hands: `cell_id`, `person_id`."""
+    query = select(assignment.c.cell_id, assignment.c.person_id)
     return frame(tx, query.where(rounds.is_here(tx, kind), assignment.c.replaces.is_(None)))
 
 

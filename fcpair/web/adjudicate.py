@@ -79,21 +79,21 @@ class _Pages:
     def _undoable(self, visitor: Visitor, case: Case | None) -> tuple[int, str] | None:
         """The decision that the visitor can take back here, by pair and outcome: the one that is shown, or the last."""
         if case is not None and case.own and case.outcome is not None:
-            return case.pair_id, case.outcome
+            return case.cell_id, case.outcome
         last = self.docket.decided(visitor.id, limit=1)
-        return (last[0].pair_id, last[0].outcome) if last else None
+        return (last[0].cell_id, last[0].outcome) if last else None
 
     def reveal(self, request: Request, visitor: Visitor, ruling: Ruling) -> Response:
         """The same case with its HS shown, and with what was typed."""
-        case = replace(self.docket.case(visitor.id, ruling.pair_id), note=ruling.note, flagged=ruling.flagged)
+        case = replace(self.docket.case(visitor.id, ruling.cell_id), note=ruling.note, flagged=ruling.flagged)
         return self.case(request, visitor, case, revealed=True)
 
-    def overtaken(self, request: Request, visitor: Visitor, pair_id: int, problem: str, ruling: Ruling) -> Response:
+    def overtaken(self, request: Request, visitor: Visitor, cell_id: int, problem: str, ruling: Ruling) -> Response:
         """Why a decision was not taken, with the same case and what was sent in, if it can still be decided."""
         try:
-            again = self.docket.case(visitor.id, pair_id)
+            again = self.docket.case(visitor.id, cell_id)
         except ConflictError:
-            return self.case(request, visitor, self.docket.next(visitor.id, pair_id), problem)
+            return self.case(request, visitor, self.docket.next(visitor.id, cell_id), problem)
         return self.case(request, visitor, replace(again, note=ruling.note, flagged=ruling.flagged), problem)
 
 
@@ -136,7 +136,7 @@ def _queue(routes: APIRouter, pages: _Pages) -> None:
     def decide(
         request: Request,
         request_id: SentId,
-        pair_id: Annotated[int, Form(ge=1, le=LARGEST_ID)],
+        cell_id: Annotated[int, Form(ge=1, le=LARGEST_ID)],
         outcome: Annotated[Answer, Form()],
         note: Annotated[Note, Form()] = "",
         flagged: Annotated[bool, Form()] = False,
@@ -148,36 +148,36 @@ def _queue(routes: APIRouter, pages: _Pages) -> None:
         visitor, elsewhere = pages.enter(request)
         if elsewhere:
             return elsewhere
-        ruling = Ruling(request_id, pair_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
+        ruling = Ruling(request_id, cell_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
         if veiled:
             return pages.reveal(request, visitor, ruling)
         try:
             docket.decide(visitor.id, ruling)
         except ConflictError as error:
-            return pages.overtaken(request, visitor, pair_id, str(error), ruling)
-        return RedirectResponse(f"/adjudicate?after={pair_id}", SEE_OTHER)
+            return pages.overtaken(request, visitor, cell_id, str(error), ruling)
+        return RedirectResponse(f"/adjudicate?after={cell_id}", SEE_OTHER)
 
-    @routes.get("/adjudicate/{pair_id}")
+    @routes.get("/adjudicate/{cell_id}")
     @open_to(Role.ADJUDICATOR)
-    def look(request: Request, pair_id: PairId) -> Response:
+    def look(request: Request, cell_id: PairId) -> Response:
         """One conflict, or one's own decision on it, to change it."""
         visitor, elsewhere = pages.enter(request)
         if elsewhere:
             return elsewhere
         try:
-            return pages.case(request, visitor, docket.case(visitor.id, pair_id))
+            return pages.case(request, visitor, docket.case(visitor.id, cell_id))
         except ConflictError as error:
-            return pages.case(request, visitor, docket.next(visitor.id, pair_id), str(error))
+            return pages.case(request, visitor, docket.next(visitor.id, cell_id), str(error))
 
-    @routes.post("/adjudicate/{pair_id}/undo")
+    @routes.post("/adjudicate/{cell_id}/undo")
     @open_to(Role.ADJUDICATOR)
-    def undo(request: Request, pair_id: PairId, request_id: SentId) -> Response:
+    def undo(request: Request, cell_id: PairId, request_id: SentId) -> Response:
         """Take one's own decision back, then show the pair again."""
         visitor, elsewhere = pages.enter(request)
         if elsewhere:
             return elsewhere
         try:
-            docket.undo(visitor.id, pair_id, request_id)
+            docket.undo(visitor.id, cell_id, request_id)
         except ConflictError as error:
             return pages.case(request, visitor, docket.next(visitor.id), str(error))
-        return RedirectResponse(f"/adjudicate/{pair_id}", SEE_OTHER)
+        return RedirectResponse(f"/adjudicate/{cell_id}", SEE_OTHER)

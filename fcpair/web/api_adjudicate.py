@@ -41,12 +41,12 @@ def add(app: FastAPI, context: Context) -> None:
         queue, reading = vars(docket.state(visitor.id)), allowed.shown()
         return JSONResponse({"case": _case(case) if case else None, "queue": queue, "reading": reading})
 
-    @app.get("/api/conflicts/{pair_id}", summary="A conflict", response_model=CaseOut, responses=refusals(404, 409))
+    @app.get("/api/conflicts/{cell_id}", summary="A conflict", response_model=CaseOut, responses=refusals(404, 409))
     @open_to(Role.ADJUDICATOR)
-    def case(request: Request, pair_id: PairId) -> Response:
+    def case(request: Request, cell_id: PairId) -> Response:
         """A pair that waits, or that you have decided: its texts, and its labels without names."""
         visitor = door.enter(request)
-        return JSONResponse(_case(docket.case(visitor.id, pair_id)))
+        return JSONResponse(_case(docket.case(visitor.id, cell_id)))
 
     @app.post(
         "/api/decisions",
@@ -61,16 +61,16 @@ def add(app: FastAPI, context: Context) -> None:
         return JSONResponse(docket.decide(visitor.id, Ruling(**vars(body))))
 
     @app.post(
-        "/api/decisions/{pair_id}/undo",
+        "/api/decisions/{cell_id}/undo",
         summary="Take a decision back",
         response_model=DecisionMade,
         responses=refusals(400, 404, 409, 413),
     )
     @open_to(Role.ADJUDICATOR)
-    def undo(request: Request, pair_id: PairId, body: UndoIn) -> Response:
+    def undo(request: Request, cell_id: PairId, body: UndoIn) -> Response:
         """Your own decision only; the pair waits again, or what it had replaced stands again."""
         visitor = door.enter(request)
-        return JSONResponse(docket.undo(visitor.id, pair_id, body.request_id))
+        return JSONResponse(docket.undo(visitor.id, cell_id, body.request_id))
 
     @app.get("/api/decided", summary="What is decided", response_model=DecisionsOut, responses=refusals())
     @open_to(Role.ADJUDICATOR)

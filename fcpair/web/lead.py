@@ -72,12 +72,12 @@ def _overview(routes: APIRouter, context: Context) -> None:
         door.enter(request)
         return Response(picture(monitor, map, theme), media_type="image/png")
 
-    @routes.get("/lead/pair/{pair_id}")
+    @routes.get("/lead/pair/{cell_id}")
     @open_to(Role.LEAD)
-    def pair(request: Request, pair_id: int) -> Response:
+    def pair(request: Request, cell_id: int) -> Response:
         """Why a pair is where it is."""
         visitor = door.enter(request)
-        told = grid.explain(pair_id)
+        told = grid.explain(cell_id)
         # A decision that stands again has the time at which it was made.
         decided = accumulate((str(row["at"]) for row in told.decisions), max)
         timed = [*((str(row["at"]), row) for row in told.answers), *zip(decided, told.decisions, strict=True)]

@@ -115,7 +115,7 @@ class TaskOut(BaseModel):
     """A pair to answer, or one's own answered pair."""
 
     assignment_id: int
-    pair_id: int
+    cell_id: int
     round: Round
     hs: TextOut
     cn: TextOut
@@ -169,7 +169,7 @@ class RulingIn(_Taken):
     """A decision on a conflict."""
 
     request_id: RequestId
-    pair_id: Id
+    cell_id: Id
     outcome: Answer = Field(description="One of the case's `choices`.")
     note: Note = ""
     flagged: Annotated[bool, Field(strict=True)] = Field(default=False, description="The guidelines should say more.")
@@ -195,7 +195,7 @@ class CaseOut(BaseModel):
     note and flag, or one that was made before the labels changed and is to be made `again`.
     """
 
-    pair_id: int
+    cell_id: int
     hs: TextOut
     cn: TextOut
     answers: list[LabelOut]
@@ -234,14 +234,14 @@ class DecisionMade(BaseModel):
     """The decision, or that it was taken back, is stored."""
 
     decision_id: int
-    pair_id: int
+    cell_id: int
 
 
 class DecisionOut(BaseModel):
     """A decision that stands; `by` is null where a rule or a file made it."""
 
     decision_id: int
-    pair_id: int
+    cell_id: int
     hs: TextOut
     cn: TextOut
     outcome: str

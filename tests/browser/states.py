@@ -52,7 +52,7 @@ def flag(study: Study) -> None:
     judy = admit(study, "judy")
     case = grid.docket.next(judy.id)
     assert case is not None
-    grid.docket.decide(judy.id, Ruling("request-flag", case.pair_id, "appropriate", "What of irony?", True))
+    grid.docket.decide(judy.id, Ruling("request-flag", case.cell_id, "appropriate", "What of irony?", True))
 
 
 def click(name: str) -> Act:
@@ -219,7 +219,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("decided", "judy", "/adjudicate", "labelled", act=decided_then("/adjudicate/decided")),
         State("decided, hidden", "judy", "/adjudicate/decided", "checked", before=hidden_for("judy")),
     ),
-    "/adjudicate/{pair_id}": (
+    "/adjudicate/{cell_id}": (
         State("a pair without labels", "judy", "/adjudicate/1", status=409),
         State("a pair that is not there", "judy", "/adjudicate/999", "labelled", status=404),
     ),
@@ -230,7 +230,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("overview of a finished study", "lea", "/lead", "checked"),
     ),
     "/lead/panel/{name}": (),  # parts of the overview
-    "/lead/pair/{pair_id}": (
+    "/lead/pair/{cell_id}": (
         State("pair without answers", "lea", "/lead/pair/1"),
         State("pair with answers", "lea", "/lead/pair/1", "checked"),
         State("no such pair", "lea", "/lead/pair/999", status=404),

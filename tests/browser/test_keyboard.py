@@ -76,7 +76,7 @@ def test_an_adjudicator_decides_and_takes_it_back(
     expect(page.locator("#case-name")).to_be_focused()
     (decided,) = served.study.grid().docket.decided(mine(served))
     assert (decided.outcome, decided.note, decided.flagged) == ("appropriate", "Speaks of something else.", True)
-    assert first == f"Pair {decided.pair_id}"
+    assert first == f"Pair {decided.cell_id}"
     decide(page, "[data-key=u]")
     expect(page.locator("#case-name")).to_have_text(first)
     assert served.study.grid().docket.decided(mine(served)) == []

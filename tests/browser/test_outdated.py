@@ -45,23 +45,23 @@ def open_pairs(served: Host) -> list[int]:
     served.token("vera")
     vera = served.study.access.by_id(next(one.id for one in served.study.people if one.name == "vera"))
     assert vera is not None
-    return [task.pair_id for task in served.study.desk(TERMS).tasks(vera, 50)]
+    return [task.cell_id for task in served.study.desk(TERMS).tasks(vera, 50)]
 
 
-def change_label(served: Host, pair_id: int, folder: Path) -> str:
+def change_label(served: Host, cell_id: int, folder: Path) -> str:
     """Everybody who labelled a pair says something else now; the name of the new label."""
-    _, code = standing(served.study)[pair_id]
+    _, code = standing(served.study)[cell_id]
     new = "appropriate" if code == 0 else "not_appropriate"
-    record(served.study, folder, [(who, at, new) for at, who in labels_of(served.study, pair_id)], supersede=True)
-    assert standing(served.study)[pair_id][1] == (2 if code == 0 else 0)
+    record(served.study, folder, [(who, at, new) for at, who in labels_of(served.study, cell_id)], supersede=True)
+    assert standing(served.study)[cell_id][1] == (2 if code == 0 else 0)
     return new
 
 
 def verdicts(served: Host) -> dict[int, int]:
     """The verdicts that count, by pair."""
     with served.study.store.read() as tx:
-        rows = decisions.current_verdicts(tx, "pair_id", "code")
-    return dict(zip(rows["pair_id"].tolist(), rows["code"].tolist(), strict=True))
+        rows = decisions.current_verdicts(tx, "cell_id", "code")
+    return dict(zip(rows["cell_id"].tolist(), rows["code"].tolist(), strict=True))
 
 
 def give(page: Page, *answers: str) -> list[tuple[str, str]]:
@@ -175,7 +175,7 @@ def blind_to_others(served: Host) -> None:
     assert walt is not None
     desk = served.study.desk(TERMS)
     while tasks := desk.tasks(walt):
-        given = Submission(f"walt-{tasks[0].pair_id}-pair", tasks[0].assignment_id, "appropriate")
+        given = Submission(f"walt-{tasks[0].cell_id}-pair", tasks[0].assignment_id, "appropriate")
         desk.submit(walt, replace(given, decision_id=tasks[0].decision_id))
 
 

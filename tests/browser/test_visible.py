@@ -198,8 +198,8 @@ def look_again(study: Study, folder: Path) -> None:
     judy = next(one.id for one in study.people if one.name == "judy")
     case = grid.docket.next(judy)
     assert case is not None
-    grid.docket.decide(judy, Ruling("request-first", case.pair_id, "not_appropriate"))
-    labels = [(who, pair, "not_sure") for pair, who in labels_of(study, case.pair_id)]
+    grid.docket.decide(judy, Ruling("request-first", case.cell_id, "not_appropriate"))
+    labels = [(who, pair, "not_sure") for pair, who in labels_of(study, case.cell_id)]
     record(study, folder, [(*labels[0][:2], "appropriate"), *labels[1:]], supersede=True)
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 PAIRS = pd.DataFrame(
     {
-        "pair_id": [9, 3, 4, 7, 8],
+        "cell_id": [9, 3, 4, 7, 8],
         "hs_id": [2, 1, 1, 2, 2],
         "cn_id": [12, 11, 12, 10, 11],
         "final": [2, 2, 0, 2, 0],

@@ -43,7 +43,7 @@ def as_partition(read: Published) -> pd.DataFrame:
     sizes = read.labels.groupby("pair").size()
     return pd.DataFrame(
         {
-            "pair_id": read.pairs["pair"],
+            "cell_id": read.pairs["pair"],
             "hs": read.pairs["hs"],
             "cn": read.pairs["cn"],
             "positive": read.pairs["final"] == 2,
@@ -54,7 +54,7 @@ def as_partition(read: Published) -> pd.DataFrame:
 
 
 def as_labels(read: Published) -> pd.DataFrame:
-    return read.labels.rename(columns={"pair": "pair_id"})[["pair_id", "code"]]
+    return read.labels.rename(columns={"pair": "cell_id"})[["cell_id", "code"]]
 
 
 # -- the released files
@@ -154,12 +154,12 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
 
 
 def partition(**columns: object) -> pd.DataFrame:
-    row = {"pair_id": 5, "hs": "h", "cn": "c", "positive": True, "verdict": 1, "n_labels": 1}
+    row = {"cell_id": 5, "hs": "h", "cn": "c", "positive": True, "verdict": 1, "n_labels": 1}
     return pd.DataFrame([row | columns])
 
 
 def labels(*codes: int) -> pd.DataFrame:
-    return pd.DataFrame({"pair_id": [5] * len(codes), "code": list(codes)})
+    return pd.DataFrame({"cell_id": [5] * len(codes), "code": list(codes)})
 
 
 def test_labels_stand_in_the_order_of_annotators() -> None:

@@ -32,7 +32,7 @@ def test_the_grade_of_graded_labels_is_that_of_the_label_whatever_its_tier() -> 
     """The codes 0 and 2 of the five pairs, on a scale whose points 1 and 2 are both positive."""
     scale = OneOf((Choice(0, "bad"), Choice(1, "fair", positive=True), Choice(2, "good", positive=True)))
     found = grades(PAIRS, scale, EVERY)["grade"].tolist()
-    assert found == PAIRS.sort_values("pair_id")["final"].tolist()
+    assert found == PAIRS.sort_values("cell_id")["final"].tolist()
     assert set(found) == {0, 2}
 
 

@@ -9,7 +9,7 @@ from fcpair.stages.question.labels import APPROPRIATENESS
 
 PAIRS = pd.DataFrame(
     {
-        "pair_id": [3, 8],
+        "cell_id": [3, 8],
         "hs_id": [1, 1],
         "cn_id": [5, 6],
         "n_labels": [2, 1],
@@ -18,7 +18,7 @@ PAIRS = pd.DataFrame(
         "tier": [4, 1],
     }
 )
-LABELS = pd.DataFrame({"pair_id": [3, 3, 8], "annotator": ["ben", "ana", "ben"], "code": [2, 2, 0]})
+LABELS = pd.DataFrame({"cell_id": [3, 3, 8], "annotator": ["ben", "ana", "ben"], "code": [2, 2, 0]})
 TEXTS = pd.DataFrame(
     {
         "text_id": [1, 5, 6],

@@ -70,7 +70,7 @@ def labels_of(scheme: OneOf) -> st.SearchStrategy[Labels]:
 
 def test_a_tally_counts_each_answer_of_each_pair() -> None:
     count = tallied({8: [9, 9, 0], 3: [5]}, FOUR)
-    assert count.pair_id.tolist() == [3, 8]
+    assert count.cell_id.tolist() == [3, 8]
     assert count.counts.tolist() == [[0, 0, 1, 0], [1, 0, 0, 2]]
     assert count.n_labels.tolist() == [1, 3]
 

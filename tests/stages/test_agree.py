@@ -39,7 +39,7 @@ Given = dict[int, dict[str, int]]
 def labels_of(given: Given) -> pd.DataFrame:
     """Labels from {pair: {annotator: code}}; pair p is HS p // 4 with CN p % 4."""
     rows = [(p, p // 4, p % 4, who, code) for p, codes in given.items() for who, code in codes.items()]
-    return pd.DataFrame(rows, columns=["pair_id", "hs_id", "cn_id", "annotator", "code"])
+    return pd.DataFrame(rows, columns=["cell_id", "hs_id", "cn_id", "annotator", "code"])
 
 
 def from_table(first: str, second: str, table: list[list[int]], start: int = 0) -> Given:
@@ -167,7 +167,7 @@ def spread_out(given: Given) -> pd.DataFrame:
     """The labels with the pairs along two diagonals of the grid, so that no HS and no CN has more than two of them."""
     labels = labels_of(given)
     n = len(given) // 2 + 1
-    return labels.assign(hs_id=labels["pair_id"] % n, cn_id=(labels["pair_id"] % n + labels["pair_id"] // n) % n)
+    return labels.assign(hs_id=labels["cell_id"] % n, cn_id=(labels["cell_id"] % n + labels["cell_id"] // n) % n)
 
 
 def test_no_interval_reaches_beyond_one() -> None:
@@ -334,7 +334,7 @@ def test_two_judgements_of_one_annotator_on_a_pair_are_refused() -> None:
 
 def test_a_pair_in_two_places_of_the_grid_is_refused() -> None:
     labels = labels_of({3: {"a": 0, "b": 0}}).assign(cn_id=[1, 2])
-    with pytest.raises(InputError, match="one pair_id several hs_id or cn_id: pairs 3"):
+    with pytest.raises(InputError, match="one cell_id several hs_id or cn_id: pairs 3"):
         agreement(labels, SCHEME)
 
 
@@ -433,10 +433,10 @@ def fc_conan() -> pd.DataFrame:
         pytest.skip("FCPAIR_DATA does not name the folder with the published data")
     bronze = pd.read_csv(Path(os.environ["FCPAIR_DATA"]) / "fc-conan" / "bronze_partition_df.csv")
     wide = bronze.iloc[:, -3:].set_axis(["1", "2", "3"], axis="columns")
-    wide["pair_id"] = bronze["original_index"]
+    wide["cell_id"] = bronze["original_index"]
     wide["hs_id"] = pd.factorize(bronze["hate speech"])[0]
     wide["cn_id"] = pd.factorize(bronze["counternarrative"])[0]
-    long = wide.melt(["pair_id", "hs_id", "cn_id"], var_name="annotator", value_name="code")
+    long = wide.melt(["cell_id", "hs_id", "cn_id"], var_name="annotator", value_name="code")
     return long.dropna().astype({"code": int})
 
 

@@ -19,15 +19,15 @@ from fcpair.stages.intervals import Cluster, Spread, bounded, spread, standard_e
 from fcpair.stages.question.labels import APPROPRIATENESS
 
 TEXTS, ANNOTATORS = Agree(), Agree(intervals="annotators")
-COLUMNS = ["pair_id", "hs_id", "cn_id", "annotator", "code"]
+COLUMNS = ["cell_id", "hs_id", "cn_id", "annotator", "code"]
 KEYS = {
     Cluster.HS: ["hs_id"],
     Cluster.CN: ["cn_id"],
-    Cluster.PAIR: ["pair_id"],
+    Cluster.PAIR: ["cell_id"],
     Cluster.ANNOTATOR: ["annotator"],
     Cluster.HS_ANNOTATOR: ["hs_id", "annotator"],
     Cluster.CN_ANNOTATOR: ["cn_id", "annotator"],
-    Cluster.LABEL: ["pair_id", "annotator"],
+    Cluster.LABEL: ["cell_id", "annotator"],
 }
 
 
@@ -165,7 +165,7 @@ def random_labels(seed: int, n_people: int = 4) -> pd.DataFrame:
 
 def used(labels: pd.DataFrame, n_labels: int | None) -> pd.DataFrame:
     """The labels on which figures rest that ask for exactly so many labels a pair, or for two or more."""
-    found = labels.groupby("pair_id")["code"].transform("size")
+    found = labels.groupby("cell_id")["code"].transform("size")
     return labels[found > 1 if n_labels is None else found == n_labels]
 
 
@@ -182,7 +182,7 @@ def by_hand(
     for one in number.unique():
         gone = number == one
         if n_labels is not None:
-            gone = overlapped["pair_id"].isin(overlapped.loc[gone, "pair_id"])
+            gone = overlapped["cell_id"].isin(overlapped.loc[gone, "cell_id"])
         found = figures(agreement(overlapped[~gone], APPROPRIATENESS, options))
         replicates.append({name: np.nan if figure.value is None else figure.value for name, figure in found.items()})
     table = pd.DataFrame(replicates)

@@ -86,7 +86,7 @@ def open_work(study: Study, round_: Round = Round.LABEL) -> list[tuple[str, int]
     """Who has still to answer which pair."""
     with study.store.read() as tx:
         rows = work.open_work(tx, round_)
-    return list(zip(rows["annotator"].tolist(), rows["pair_id"].tolist(), strict=True))
+    return list(zip(rows["annotator"].tolist(), rows["cell_id"].tolist(), strict=True))
 
 
 def record(study: Study, folder: Path, answers: Iterable[tuple[str, int, str]], *, supersede: bool = False) -> Any:
@@ -158,7 +158,7 @@ def who_had(study: Study) -> dict[int, set[str]]:
     """The people who were ever given each pair, in any round, or decided it."""
     with study.store.read() as tx:
         names = {one.id: one.name for one in study.people}
-        part = decisions.took_part(tx, cells.cells(tx)["pair_id"].tolist(), list(names))
+        part = decisions.took_part(tx, cells.cells(tx)["cell_id"].tolist(), list(names))
     found: dict[int, set[str]] = {}
     for pair, person in part.tolist():
         found.setdefault(pair, set()).add(names[person])
@@ -170,4 +170,4 @@ def standing(study: Study) -> dict[int, tuple[str, int | None]]:
     with study.store.read() as tx:
         rows = decisions.current_adjudications(tx)
     codes = [None if code < 0 else code for code in rows["code"].astype(float).fillna(-1).astype(int).tolist()]
-    return dict(zip(rows["pair_id"].tolist(), zip(rows["rule"].tolist(), codes, strict=True), strict=True))
+    return dict(zip(rows["cell_id"].tolist(), zip(rows["rule"].tolist(), codes, strict=True), strict=True))

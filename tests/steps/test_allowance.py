@@ -34,8 +34,8 @@ def first(docket: Docket, person: int) -> Case:
 
 
 def decide(docket: Docket, person: int, case: Case, outcome: str = "appropriate") -> None:
-    request = f"on-{case.pair_id}-{case.decision_id}-{outcome}"
-    docket.decide(person, Ruling(request, case.pair_id, outcome, seen_decision_id=case.decision_id))
+    request = f"on-{case.cell_id}-{case.decision_id}-{outcome}"
+    docket.decide(person, Ruling(request, case.cell_id, outcome, seen_decision_id=case.decision_id))
 
 
 @pytest.fixture
@@ -97,17 +97,17 @@ def test_what_one_has_decided_can_be_changed_and_taken_back_at_the_limit(at: At)
     docket, judy = docket_of(study, "judy", daily_limit=1)
     case = first(docket, judy)
     decide(docket, judy, case)
-    decide(docket, judy, docket.case(judy, case.pair_id), "not_appropriate")
-    docket.undo(judy, case.pair_id, "undo-1234")
+    decide(docket, judy, docket.case(judy, case.cell_id), "not_appropriate")
+    docket.undo(judy, case.cell_id, "undo-1234")
     assert docket.allowance(judy) == Allowance(1, 1, 1, None)  # one pair, whatever was done to it
-    decide(docket, judy, docket.case(judy, case.pair_id), "irreconcilable")
+    decide(docket, judy, docket.case(judy, case.cell_id), "irreconcilable")
     assert docket.decided(judy)[0].outcome == "irreconcilable"
 
 
 def test_a_repeated_request_is_answered_as_the_first_time_though_the_limit_is_reached_by_it(at: At) -> None:
     study = at("labelled")
     docket, judy = docket_of(study, "judy", daily_limit=1)
-    ruling = Ruling("request-1", first(docket, judy).pair_id, "appropriate")
+    ruling = Ruling("request-1", first(docket, judy).cell_id, "appropriate")
     assert docket.decide(judy, ruling) == docket.decide(judy, ruling)
 
 

@@ -29,11 +29,11 @@ def case(at: At) -> tuple[Study, Desk, int, int]:
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(blind=True))
     desk, vera = at_desk(study, "vera")
-    pair = desk.tasks(vera)[0].pair_id
+    pair = desk.tasks(vera)[0].cell_id
     code = standing(study)[pair][1]
     assert code is not None
     while tasks := desk.tasks(vera):
-        give(desk, vera, NAMES[standing(study)[tasks[0].pair_id][1] or 0])
+        give(desk, vera, NAMES[standing(study)[tasks[0].cell_id][1] or 0])
     grid.decide(pair, 2 - code, by="ada")
     grid.assign_validation(Validate(), more=True)
     assert open_work(study, Round.VALIDATE) == [("vera", pair)]
@@ -43,7 +43,7 @@ def case(at: At) -> tuple[Study, Desk, int, int]:
 def verdicts(study: Study, pair: int) -> list[int]:
     with study.store.read() as tx:
         rows = decisions.current_verdicts(tx)
-    return [int(code) for code in rows["code"][rows["pair_id"] == pair]]
+    return [int(code) for code in rows["code"][rows["cell_id"] == pair]]
 
 
 def n_current(study: Study) -> int:
@@ -66,7 +66,7 @@ def test_the_earlier_verdict_stays_gone_when_the_label_comes_back(case: tuple[St
     assert n_current(study) == n
     study.grid().decide(pair, code, by="ada")
     assert verdicts(study, pair) == []
-    assert [task.pair_id for task in desk.answers(vera, n=50)].count(pair) == 1
+    assert [task.cell_id for task in desk.answers(vera, n=50)].count(pair) == 1
 
 
 def test_until_it_is_given_the_earlier_one_counts_when_the_label_comes_back(

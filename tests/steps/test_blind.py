@@ -31,8 +31,8 @@ def after_a_blind_round(at: At) -> tuple[Study, dict[int, str]]:
     given = {}
     for at_ in range(5):
         task = desk.tasks(vera)[0]
-        given[task.pair_id] = NAMES[at_ % 3]
-        give(desk, vera, given[task.pair_id])
+        given[task.cell_id] = NAMES[at_ % 3]
+        give(desk, vera, given[task.cell_id])
     grid.assign_validation(Validate(pairs=5), more=True)
     return study, given
 
@@ -54,7 +54,7 @@ def test_going_back_to_a_blind_answer_shows_no_label_in_a_later_round(at: At) ->
     study, given = after_a_blind_round(at)
     desk, vera = at_desk(study, "vera")
     back = desk.answers(vera, n=9)
-    assert {task.pair_id: (task.label, task.answer) for task in back} == {
+    assert {task.cell_id: (task.label, task.answer) for task in back} == {
         pair: (None, answer) for pair, answer in given.items()
     }
     assert all(task.label for task in desk.tasks(vera, 9))
@@ -67,8 +67,8 @@ def test_a_blind_answer_that_is_changed_in_a_later_round_is_a_label_again(at: At
     verdict = Submission("a-verdict", task.assignment_id, "agree", decision_id=task.decision_id)
     assert_refused(study, lambda: desk.submit(vera, verdict), InputError, "`agree` is no answer here")
     give(desk, vera, "appropriate", task.assignment_id, decision_id=task.decision_id)
-    decided = standing(study)[task.pair_id][1]
-    assert columns_of(study, task.pair_id) == (int(decided == 2), 2)
+    decided = standing(study)[task.cell_id][1]
+    assert columns_of(study, task.cell_id) == (int(decided == 2), 2)
     give(desk, vera, "agree")
 
 
@@ -114,12 +114,12 @@ def test_who_answered_blind_may_be_asked_with_the_new_label_in_sight(at: At, tmp
     desk, vera = at_desk(study, "vera")
     while desk.tasks(vera):
         give(desk, vera, "agree")
-    pair = desk.answers(vera, n=50)[-1].pair_id
+    pair = desk.answers(vera, n=50)[-1].cell_id
     other = "0" if standing(study)[pair][1] == 2 else "2"
     record(study, tmp_path, [(who, pair, other) for who in sorted(labellers(study, pair))], supersede=True)
     study.grid().assign_validation(Validate(pairs=1), more=True)
     (task,) = desk.tasks(vera)
-    assert (task.pair_id, task.label) == (pair, NAMES[int(other)])
+    assert (task.cell_id, task.label) == (pair, NAMES[int(other)])
     give(desk, vera, "disagree")
     assert columns_of(study, pair) == (0, None)
 
@@ -137,16 +137,16 @@ def test_a_slot_that_was_dealt_blind_stays_blind_in_other_hands(at: At) -> None:
     study.add_people(["walt"], Role.VALIDATOR)
     desk, walt = at_desk(study, "walt")
     (task,) = desk.tasks(walt, 9)
-    assert (task.pair_id, task.label) == (first.pair_id, None)
+    assert (task.cell_id, task.label) == (first.cell_id, None)
     give(desk, walt, "not_sure")
-    assert columns_of(study, first.pair_id) == (0, 1)
+    assert columns_of(study, first.cell_id) == (0, 1)
     study.add_people(["wim"], Role.VALIDATOR)
     desk, vera = at_desk(study, "vera")
     shown = desk.tasks(vera)[0]
     give(desk, vera, "skip", shown.assignment_id, decision_id=shown.decision_id)
     heirs = [at_desk(study, name) for name in ("walt", "wim")]
     (passed_on,) = [task for desk, one in heirs for task in desk.tasks(one, 9)]
-    assert (passed_on.pair_id, passed_on.label) == (shown.pair_id, shown.label)
+    assert (passed_on.cell_id, passed_on.label) == (shown.cell_id, shown.label)
 
 
 def test_a_file_goes_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: Path) -> None:

@@ -44,9 +44,9 @@ def test_the_newest_decision_stands_unless_it_reopens_the_pair(at: At) -> None:
     grid, judy = study.grid(), admit(study, "judy").id
     case = grid.docket.next(judy)
     assert case is not None
-    grid.docket.decide(judy, Ruling("request-1", case.pair_id, "appropriate"))
+    grid.docket.decide(judy, Ruling("request-1", case.cell_id, "appropriate"))
     assert ids(study, adjudication, current.STANDING) == ids(study, adjudication, current.DECISION) == [1]
-    grid.docket.undo(judy, case.pair_id, "request-2")
+    grid.docket.undo(judy, case.cell_id, "request-2")
     assert ids(study, adjudication, current.DECISION) == [2]
     assert ids(study, adjudication, current.STANDING) == []
 

@@ -57,7 +57,7 @@ def test_ties_and_not_sure_alone_can_be_discarded(at: At, tmp_path: Path) -> Non
     run = grid.adjudicate(Adjudicate("majority", "discard"))
     assert standing(study)[3] == standing(study)[4] == ("no_majority", None)
     assert (run.counts["no_majority"], run.counts["waiting"]) == (2, 0)
-    assert set(grid.partition().pairs.set_index("pair_id").loc[[3, 4], "final"]) == {-1}
+    assert set(grid.partition().pairs.set_index("cell_id").loc[[3, 4], "final"]) == {-1}
 
 
 def test_majority_and_then_manual_reopens_what_only_the_majority_decided(at: At, tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_a_file_of_decisions_that_is_wrong_changes_nothing(
 
 def verdicts(study: Study) -> dict[int, int]:
     pairs = study.grid().partition(Partition()).pairs
-    return dict(zip(pairs["pair_id"].tolist(), pairs["verdict"].tolist(), strict=True))
+    return dict(zip(pairs["cell_id"].tolist(), pairs["verdict"].tolist(), strict=True))
 
 
 def validated(at: At, tmp_path: Path, *, blind: bool = False) -> Study:

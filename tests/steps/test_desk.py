@@ -23,14 +23,14 @@ At = Callable[[str], Study]
 def test_the_next_pairs_are_the_first_open_ones_of_the_shard(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
-    assert [task.pair_id for task in desk.tasks(ana, 3)] == [pair for who, pair in open_work(study) if who == "ana"][:3]
+    assert [task.cell_id for task in desk.tasks(ana, 3)] == [pair for who, pair in open_work(study) if who == "ana"][:3]
 
 
 def test_a_task_shows_the_two_texts_and_nothing_of_anybody_else(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
     (task,) = desk.tasks(ana)
-    texts = study.grid().explain(task.pair_id)
+    texts = study.grid().explain(task.cell_id)
     assert (task.hs.body, task.cn.body, task.hs.language) == (texts.hs, texts.cn, "en")
     assert (task.label, task.decision_id, task.answer, task.note) == (None, None, None, "")
 
@@ -38,7 +38,7 @@ def test_a_task_shows_the_two_texts_and_nothing_of_anybody_else(at: At) -> None:
 def test_an_answer_is_recorded_with_what_it_came_with(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
-    pair = desk.tasks(ana)[0].pair_id
+    pair = desk.tasks(ana)[0].cell_id
     give(desk, ana, "appropriate", note="a note", seconds=4.5)
     (row,) = study.grid().labels().to_dict("records")
     assert (row["pair"], row["annotator"], row["label"]) == (pair, "ana", "appropriate")
@@ -87,7 +87,7 @@ def test_going_back_shows_own_answers_latest_first(at: At) -> None:
     for answer in ("appropriate", "not_sure", "not_appropriate"):
         give(desk, ana, answer, note=answer)
     (latest,) = desk.answers(ana)
-    assert (latest.pair_id, latest.answer, latest.note) == (tasks[2].pair_id, "not_appropriate", "not_appropriate")
+    assert (latest.cell_id, latest.answer, latest.note) == (tasks[2].cell_id, "not_appropriate", "not_appropriate")
     earlier = desk.answers(ana, before=latest.assignment_id, n=5)
     assert [task.answer for task in earlier] == ["not_sure", "appropriate"]
 
@@ -99,40 +99,40 @@ def test_a_changed_answer_is_a_new_judgement_and_keeps_its_place(at: At) -> None
     give(desk, ana, "appropriate")
     give(desk, ana, "not_sure")
     give(desk, ana, "not_appropriate", first.assignment_id)
-    assert labels_of(study, first.pair_id) == {(first.pair_id, "ana"): "not_appropriate"}
+    assert labels_of(study, first.cell_id) == {(first.cell_id, "ana"): "not_appropriate"}
     assert [task.answer for task in desk.answers(ana, n=5)] == ["not_sure", "not_appropriate"]
-    assert len(study.grid().explain(first.pair_id).answers) == 2
+    assert len(study.grid().explain(first.cell_id).answers) == 2
 
 
 def test_a_skipped_pair_goes_to_somebody_else(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
-    pair = next(task for task in desk.tasks(ana, 20) if sum(p == task.pair_id for _, p in open_work(study)) == 1)
+    pair = next(task for task in desk.tasks(ana, 20) if sum(p == task.cell_id for _, p in open_work(study)) == 1)
     give(desk, ana, "skip", pair.assignment_id)
-    assert {who for who, number in open_work(study) if number == pair.pair_id} <= {"ben", "cleo"}
-    assert sum(number == pair.pair_id for _, number in open_work(study)) == 1
+    assert {who for who, number in open_work(study) if number == pair.cell_id} <= {"ben", "cleo"}
+    assert sum(number == pair.cell_id for _, number in open_work(study)) == 1
     assert desk.progress(ana).skipped == 1
 
 
 def test_a_skip_that_is_changed_into_an_answer_takes_the_pair_back(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
-    task = next(task for task in desk.tasks(ana, 20) if sum(p == task.pair_id for _, p in open_work(study)) == 1)
+    task = next(task for task in desk.tasks(ana, 20) if sum(p == task.cell_id for _, p in open_work(study)) == 1)
     give(desk, ana, "skip", task.assignment_id)
     assert desk.answers(ana)[0].answer == "skip"
     give(desk, ana, "appropriate", task.assignment_id)
-    assert task.pair_id not in [pair for _, pair in open_work(study)]
-    assert labels_of(study, task.pair_id) == {(task.pair_id, "ana"): "appropriate"}
+    assert task.cell_id not in [pair for _, pair in open_work(study)]
+    assert labels_of(study, task.cell_id) == {(task.cell_id, "ana"): "appropriate"}
 
 
 def test_a_skip_stays_one_when_somebody_else_has_answered(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
-    task = next(task for task in desk.tasks(ana, 20) if sum(p == task.pair_id for _, p in open_work(study)) == 1)
+    task = next(task for task in desk.tasks(ana, 20) if sum(p == task.cell_id for _, p in open_work(study)) == 1)
     give(desk, ana, "skip", task.assignment_id)
-    (heir,) = [who for who, pair in open_work(study) if pair == task.pair_id]
+    (heir,) = [who for who, pair in open_work(study) if pair == task.cell_id]
     _, other = at_desk(study, heir)
-    theirs = next(one for one in desk.tasks(other, 40) if one.pair_id == task.pair_id)
+    theirs = next(one for one in desk.tasks(other, 40) if one.cell_id == task.cell_id)
     give(desk, other, "not_sure", theirs.assignment_id)
     assert desk.answers(ana) == []
     late = Submission("late", task.assignment_id, "appropriate")
@@ -227,14 +227,14 @@ def test_a_validator_sees_the_label_and_answers_about_that_decision(at: At) -> N
     assert desk.choices(Round.VALIDATE) == ("agree", "disagree")
     assert task.label in {"appropriate", "not_appropriate"}
     give(desk, vera, "disagree")
-    assert study.grid().explain(task.pair_id).answers[-1]["answer"] == "disagree"
+    assert study.grid().explain(task.cell_id).answers[-1]["answer"] == "disagree"
 
 
 def test_a_verdict_about_a_label_that_has_changed_is_refused(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     (task,) = desk.tasks(vera)
-    study.grid().decide(task.pair_id, 0 if task.label == "appropriate" else 2, by="judy")
+    study.grid().decide(task.cell_id, 0 if task.label == "appropriate" else 2, by="judy")
     late = Submission("late", task.assignment_id, "agree", decision_id=task.decision_id)
     assert_refused(study, lambda: desk.submit(vera, late), ConflictError, "has changed")
     assert desk.tasks(vera)[0].label != task.label
@@ -244,7 +244,7 @@ def test_a_pair_without_a_label_waits_for_its_validator(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     first, second = desk.tasks(vera, 2)
-    study.grid().decide(first.pair_id, None, by="judy")
+    study.grid().decide(first.cell_id, None, by="judy")
     assert desk.tasks(vera) == [second]
 
 
@@ -258,7 +258,7 @@ def test_a_blind_validator_gives_a_label_and_sees_none(at: At) -> None:
     (task,) = desk.tasks(vera)
     assert task.label is None
     give(desk, vera, "appropriate")
-    explained = grid.explain(task.pair_id)
+    explained = grid.explain(task.cell_id)
     agrees = explained.decisions[-1]["answer"] == "appropriate"
     assert explained.answers[-1]["answer"] == ("agree" if agrees else "disagree")
     assert desk.answers(vera)[0].answer == "appropriate"
@@ -285,9 +285,9 @@ def _skip_a_single(study: Study, name: str = "ana") -> int:
     """Skip a pair that only this annotator has; returns its number."""
     desk, visitor = at_desk(study, name)
     number = [pair for _, pair in open_work(study)]
-    task = next(task for task in desk.tasks(visitor, 40) if number.count(task.pair_id) == 1)
+    task = next(task for task in desk.tasks(visitor, 40) if number.count(task.cell_id) == 1)
     give(desk, visitor, "skip", task.assignment_id)
-    return task.pair_id
+    return task.cell_id
 
 
 def test_skipped_pairs_go_to_who_has_done_and_will_do_least_and_not_to_the_quick(at: At) -> None:
@@ -359,7 +359,7 @@ def test_what_an_heir_lost_is_not_theirs_under_its_old_number(at: At) -> None:
     first = _skip_a_single(study)
     (heir,) = [who for who, pair in open_work(study) if pair == first]
     _, other = at_desk(study, heir)
-    shown = next(task for task in desk.tasks(other, 40) if task.pair_id == first)
+    shown = next(task for task in desk.tasks(other, 40) if task.cell_id == first)
     give(desk, ana, "appropriate", desk.answers(ana)[0].assignment_id)
     _skip_a_single(study)
     late = Submission("late", shown.assignment_id, "appropriate")
@@ -401,10 +401,10 @@ def test_a_skip_of_what_somebody_has_taken_over_already_is_taken(at: At, tmp_pat
     pair = _skip_a_single(study)
     (heir,) = [who for who, number in open_work(study) if number == pair]
     _, other = at_desk(study, heir)
-    theirs = next(task for task in desk.tasks(other, 40) if task.pair_id == pair)
+    theirs = next(task for task in desk.tasks(other, 40) if task.cell_id == pair)
     give(desk, other, "not_sure", theirs.assignment_id)
     record(study, tmp_path, [("ana", pair, "appropriate")], supersede=True)
-    mine = next(task for task in desk.answers(ana, n=5) if task.pair_id == pair) if desk.answers(ana, n=5) else None
+    mine = next(task for task in desk.answers(ana, n=5) if task.cell_id == pair) if desk.answers(ana, n=5) else None
     assert mine is None, "somebody else has answered it"
     assert labels_of(study, pair) == {(pair, "ana"): "appropriate", (pair, heir): "not_sure"}
 
@@ -413,7 +413,7 @@ def test_open_verdicts_without_a_label_are_not_counted_as_open(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     n = desk.progress(vera).open
-    study.grid().decide(desk.tasks(vera)[0].pair_id, None, by="judy")
+    study.grid().decide(desk.tasks(vera)[0].cell_id, None, by="judy")
     assert desk.progress(vera).open == n - 1
 
 
@@ -426,7 +426,7 @@ def test_a_verdict_of_an_open_round_stays_one_in_a_blind_round(at: At) -> None:
     _, walt = at_desk(study, "walt")
     while desk.tasks(walt):
         give(desk, walt, "disagree")
-    pair = desk.answers(vera)[0].pair_id
+    pair = desk.answers(vera)[0].cell_id
     explained = grid.explain(pair)
     grid.decide(pair, 0 if explained.decisions[-1]["answer"] == "appropriate" else 2, by="judy")
     grid.assign_validation(Validate(blind=True), more=True)

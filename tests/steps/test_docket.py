@@ -39,8 +39,8 @@ def first_case(study: Study, person: int) -> Case:
 def rule(case: Case, outcome: str = "appropriate", request_id: str | None = None, **more: object) -> Ruling:
     given = {"note": "", "flagged": False, **more}
     return Ruling(
-        request_id or f"on-{case.pair_id}-{case.decision_id}-{outcome}",
-        case.pair_id,
+        request_id or f"on-{case.cell_id}-{case.decision_id}-{outcome}",
+        case.cell_id,
         outcome,
         str(given["note"]),
         bool(given["flagged"]),
@@ -55,7 +55,7 @@ def test_a_case_has_the_texts_the_labels_and_what_can_be_decided(at: At) -> None
     study = at("labelled")
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    conflict = study.grid().conflict(case.pair_id)
+    conflict = study.grid().conflict(case.cell_id)
     assert (case.hs.body, case.cn.body, case.answers) == (conflict.hs, conflict.cn, conflict.answers)
     assert case.hs.language == "en"
     assert case.choices == CHOICES
@@ -76,7 +76,7 @@ def test_what_waits_is_what_the_keyboard_would_show(at: At) -> None:
     (judy,) = adjudicators(study, "judy")
     waiting, shown = grid.waiting(), []
     while case := grid.docket.next(judy):
-        shown.append(case.pair_id)
+        shown.append(case.cell_id)
         grid.docket.decide(judy, rule(case))
     assert len(shown) > 5
     assert sorted(shown) == waiting
@@ -113,7 +113,7 @@ def test_only_the_current_labels_count(at: At, tmp_path: Path) -> None:
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     (judy,) = adjudicators(study, "judy")
     record(study, tmp_path, [("ana", 1, "2"), ("ben", 1, "0")])
-    assert first_case(study, judy).pair_id == 1
+    assert first_case(study, judy).cell_id == 1
     record(study, tmp_path, [("ben", 1, "2")], supersede=True)
     assert study.grid().docket.next(judy) is None
 
@@ -140,9 +140,9 @@ def test_a_pair_with_an_open_label_is_never_shown(
     waiting = set(grid.waiting())
     state = grid.docket.state(judy)
     assert (state.waiting, state.not_due) == (len(waiting - open_pairs), bool(open_pairs))
-    assert not {one.pair_id for one in grid.docket.decided()} & open_pairs
+    assert not {one.cell_id for one in grid.docket.decided()} & open_pairs
     while case := grid.docket.next(judy):
-        assert case.pair_id in waiting - open_pairs
+        assert case.cell_id in waiting - open_pairs
         grid.docket.decide(judy, rule(case))
 
 
@@ -202,7 +202,7 @@ def test_who_labelled_a_pair_does_not_decide_it(at: At) -> None:
         study, lambda: grid.docket.decide(cleo, Ruling("a-request", pair, "appropriate")), RefusedError, "labelled"
     )
     while case := grid.docket.next(cleo):
-        assert case.pair_id not in own
+        assert case.cell_id not in own
         grid.docket.decide(cleo, rule(case))
 
 
@@ -237,9 +237,9 @@ def test_a_decision_is_kept_with_its_note_and_flag(at: At, outcome: str, code: i
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
     reply = grid.docket.decide(judy, rule(case, outcome, note="irony, نه", flagged=True))
-    assert standing(study)[case.pair_id] == ("person", code)
+    assert standing(study)[case.cell_id] == ("person", code)
     (kept,) = grid.docket.decided(judy)
-    assert (kept.decision_id, kept.pair_id) == (reply["decision_id"], reply["pair_id"])
+    assert (kept.decision_id, kept.cell_id) == (reply["decision_id"], reply["cell_id"])
     assert (kept.outcome, kept.rule, kept.by) == (outcome, Rule.PERSON, "judy")
     assert (kept.note, kept.flagged) == ("irony, نه", True)
 
@@ -250,9 +250,9 @@ def test_neither_a_decision_nor_taking_it_back_leaves_a_run(at: At) -> None:
     (judy,) = adjudicators(study, "judy")
     case, before = first_case(study, judy), study.log()
     grid.docket.decide(judy, rule(case))
-    grid.docket.undo(judy, case.pair_id, "another-request")
-    grid.decide(case.pair_id, 2, by="judy")
-    assert grid.take_back(case.pair_id, by="judy") is False
+    grid.docket.undo(judy, case.cell_id, "another-request")
+    grid.decide(case.cell_id, 2, by="judy")
+    assert grid.take_back(case.cell_id, by="judy") is False
     assert study.log() == before
 
 
@@ -275,9 +275,9 @@ def test_a_request_that_comes_again_is_answered_alike_and_stored_once(at: At) ->
     after = dump(study)
     assert grid.docket.decide(judy, rule(case)) == first
     assert dump(study) == after
-    taken_back = grid.docket.undo(judy, case.pair_id, "undo-request")
+    taken_back = grid.docket.undo(judy, case.cell_id, "undo-request")
     after = dump(study)
-    assert grid.docket.undo(judy, case.pair_id, "undo-request") == taken_back
+    assert grid.docket.undo(judy, case.cell_id, "undo-request") == taken_back
     assert grid.docket.decide(judy, rule(case)) == first
     assert dump(study) == after
 
@@ -295,7 +295,7 @@ def test_a_request_id_serves_for_one_thing_only(at: At) -> None:
     )
     for ruling in changed:
         assert_refused(study, lambda one=ruling: grid.docket.decide(judy, one), ConflictError, "request id")  # type: ignore[misc]
-    assert_refused(study, lambda: grid.docket.undo(judy, case.pair_id, "a-request"), ConflictError, "request id")
+    assert_refused(study, lambda: grid.docket.undo(judy, case.cell_id, "a-request"), ConflictError, "request id")
 
 
 def test_one_s_own_decision_can_be_looked_at_and_changed(at: At) -> None:
@@ -304,12 +304,12 @@ def test_one_s_own_decision_can_be_looked_at_and_changed(at: At) -> None:
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
     reply = grid.docket.decide(judy, rule(case, note="first", flagged=True))
-    again = grid.docket.case(judy, case.pair_id)
+    again = grid.docket.case(judy, case.cell_id)
     assert (again.decision_id, again.outcome) == (reply["decision_id"], "appropriate")
     assert (again.note, again.flagged) == ("first", True)
     grid.docket.decide(judy, rule(again, "irreconcilable"))
-    assert standing(study)[case.pair_id] == ("person", None)
-    assert [row["rule"] for row in grid.explain(case.pair_id).decisions] == ["person", "person"]
+    assert standing(study)[case.cell_id] == ("person", None)
+    assert [row["rule"] for row in grid.explain(case.cell_id).decisions] == ["person", "person"]
 
 
 def test_a_pair_that_somebody_else_decided_meanwhile_is_not_decided_again(at: At) -> None:
@@ -317,12 +317,12 @@ def test_a_pair_that_somebody_else_decided_meanwhile_is_not_decided_again(at: At
     grid = study.grid()
     judy, vera = adjudicators(study, "judy", "vera")
     case = first_case(study, judy)
-    seen = grid.docket.case(vera, case.pair_id)
+    seen = grid.docket.case(vera, case.cell_id)
     grid.docket.decide(vera, rule(seen))
-    said = f"pair {case.pair_id} has been decided by vera meanwhile"
+    said = f"pair {case.cell_id} has been decided by vera meanwhile"
     assert_refused(study, lambda: grid.docket.decide(judy, rule(case)), ConflictError, said)
     with pytest.raises(ConflictError, match=said):
-        grid.docket.case(judy, case.pair_id)
+        grid.docket.case(judy, case.cell_id)
 
 
 def test_of_two_who_decide_at_the_same_moment_one_is_told_about_the_other(at: At) -> None:
@@ -345,8 +345,8 @@ def test_a_decision_that_was_taken_back_elsewhere_is_not_changed_unseen(at: At) 
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
     grid.docket.decide(judy, rule(case))
-    again = grid.docket.case(judy, case.pair_id)
-    grid.take_back(case.pair_id, by="judy")
+    again = grid.docket.case(judy, case.cell_id)
+    grid.take_back(case.cell_id, by="judy")
     ruling = rule(again, "irreconcilable")
     assert_refused(study, lambda: grid.docket.decide(judy, ruling), ConflictError, "taken back since it was shown")
 
@@ -383,7 +383,7 @@ def test_nobody_overrules_a_decision_that_they_have_not_seen(
             assert taken == (mine and stands.get(pair, (who, None))[1] == case.decision_id)
             if taken:
                 stands[pair] = (who, grid.docket.decided(who, limit=1)[0].decision_id)
-    assert {one.pair_id: one.decision_id for one in grid.docket.decided()} == {
+    assert {one.cell_id: one.decision_id for one in grid.docket.decided()} == {
         pair: decision for pair, (_, decision) in stands.items()
     }
 
@@ -405,11 +405,11 @@ def test_a_decision_taken_back_waits_again(at: At) -> None:
     (judy,) = adjudicators(study, "judy")
     case, waiting = first_case(study, judy), grid.waiting()
     grid.docket.decide(judy, rule(case))
-    assert case.pair_id not in grid.waiting()
-    grid.docket.undo(judy, case.pair_id, "undo-request")
+    assert case.cell_id not in grid.waiting()
+    grid.docket.undo(judy, case.cell_id, "undo-request")
     assert grid.waiting() == waiting
-    assert grid.docket.case(judy, case.pair_id) == case
-    assert [row["rule"] for row in grid.explain(case.pair_id).decisions] == ["person", "reopened"]
+    assert grid.docket.case(judy, case.cell_id) == case
+    assert [row["rule"] for row in grid.explain(case.cell_id).decisions] == ["person", "reopened"]
     assert grid.docket.decided() == []
     assert grid.docket.state(judy).decided == 0
 
@@ -422,7 +422,7 @@ def test_only_one_s_own_decision_is_taken_back(at: At) -> None:
     grid.docket.decide(vera, rule(case))
     settled = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
     refused: tuple[tuple[int, type[FcpairError], str], ...] = (
-        (case.pair_id, ConflictError, f"pair {case.pair_id} has been decided by vera"),
+        (case.cell_id, ConflictError, f"pair {case.cell_id} has been decided by vera"),
         (settled, ConflictError, "a rule has decided"),
         (grid.waiting()[0], ConflictError, "no decision on pair"),
         (99, UnknownIdError, "there is no pair 99"),
@@ -459,7 +459,7 @@ def test_two_adjudicators_begin_apart_and_the_pairs_of_one_hs_stay_together(at: 
     study = at("labelled")
     grid = study.grid()
     judy, vera = adjudicators(study, "judy", "vera")
-    assert first_case(study, judy).pair_id != first_case(study, vera).pair_id
+    assert first_case(study, judy).cell_id != first_case(study, vera).cell_id
     seen = []
     while case := grid.docket.next(judy):
         seen.append(case.hs.body)
@@ -473,13 +473,13 @@ def test_one_can_go_on_from_a_pair_and_come_back_to_it(at: At) -> None:
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     first = first_case(study, judy)
-    seen = [first.pair_id]
+    seen = [first.cell_id]
     for _ in range(grid.docket.state(judy).waiting):
         case = grid.docket.next(judy, after=seen[-1])
         assert case is not None
-        seen.append(case.pair_id)
+        seen.append(case.cell_id)
     assert sorted(seen[:-1]) == grid.waiting()
-    assert seen[-1] == first.pair_id
+    assert seen[-1] == first.cell_id
 
 
 # -- what is decided
@@ -497,7 +497,7 @@ def test_the_list_says_what_is_decided_and_by_whom_newest_first(at: At) -> None:
         ("judy", "appropriate"),
     ]
     assert {(one.by, one.rule) for one in rest} == {(None, Rule.UNANIMOUS), (None, Rule.MAJORITY)}
-    assert {one.pair_id: one.outcome for one in rest} == {
+    assert {one.cell_id: one.outcome for one in rest} == {
         pair: NAMES[code] for pair, (kept, code) in standing(study).items() if kept != "person" and code is not None
     }
     assert [one.by for one in grid.docket.decided(judy)] == ["judy"]

@@ -79,7 +79,7 @@ def test_a_validator_is_not_shown_a_pair_that_is_being_labelled_again(at: At, tm
     study, _ = reopened(at, tmp_path)
     desk, vera = at_desk(study, "vera")
     own = {pair for who, pair in open_work(study, Round.VALIDATE) if who == "vera"}
-    shown = {task.pair_id for task in desk.tasks(vera, 50)}
+    shown = {task.cell_id for task in desk.tasks(vera, 50)}
     assert shown == own - labelling(study)
     assert desk.progress(vera).open == len(shown)
 
@@ -88,7 +88,7 @@ def test_it_is_shown_when_all_its_labels_are_in(at: At, tmp_path: Path) -> None:
     study, pair = reopened(at, tmp_path)
     record(study, tmp_path, [(who, one, "2") for who, one in open_work(study)])
     desk, vera = at_desk(study, "vera")
-    assert pair in {task.pair_id for task in desk.tasks(vera, 50)}
+    assert pair in {task.cell_id for task in desk.tasks(vera, 50)}
 
 
 def test_a_verdict_that_was_under_way_when_the_label_was_asked_for_is_refused(at: At, tmp_path: Path) -> None:
@@ -96,10 +96,10 @@ def test_a_verdict_that_was_under_way_when_the_label_was_asked_for_is_refused(at
     desk, vera = at_desk(study, "vera")
     tasks = desk.tasks(vera, 50)
     study.grid().assign(Assign(overlap={3: 1.0}), more=True)
-    task = next(task for task in tasks if task.pair_id in labelling(study))
+    task = next(task for task in tasks if task.cell_id in labelling(study))
     for answer in ("agree", "skip"):
         late = Submission(f"late-{answer}", task.assignment_id, answer, decision_id=task.decision_id)
-        assert_refused(study, lambda: desk.submit(vera, late), ConflictError, f"pair {task.pair_id} {SAID}")  # noqa: B023
+        assert_refused(study, lambda: desk.submit(vera, late), ConflictError, f"pair {task.cell_id} {SAID}")  # noqa: B023
 
 
 def test_going_back_does_not_show_it_either(at: At, tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_going_back_does_not_show_it_either(at: At, tmp_path: Path) -> None:
         give(desk, vera, "agree")
     assert len(desk.answers(vera, n=9)) == 3
     study.grid().assign(Assign(overlap={3: 1.0}), more=True)
-    left = {task.pair_id for task in answered} - labelling(study)
+    left = {task.cell_id for task in answered} - labelling(study)
     assert len(left) < 3
-    assert {task.pair_id for task in desk.answers(vera, n=9)} == left
+    assert {task.cell_id for task in desk.answers(vera, n=9)} == left
 
 
 def test_a_repeated_request_is_answered_as_the_first_time_all_the_same(at: At, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_whatever_opens_labels_again_no_validator_sees_a_pair_meanwhile(
     assert labelling(study)
     for name in ("vera", "walt"):
         desk, one = at_desk(study, name, Annotate())
-        assert not {task.pair_id for task in desk.tasks(one, 50)} & labelling(study)
+        assert not {task.cell_id for task in desk.tasks(one, 50)} & labelling(study)
 
 
 def _import_of(study: Study) -> int:
@@ -218,7 +218,7 @@ def test_a_skip_that_somebody_has_to_make_up_for_holds_the_verdict_up(at: At, tm
     assert pair in labelling(study)
     for name in ("vera", "walt"):
         desk, one = at_desk(study, name)
-        assert pair not in {task.pair_id for task in desk.tasks(one, 50)}
+        assert pair not in {task.cell_id for task in desk.tasks(one, 50)}
 
 
 def test_who_has_labelled_or_has_still_to_label_a_pair_does_not_come_to_check_it(at: At, tmp_path: Path) -> None:

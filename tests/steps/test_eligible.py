@@ -148,8 +148,8 @@ def test_nobody_is_offered_what_they_may_not_decide(
     state = grid.docket.state(who)
     assert (state.waiting, state.for_others) == (len(offered.pairs), offered.for_others)
     while case := grid.docket.next(who):
-        assert case.pair_id != here.pair
-        grid.docket.decide(who, Ruling(f"on-{case.pair_id}-pair", case.pair_id, "appropriate"))
+        assert case.cell_id != here.pair
+        grid.docket.decide(who, Ruling(f"on-{case.cell_id}-pair", case.cell_id, "appropriate"))
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -117,10 +117,10 @@ def test_gold_never_holds_a_label_that_both_annotators_deny(at: At, tmp_path: Pa
     desk, ana = at_desk(study, "ana")
     first = desk.answers(ana, n=2)[-1]
     give(desk, ana, "not_appropriate", first.assignment_id)
-    record(study, tmp_path, [("ben", first.pair_id, "0")], supersede=True)
+    record(study, tmp_path, [("ben", first.cell_id, "0")], supersede=True)
     gold = grid.tier(Tier.GOLD)
-    assert gold["pair"].tolist() == [3 - first.pair_id]
-    assert standing(study)[first.pair_id] == ("unanimous", 0)
+    assert gold["pair"].tolist() == [3 - first.cell_id]
+    assert standing(study)[first.cell_id] == ("unanimous", 0)
 
 
 def test_a_decision_that_is_taken_back_is_the_rule_s_again(at: At, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_the_docket_offers_it_to_everybody_with_what_was_decided(at: At, tmp_pat
     assert (state.waiting, state.again) == (1, 1)
     case = grid.docket.next(judy)
     assert case is not None
-    assert (case.pair_id, case.outcome, case.again, case.own) == (2, "appropriate", True, False)
+    assert (case.cell_id, case.outcome, case.again, case.own) == (2, "appropriate", True, False)
     grid.docket.decide(judy, Ruling("a-request", 2, "appropriate", "", False, case.decision_id, case.answer_id))
     assert grid.second_looks() == []
     assert [row["person"] for row in grid.explain(2).decisions if row["rule"] == "person"] == ["ada", "judy"]
@@ -461,7 +461,7 @@ def relabel(path: Path, pair: int, code: int) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
             "INSERT INTO judgement (assignment_id, skipped, code, origin, note, at) SELECT id, 0, ?, 'imported', '', "
-            "'2030-01-01T00:00:00.000+00:00' FROM assignment WHERE pair_id = ? AND round = 'label'",
+            "'2030-01-01T00:00:00.000+00:00' FROM assignment WHERE cell_id = ? AND round = 'label'",
             (code, pair),
         )
 
@@ -469,7 +469,7 @@ def relabel(path: Path, pair: int, code: int) -> None:
 def test_the_upgrade_makes_decisions_right_that_had_gone_stale(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection:
         ((pair, code),) = connection.execute(
-            "SELECT pair_id, code FROM adjudication WHERE rule = 'majority' ORDER BY id LIMIT 1"
+            "SELECT cell_id, code FROM adjudication WHERE rule = 'majority' ORDER BY id LIMIT 1"
         ).fetchall()
     relabel(older, pair, 2 - code)
     Study.upgrade(older)
@@ -483,7 +483,7 @@ def test_the_upgrade_makes_decisions_right_that_had_gone_stale(older: Path) -> N
 
 def test_the_upgrade_of_a_study_without_stale_decisions_writes_none(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection:
-        before = connection.execute("SELECT id, pair_id, rule, code FROM adjudication ORDER BY id").fetchall()
+        before = connection.execute("SELECT id, cell_id, rule, code FROM adjudication ORDER BY id").fetchall()
     Study.upgrade(older)
     with closing(sqlite3.connect(older)) as connection:
         after = connection.execute(f"SELECT id, cell_id, rule, {CODE} FROM adjudication ORDER BY id").fetchall()
@@ -509,13 +509,13 @@ def test_the_upgrade_finds_decisions_by_people_that_labels_have_overtaken(older:
         pairs = [
             row[0]
             for row in connection.execute(
-                "SELECT pair_id FROM assignment WHERE round = 'label' AND status = 'done' AND pair_id NOT IN "
-                "(SELECT pair_id FROM adjudication) GROUP BY pair_id ORDER BY pair_id LIMIT 2"
+                "SELECT cell_id FROM assignment WHERE round = 'label' AND status = 'done' AND cell_id NOT IN "
+                "(SELECT cell_id FROM adjudication) GROUP BY cell_id ORDER BY cell_id LIMIT 2"
             )
         ]
         for pair in pairs:
             connection.execute(
-                "INSERT INTO adjudication (pair_id, rule, code, note, at) VALUES "
+                "INSERT INTO adjudication (cell_id, rule, code, note, at) VALUES "
                 "(?, 'person', 2, '', '2029-01-01T00:00:00.000+00:00')",
                 (pair,),
             )

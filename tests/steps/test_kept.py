@@ -30,7 +30,7 @@ def assert_is_as_found_anew(study: Study, kept: Conflicts) -> int:
         found = settle.in_dispute(tx)
         with kept.as_of(tx) as now:
             assert list(now) == found
-            assert now.order == [one.pair_id for one in found]
+            assert now.order == [one.cell_id for one in found]
             agenda = eligible.agenda(tx, None)
             assert now.due == set(agenda.pairs)
             assert now.n_again(set()) == len(agenda.again)
@@ -81,11 +81,11 @@ def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> N
         from fcpair.records import Round
         from fcpair.store import work
 
-        pair = settle.in_dispute(tx)[0].pair_id
+        pair = settle.in_dispute(tx)[0].cell_id
         zoe = next(one.id for one in study.people if one.name == "zoe")
         import pandas as pd
 
-        given = pd.DataFrame({"pair_id": [pair], "person_id": [zoe], "position": [1], "status": ["open"]})
+        given = pd.DataFrame({"cell_id": [pair], "person_id": [zoe], "position": [1], "status": ["open"]})
         work.add_assignments(tx, given, Round.LABEL)
     assert_is_as_found_anew(study, kept)
     assert pair not in kept.due
@@ -104,13 +104,13 @@ def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
         settle.in_dispute(old)  # from here on this transaction sees the study as it is now
         case = study.grid().docket.next(judy.id)
         assert case is not None
-        decide = Ruling("request-1", case.pair_id, "appropriate", seen_answer_id=case.answer_id)
+        decide = Ruling("request-1", case.cell_id, "appropriate", seen_answer_id=case.answer_id)
         other = Thread(target=study.grid().docket.decide, args=(judy.id, decide))
         other.start()
         other.join()
         assert_is_as_found_anew(study, kept)
         with kept.as_of(old) as now:
-            assert case.pair_id not in now.due
+            assert case.cell_id not in now.due
     assert_is_as_found_anew(study, kept)
     study.close()
 
@@ -125,9 +125,9 @@ def test_adjudicators_are_given_the_same_pairs_and_numbers_after_each_change(at:
     assert waiting > 2
     first = grid.docket.next(judy.id)
     assert first is not None
-    grid.docket.decide(judy.id, Ruling("request-1", first.pair_id, "irreconcilable"))
+    grid.docket.decide(judy.id, Ruling("request-1", first.cell_id, "irreconcilable"))
     assert grid.docket.state(judy.id).waiting == waiting - 1
-    grid.docket.undo(judy.id, first.pair_id, "request-2")
+    grid.docket.undo(judy.id, first.cell_id, "request-2")
     assert grid.docket.state(judy.id).waiting == waiting
     grid.adjudicate(Adjudicate("majority", "discard"))
     assert grid.docket.state(judy.id).waiting == 0

@@ -27,7 +27,7 @@ def answer(study: Study, visitor: Visitor, n: int, *, seconds: float | None = No
     for _ in range(n):
         task = desk.tasks(visitor)[0]
         give(desk, visitor, "appropriate", task.assignment_id, seconds=seconds)
-        answered.append(task.pair_id)
+        answered.append(task.cell_id)
     return answered
 
 
@@ -140,7 +140,7 @@ def test_answers_faster_than_reading_are_found_newest_first(at: At) -> None:
     answer(study, ben, 1)
     found = study.grid().monitor.speed()
     assert [(one.name, one.n_timed, one.n_too_fast) for one in found.people] == [("ana", 3, 2)]
-    assert [one.pair_id for one in found.newest] == fast[::-1]
+    assert [one.cell_id for one in found.newest] == fast[::-1]
     assert all(one.seconds < one.least_s for one in found.newest)
 
 
@@ -189,7 +189,7 @@ def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
 
         adjudicate.enter_decision(tx, pair, None, find(tx, "judy"), "what of irony?", flagged=True)
     flag = grid.monitor.flags()[0]
-    assert (flag.pair_id, flag.outcome, flag.by, flag.note, flag.stands) == (
+    assert (flag.cell_id, flag.outcome, flag.by, flag.note, flag.stands) == (
         pair,
         "discarded",
         "judy",

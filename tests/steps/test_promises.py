@@ -44,7 +44,7 @@ def query(study: Study, sql: str) -> list[Any]:
 
 def tiers_of(study: Study, diamond: DiamondRule) -> dict[int, int]:
     pairs = study.grid().partition(Partition(diamond)).pairs
-    return dict(zip(pairs["pair_id"].tolist(), pairs["tier"].tolist(), strict=True))
+    return dict(zip(pairs["cell_id"].tolist(), pairs["tier"].tolist(), strict=True))
 
 
 # -- 1: no judgement, adjudication or verdict is ever changed
@@ -301,9 +301,9 @@ def test_the_three_differ_in_what_waits_and_what_is_graded(three: tuple[Study, l
     study, (unsure, skipped, unseen) = three
     graded = study.grid().partition().pairs
     assert study.grid().waiting() == [unsure]
-    assert graded["pair_id"].tolist() == [unsure]
+    assert graded["cell_id"].tolist() == [unsure]
     assert graded["n_labels"].tolist() == [1]
-    assert {skipped, unseen}.isdisjoint(graded["pair_id"])
+    assert {skipped, unseen}.isdisjoint(graded["cell_id"])
 
 
 def test_the_three_differ_in_the_agreement(three: tuple[Study, list[int]]) -> None:

@@ -68,7 +68,7 @@ def test_a_pair_without_annotators_has_one_anonymous_label(taken: Study) -> None
 
 
 def test_validity_is_a_verdict(taken: Study) -> None:
-    pairs = taken.grid().partition(Partition("majority")).pairs.set_index("pair_id")
+    pairs = taken.grid().partition(Partition("majority")).pairs.set_index("cell_id")
     assert pairs["verdict"].to_dict() == {3: 1, 7: 1, 12: 0, 40: 1}
     assert pairs["tier"].to_dict() == {3: 4, 7: 4, 12: 1, 40: 2}
 

@@ -112,7 +112,7 @@ def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
 def study_pairs(study: Study, cn: int) -> NDArray[np.int64]:
     with study.store.read() as tx:
         pairs = cells.cells(tx)
-    return pairs["pair_id"][pairs["cn_id"] == cn].to_numpy()
+    return pairs["cell_id"][pairs["cn_id"] == cn].to_numpy()
 
 
 def test_a_rank_for_which_a_system_named_nothing_takes_its_place(at: At, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def validated(study: Study, *, blind: bool = False) -> dict[int, int]:
     grid.simulate(Simulate(accuracy=1.0, skips=0.0, seed=14))
     with study.store.read() as tx:
         rows = decisions.current_verdicts(tx)
-    return dict(zip(rows["pair_id"], rows["code"], strict=True))
+    return dict(zip(rows["cell_id"], rows["code"], strict=True))
 
 
 @pytest.mark.parametrize("blind", [False, True])

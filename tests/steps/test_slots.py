@@ -142,11 +142,11 @@ class Walk:
     def decide(self, person: Person, _: Visitor) -> None:
         if case := self.study.grid().docket.next(person.id):
             outcome = self.random.choice(case.choices)
-            self.study.grid().docket.decide(person.id, Ruling(self.request(), case.pair_id, outcome))
+            self.study.grid().docket.decide(person.id, Ruling(self.request(), case.cell_id, outcome))
 
     def take_back(self, person: Person, _: Visitor) -> None:
         for one in self.study.grid().docket.decided(person.id)[:1]:
-            self.study.grid().docket.undo(person.id, one.pair_id, self.request())
+            self.study.grid().docket.undo(person.id, one.cell_id, self.request())
 
     def policy(self, *_: object) -> None:
         self.study.grid().adjudicate(Adjudicate("majority", "discard"))

@@ -160,7 +160,7 @@ def test_an_adjudicator_is_not_asked_to_decide_what_they_left_out_in_another_rol
     study.change_role("judy", Role.ADJUDICATOR)
     queue, case = grid.docket.state(judy), grid.docket.next(judy)
     assert queue.for_others > 0
-    assert case is None or grid.explain(case.pair_id).hs == SELECTED[3]
+    assert case is None or grid.explain(case.cell_id).hs == SELECTED[3]
 
 
 def test_what_an_older_fcpair_kept_holds_for_each_of_its_parts(at: At) -> None:

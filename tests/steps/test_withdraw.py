@@ -95,15 +95,15 @@ def test_an_answer_given_online_since_stays(at: At, tmp_path: Path) -> None:
     first = desk.answers(ana)[0]
     give(desk, ana, "appropriate", first.assignment_id)
     study.grid().withdraw_labels(run)
-    assert labels_of(study) == {(first.pair_id, "ana"): "appropriate"}
+    assert labels_of(study) == {(first.cell_id, "ana"): "appropriate"}
 
 
 def test_who_had_the_pair_finds_it_at_the_desk_again(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
-    shown = [task.pair_id for task in desk.tasks(ana, 50)]
+    shown = [task.cell_id for task in desk.tasks(ana, 50)]
     study.grid().withdraw_labels(all_wrong(study, tmp_path))
-    assert [task.pair_id for task in desk.tasks(ana, 50)] == shown
+    assert [task.cell_id for task in desk.tasks(ana, 50)] == shown
     assert desk.answers(ana) == []
     give(desk, ana, "appropriate")
     assert labels_of(study) == {(shown[0], "ana"): "appropriate"}

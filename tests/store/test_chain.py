@@ -59,8 +59,8 @@ def test_a_digest_is_of_the_one_before_it_and_of_all_that_the_answer_says(filled
 def test_a_decision_is_chained_to_the_one_before_it_of_the_same_person(filled: Store) -> None:
     with filled.write() as tx:
         ada, bo = people.add_people(tx, ["ada", "bo"], Role.ADJUDICATOR)
-        for pair_id, code, who in ((1, 2, ada), (2, 0, bo), (3, None, ada)):
-            docket.add_decision(tx, pair_id, Rule.PERSON, code, who.id, "why", flagged=pair_id == 2)
+        for cell_id, code, who in ((1, 2, ada), (2, 0, bo), (3, None, ada)):
+            docket.add_decision(tx, cell_id, Rule.PERSON, code, who.id, "why", flagged=cell_id == 2)
         rows = tx.execute(select(adjudication.c.at, adjudication.c.digest).order_by(adjudication.c.id)).all()
     by_rule, by_ada, by_bo, again = rows
     assert by_rule.digest == sha256(FIRST, f'[1,1,"unanimous",3,null,"","{by_rule.at}",0,1,1,3]')

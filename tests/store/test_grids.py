@@ -37,11 +37,11 @@ def fill(tx: Tx, rows: list[int], columns: list[int]) -> None:
 
 def test_cells_are_numbered_from_1_in_each_grid(both: Store) -> None:
     with both.read() as tx:
-        assert cells.cells(tx)["pair_id"].tolist() == [1, 2, 3, 4, 5, 6]
+        assert cells.cells(tx)["cell_id"].tolist() == [1, 2, 3, 4, 5, 6]
         assert cells.number_range(tx) == (1, 6)
     with both.on(2).read() as tx:
         found = cells.cells(tx)
-        assert (found["pair_id"] - SECOND).tolist() == [1, 2, 3, 4]
+        assert (found["cell_id"] - SECOND).tolist() == [1, 2, 3, 4]
         assert list(zip(found["hs_id"], found["cn_id"], strict=True)) == [(1, 4), (1, 5), (2, 4), (2, 5)]
 
 
@@ -58,7 +58,7 @@ def test_a_grid_is_made_anew_without_the_others(both: Store) -> None:
         sides.set_drawn(tx, "column", [3, 5])
         assert cells.fill(tx) == (4, 0)
         found = cells.cells(tx)
-    assert found["pair_id"].tolist() == [1, 2, 3, 4]
+    assert found["cell_id"].tolist() == [1, 2, 3, 4]
     assert found["cn_id"].tolist() == [3, 5, 3, 5]
     with both.on(2).read() as tx:
         assert cells.n_cells(tx) == 4
@@ -69,13 +69,13 @@ def test_work_and_answers_are_of_one_grid(both: Store) -> None:
         ana = people.add_people(tx, ["ana"], Role.ANNOTATOR)[0].id
     for grid, pair in ((1, 1), (2, SECOND + 1)):
         with both.on(grid).write() as tx:
-            row = {"pair_id": [pair], "person_id": [ana], "position": [1], "status": [Status.OPEN.value]}
+            row = {"cell_id": [pair], "person_id": [ana], "position": [1], "status": [Status.OPEN.value]}
             work.add_assignments(tx, pd.DataFrame(row), Round.LABEL)
-            assert work.assignments(tx, Round.LABEL)["pair_id"].tolist() == [pair]
+            assert work.assignments(tx, Round.LABEL)["cell_id"].tolist() == [pair]
             assert progress.built(tx)["assign"] == 1
     with both.on(2).write() as tx:
-        decisions.add_adjudications(tx, pd.DataFrame({"pair_id": [SECOND + 1], "rule": ["person"], "code": [2]}))
-        assert decisions.current_adjudications(tx)["pair_id"].tolist() == [SECOND + 1]
+        decisions.add_adjudications(tx, pd.DataFrame({"cell_id": [SECOND + 1], "rule": ["person"], "code": [2]}))
+        assert decisions.current_adjudications(tx)["cell_id"].tolist() == [SECOND + 1]
     with both.read() as tx:
         assert decisions.current_adjudications(tx).empty
 

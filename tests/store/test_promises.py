@@ -31,11 +31,11 @@ def fill(tx: Tx, *, n_hs: int = 2, n_cn: int = 3) -> None:
     people.add_people(tx, ["ana", "ben"], Role.ANNOTATOR)
     work.add_assignments(tx, assigned(1, 1), Round.LABEL)
     decisions.add_judgements(tx, answered(1, 2), Origin.IMPORTED)
-    decisions.add_adjudications(tx, pd.DataFrame({"pair_id": [1], "rule": ["unanimous"], "code": [2]}))
+    decisions.add_adjudications(tx, pd.DataFrame({"cell_id": [1], "rule": ["unanimous"], "code": [2]}))
 
 
-def assigned(pair_id: int, person_id: int) -> pd.DataFrame:
-    row = {"pair_id": pair_id, "person_id": person_id, "position": 1, "status": Status.OPEN.value}
+def assigned(cell_id: int, person_id: int) -> pd.DataFrame:
+    row = {"cell_id": cell_id, "person_id": person_id, "position": 1, "status": Status.OPEN.value}
     return pd.DataFrame([row])
 
 
@@ -178,7 +178,7 @@ def test_an_answer_is_either_a_code_or_a_skip(filled: Store, code: int | None, s
         lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL),
         lambda tx: work.add_assignments(tx, assigned(1, 999), Round.LABEL),
         lambda tx: decisions.add_judgements(tx, answered(999, None, skipped=True), Origin.IMPORTED),
-        lambda tx: decisions.add_adjudications(tx, pd.DataFrame({"pair_id": [999], "rule": ["person"], "code": [2]})),
+        lambda tx: decisions.add_adjudications(tx, pd.DataFrame({"cell_id": [999], "rule": ["person"], "code": [2]})),
         lambda tx: tx.execute(update(assignment).values(cell_id=999)),
         lambda tx: sides.put(tx, "column", [999]),
         lambda tx: texts.add_source_pairs(tx, [(1, 999, {})]),

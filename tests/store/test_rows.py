@@ -198,12 +198,12 @@ def test_the_current_answer_is_the_latest(store: Store) -> None:
         sides.put(tx, "column", [2])
         cells.fill(tx)
         one = people.add_people(tx, ["ana"], Role.ANNOTATOR)[0]
-        given = {"pair_id": [1], "person_id": [one.id], "position": [1], "status": [Status.OPEN.value]}
+        given = {"cell_id": [1], "person_id": [one.id], "position": [1], "status": [Status.OPEN.value]}
         work.add_assignments(tx, pd.DataFrame(given), Round.LABEL)
         for code, note in ((0, "first"), (2, "second")):
             answer = {"assignment_id": [1], "skipped": [False], "code": [code], "note": [note]}
             decisions.add_judgements(tx, pd.DataFrame(answer), Origin.IMPORTED)
-            decisions.add_adjudications(tx, pd.DataFrame({"pair_id": [1], "rule": ["unanimous"], "code": [code]}))
+            decisions.add_adjudications(tx, pd.DataFrame({"cell_id": [1], "rule": ["unanimous"], "code": [code]}))
         assert decisions.current_labels(tx, "code", "note").to_numpy().tolist() == [[2, "second"]]
         assert decisions.current_adjudications(tx)["code"].tolist() == [2]
         assert decisions.history(tx, 1)["note"].tolist() == ["first", "second"]

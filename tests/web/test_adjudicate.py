@@ -58,7 +58,7 @@ def decide(browser: TestClient, page: Response, outcome: str, **more: str) -> Re
 
 
 def pair_on(page: Response) -> int:
-    return int(form(page, "/adjudicate")["pair_id"])
+    return int(form(page, "/adjudicate")["cell_id"])
 
 
 def test_a_conflict_is_shown_with_its_texts_labels_and_keys_and_without_names(study: Study, enter: Enter) -> None:
@@ -98,7 +98,7 @@ def test_a_decision_is_kept_and_the_next_conflict_shown(study: Study, enter: Ent
     reply = decide(browser, page, "appropriate", note=" because, نه \n", flagged="yes")
     assert (reply.status_code, reply.headers["location"]) == (303, f"/adjudicate?after={pair_on(page)}")
     (kept,) = study.grid().docket.decided()
-    assert (kept.pair_id, kept.outcome, kept.by) == (pair_on(page), "appropriate", "judy")
+    assert (kept.cell_id, kept.outcome, kept.by) == (pair_on(page), "appropriate", "judy")
     assert (kept.note, kept.flagged) == ("because, نه", True)
     assert pair_on(browser.get(reply.headers["location"])) != pair_on(page)
 
@@ -240,7 +240,7 @@ def test_before_consent_every_page_leads_to_the_welcome(study: Study, enter: Ent
 def test_the_pages_are_for_adjudicators_alone(enter: Enter, name: str) -> None:
     browser = enter(name)
     assert [browser.get(address).status_code for address in ADDRESSES] == [403, 403, 403]
-    sent = {"request_id": "a-request", "pair_id": "1", "outcome": "appropriate"}
+    sent = {"request_id": "a-request", "cell_id": "1", "outcome": "appropriate"}
     assert [browser.post(address, data=sent).status_code for address in ("/adjudicate", "/adjudicate/1/undo")] == [
         403,
         403,
@@ -272,7 +272,7 @@ def test_addresses_that_make_no_sense_are_refused(enter: Enter, address: str, st
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"outcome": "not_sure"}, {"request_id": "short"}, {"pair_id": "x"}, {"note": "n" * 4001}]
+    "wrong", [{"outcome": "not_sure"}, {"request_id": "short"}, {"cell_id": "x"}, {"note": "n" * 4001}]
 )
 def test_forms_that_make_no_sense_are_refused(study: Study, enter: Enter, wrong: dict[str, str]) -> None:
     browser = enter("judy")
@@ -295,7 +295,7 @@ def test_the_limit_holds_at_the_page_too(serve: Callable[..., Site]) -> None:
     assert "You have read 1 pair today" in browser.get("/adjudicate").text
     waiting = str(site.study.grid().waiting()[0])
     before = dump(site.study)
-    more = {**sent, "request_id": site.new_request(), "pair_id": waiting, "outcome": "appropriate"}
+    more = {**sent, "request_id": site.new_request(), "cell_id": waiting, "outcome": "appropriate"}
     assert browser.post("/adjudicate", data=more).status_code == 403
     assert browser.get(f"/adjudicate/{waiting}").status_code == 403
     assert dump(site.study) == before

@@ -70,7 +70,7 @@ def test_the_next_pairs_are_the_same_until_they_are_answered(site: Site) -> None
     assert len(first["tasks"]) == 3
     assert machine.get("/api/next?n=3").json() == first
     shown = first["tasks"][0]
-    fields = "assignment_id", "pair_id", "round", "hs", "cn", "label", "decision_id", "answer", "note", "outdated"
+    fields = "assignment_id", "cell_id", "round", "hs", "cn", "label", "decision_id", "answer", "note", "outdated"
     assert set(fields) == set(shown)
     assert shown["hs"]["body"].startswith("People who like")
     assert (shown["label"], shown["answer"], shown["decision_id"]) == (None, None, None)
@@ -94,7 +94,7 @@ def test_an_answer_is_in_the_study_when_it_is_acknowledged(site: Site) -> None:
     given = answer(site, machine, "not_sure", note="hm", seconds=2.5)
     assert given.status_code == 200
     assert given.json()["assignment_id"] == shown["assignment_id"]
-    assert labels_of(site.study) == {(shown["pair_id"], "ana"): "not_sure"}
+    assert labels_of(site.study) == {(shown["cell_id"], "ana"): "not_sure"}
 
 
 def test_a_repeated_request_is_answered_as_the_first_and_stored_once(site: Site) -> None:
@@ -134,15 +134,15 @@ def test_going_back_shows_one_s_own_answers_and_a_new_one_takes_their_place(site
     second = task(machine)
     answer(site, machine, "not_sure")
     newest = machine.get("/api/answers").json()["tasks"]
-    assert [(one["answer"], one["pair_id"]) for one in newest] == [("not_sure", second["pair_id"])]
+    assert [(one["answer"], one["cell_id"]) for one in newest] == [("not_sure", second["cell_id"])]
     older = machine.get(f"/api/answers?before={newest[0]['assignment_id']}").json()["tasks"]
-    assert [(one["answer"], one["note"], one["pair_id"]) for one in older] == [
-        ("appropriate", "first", first["pair_id"])
+    assert [(one["answer"], one["note"], one["cell_id"]) for one in older] == [
+        ("appropriate", "first", first["cell_id"])
     ]
     assert answer(site, machine, "not_appropriate", assignment_id=older[0]["assignment_id"]).status_code == 200
-    assert labels_of(site.study)[first["pair_id"], "ana"] == "not_appropriate"
+    assert labels_of(site.study)[first["cell_id"], "ana"] == "not_appropriate"
     assert n_judgements(site) == 2  # the current ones; the first is still on record
-    told = site.study.grid().explain(first["pair_id"]).answers
+    told = site.study.grid().explain(first["cell_id"]).answers
     assert [row["answer"] for row in told if row["person"] == "ana"] == ["appropriate", "not_appropriate"]
 
 
@@ -172,16 +172,16 @@ def test_a_limit_holds_for_those_who_decide_and_is_told_before(serve: Callable[.
     machine = site.machine("judy")
     first = machine.get("/api/conflicts/next").json()
     assert first["reading"] == {"today": 0, "read": 0, "daily_limit": 1, "total_limit": 9, "limit": None}
-    ruling = {"request_id": site.new_request(), "pair_id": first["case"]["pair_id"], "outcome": "appropriate"}
+    ruling = {"request_id": site.new_request(), "cell_id": first["case"]["cell_id"], "outcome": "appropriate"}
     assert machine.post("/api/decisions", json=ruling).status_code == 200
     then = machine.get("/api/conflicts/next").json()
     assert then["case"] is None
     assert "come back tomorrow" in then["reading"]["limit"]
     waiting = site.study.grid().waiting()[0]
     assert machine.get(f"/api/conflicts/{waiting}").status_code == 403
-    more = machine.post("/api/decisions", json={**ruling, "request_id": site.new_request(), "pair_id": waiting})
+    more = machine.post("/api/decisions", json={**ruling, "request_id": site.new_request(), "cell_id": waiting})
     assert (more.status_code, more.json()["detail"]) == (403, then["reading"]["limit"])
-    assert machine.get(f"/api/conflicts/{ruling['pair_id']}").status_code == 200
+    assert machine.get(f"/api/conflicts/{ruling['cell_id']}").status_code == 200
 
 
 def test_progress_tells_the_limits(serve: Callable[..., Site]) -> None:
@@ -243,7 +243,7 @@ def test_a_validator_checks_the_label_and_answers_about_the_decision_that_was_sh
     site = serve("checking")
     machine = site.machine("vera")
     shown = task(machine)
-    decided = {None: None, 0: "not_appropriate", 2: "appropriate"}[standing(site.study)[shown["pair_id"]][1]]
+    decided = {None: None, 0: "not_appropriate", 2: "appropriate"}[standing(site.study)[shown["cell_id"]][1]]
     assert shown["label"] == decided
     assert shown["decision_id"]
     assert answer(site, machine, "agree", decision_id=shown["decision_id"] + 1).status_code == 409
@@ -254,8 +254,8 @@ def test_an_adjudicator_decides_looks_again_and_takes_back(serve: Callable[..., 
     site = serve("labelled")
     machine = site.machine("judy")
     first = machine.get("/api/conflicts/next").json()
-    pair, waiting = first["case"]["pair_id"], first["queue"]["waiting"]
-    ruling = {"request_id": site.new_request(), "pair_id": pair, "outcome": "appropriate", "flagged": True}
+    pair, waiting = first["case"]["cell_id"], first["queue"]["waiting"]
+    ruling = {"request_id": site.new_request(), "cell_id": pair, "outcome": "appropriate", "flagged": True}
     made = machine.post("/api/decisions", json=ruling)
     assert made.status_code == 200
     assert machine.post("/api/decisions", json=ruling).text == made.text
@@ -267,7 +267,7 @@ def test_an_adjudicator_decides_looks_again_and_takes_back(serve: Callable[..., 
         made.json()["decision_id"],
     )
     listed = machine.get("/api/decided").json()["decisions"]
-    assert [(one["pair_id"], one["by"], one["rule"]) for one in listed if one["by"]] == [(pair, "judy", "person")]
+    assert [(one["cell_id"], one["by"], one["rule"]) for one in listed if one["by"]] == [(pair, "judy", "person")]
     undone = machine.post(f"/api/decisions/{pair}/undo", json={"request_id": site.new_request()})
     assert undone.status_code == 200
     assert machine.get("/api/conflicts/next").json()["queue"]["waiting"] == waiting

@@ -130,7 +130,7 @@ def change_a_label(study: Study, pair: int) -> None:
     """Whoever labelled a pair first labels it otherwise, on the pages."""
     row = next(one for one in study.grid().labels().to_dict("records") if one["pair"] == pair)
     visitor, desk = admit(study, row["annotator"]), study.desk(Annotate())
-    task = next(one for one in desk.answers(visitor, n=99) if one.pair_id == pair)
+    task = next(one for one in desk.answers(visitor, n=99) if one.cell_id == pair)
     give(desk, visitor, "appropriate" if row["label"] == "not_sure" else "not_sure", task.assignment_id)
 
 

@@ -73,6 +73,6 @@ def _try(operation: Any, headers: dict[str, str]) -> None:
 def test_a_request_without_a_token_is_refused_everywhere(caller: tuple[Served, str]) -> None:
     served, _ = caller
     for operation in operations_of(served):
-        path, method = operation.path.replace("{pair_id}", "1"), operation.method.upper()
+        path, method = operation.path.replace("{cell_id}", "1"), operation.method.upper()
         status, _ = served.ask(path, body=None if method == "GET" else {}, method=method)
         assert status == 401, operation.label

@@ -78,7 +78,7 @@ def is_refused_by_role(response: Response) -> bool:
 def test_the_walk_sees_every_kind_of_route(site: Site) -> None:
     found = {(method, path) for method, path, _ in routes(site)}
     expected = {("GET", "/"), ("POST", "/leave"), ("GET", "/annotate"), ("GET", "/adjudicate"), ("GET", "/lead")}
-    assert found >= expected | PUBLIC | {("POST", "/api/judgements"), ("POST", "/api/decisions/{pair_id}/undo")}
+    assert found >= expected | PUBLIC | {("POST", "/api/judgements"), ("POST", "/api/decisions/{cell_id}/undo")}
     assert len(found) > 40
 
 
@@ -113,7 +113,7 @@ MALFORMED: tuple[tuple[str, bytes], ...] = (
     (JSON, b"\xff\xfe"),
     (JSON, b'"a word"'),
     (JSON, b'{"request_id": 7}'),
-    (FORM, b"pair_id=x&negatives=x&consent=x&blurred=x&more=x&blind=x"),
+    (FORM, b"cell_id=x&negatives=x&consent=x&blurred=x&more=x&blind=x"),
     (FORM, b"\xff\0=%"),
     (MULTIPART, b"x"),
     ("text/plain", b"\0"),

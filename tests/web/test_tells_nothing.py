@@ -135,7 +135,7 @@ def test_the_numbers_of_decisions_and_answers_are_those_of_no_row(serve: Callabl
     site = serve("labelled")
     judy = site.machine("judy")
     case = judy.get("/api/conflicts/next").json()["case"]
-    ruling = {"request_id": "request-1", "pair_id": case["pair_id"], "outcome": "appropriate"}
+    ruling = {"request_id": "request-1", "cell_id": case["cell_id"], "outcome": "appropriate"}
     made = judy.post("/api/decisions", json=ruling | {"seen_answer_id": case["answer_id"]}).json()
     site.study.grid().adjudicate(Adjudicate("majority"))
     listed = [one["decision_id"] for one in judy.get("/api/decided").json()["decisions"]]
@@ -153,7 +153,7 @@ def test_a_number_that_stands_for_nothing_is_a_conflict_or_an_empty_list(serve: 
     site = serve("labelled")
     judy = site.machine("judy")
     case = judy.get("/api/conflicts/next").json()["case"]
-    ruling = {"request_id": "request-1", "pair_id": case["pair_id"], "outcome": "appropriate"}
+    ruling = {"request_id": "request-1", "cell_id": case["cell_id"], "outcome": "appropriate"}
     for sent in ({"seen_answer_id": case["answer_id"] + 1}, {"seen_decision_id": 2**53 - 1}, {"seen_answer_id": 1}):
         assert judy.post("/api/decisions", json=ruling | sent).status_code == 409
     assert judy.get(f"/api/decided?before={2**53 - 1}").json() == {"decisions": []}
@@ -163,11 +163,11 @@ def test_another_label_is_another_number_and_the_same_one_confirmed_is_not(serve
     site = serve("checking")
     vera = site.machine("vera")
     first = vera.get("/api/next").json()["tasks"][0]
-    code = standing(site.study)[first["pair_id"]][1]
+    code = standing(site.study)[first["cell_id"]][1]
     site.study.add_people(["ada"], Role.ADJUDICATOR)
-    site.study.grid().decide(first["pair_id"], code, by="ada")
+    site.study.grid().decide(first["cell_id"], code, by="ada")
     assert vera.get("/api/next").json()["tasks"][0] == first
-    site.study.grid().decide(first["pair_id"], 2 - (code or 0), by="ada")
+    site.study.grid().decide(first["cell_id"], 2 - (code or 0), by="ada")
     again = vera.get("/api/next").json()["tasks"][0]
     assert again["decision_id"] != first["decision_id"]
     sent = {"request_id": "request-1", "assignment_id": first["assignment_id"], "answer": "agree"}
