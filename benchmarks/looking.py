@@ -271,13 +271,13 @@ def _add_grid(tx: Any) -> None:
 def _add_labels(tx: Any, labels: pd.DataFrame, left: pd.DataFrame) -> None:
     import pandas as pd
 
-    from fcpair.records import Origin, Round, Status
-    from fcpair.store import decisions, work
+    from fcpair.records import Origin, Status
+    from fcpair.store import decisions, rounds, work
 
     done = labels[["cell_id", "person_id"]].assign(status=Status.DONE.value)
     given = pd.concat([done, left.assign(status=Status.OPEN.value)], ignore_index=True)
-    work.add_assignments(tx, given.assign(position=given.groupby("person_id").cumcount() + 1), Round.LABEL)
-    ids = work.assignments(tx, Round.LABEL)["id"][: len(labels)]
+    work.add_assignments(tx, given.assign(position=given.groupby("person_id").cumcount() + 1), rounds.counting(tx))
+    ids = work.assignments(tx, rounds.counting(tx))["id"][: len(labels)]
     answers = labels[["code", "seconds", "at"]].assign(assignment_id=ids, skipped=False, note="")
     decisions.add_judgements(tx, answers, Origin.ONLINE)
 

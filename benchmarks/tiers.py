@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from fcpair.store import Tx
+    from fcpair.store import Tx, rounds
 
 REPETITIONS = 5
 N_HS, N_CN = 700, 1_000
@@ -107,9 +107,8 @@ def _add_grid(tx: Tx) -> None:
 
 
 def _add_labels(tx: Tx, labels: pd.DataFrame) -> None:
-    from fcpair.records import Round
 
-    _add_answers(tx, labels[["cell_id", "person_id"]], labels[["code"]], Round.LABEL)
+    _add_answers(tx, labels[["cell_id", "person_id"]], labels[["code"]], rounds.counting(tx))
 
 
 def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], people: list[int]) -> None:
@@ -117,7 +116,6 @@ def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], p
     import numpy as np
     import pandas as pd
 
-    from fcpair.records import Round
     from fcpair.store import decisions
 
     cell_id = np.arange(1, len(truth) + 1)
@@ -125,7 +123,7 @@ def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], p
     standing = decisions.current_adjudications(tx)
     given = pd.DataFrame({"cell_id": cell_id, "person_id": np.resize(people, len(cell_id))})
     verdicts = pd.DataFrame({"code": agrees, "adjudication_id": standing["id"]})
-    _add_answers(tx, given, verdicts, Round.VALIDATE)
+    _add_answers(tx, given, verdicts, rounds.checking(tx))
 
 
 def _add_answers(tx: Tx, given: pd.DataFrame, answers: pd.DataFrame, round_: Any) -> None:

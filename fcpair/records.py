@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from pathlib import Path
@@ -17,11 +18,8 @@ class Role(StrEnum):
     LEAD = "lead"
 
 
-class Round(StrEnum):
-    """Why a person is shown a pair: to label it, or to check its adjudicated label."""
-
-    LABEL = "label"
-    VALIDATE = "validate"
+WORKERS = (Role.ANNOTATOR, Role.VALIDATOR)
+"""The roles of those who answer the rounds of a grid."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,29 @@ class GridKey:
     name: str
 
 
-ROLE_IN = {Round.LABEL: Role.ANNOTATOR, Round.VALIDATE: Role.VALIDATOR}
-ROUND_OF = {role: round_ for round_, role in ROLE_IN.items()}
+@dataclass(frozen=True)
+class Round:
+    """A form that is put on the cells of a grid, to be answered by those with its `role`.
+
+    Its answers `count` for decisions and tiers, or say what others think of the decisions on the round that it
+    `checks`, by its id, or neither. A round that checks can also be asked blind, by another form: it has two `ids`
+    then, the second of which is blind; and none where a grid has no such round. `form` is a printed one
+    (`fcpair.stages.question`), `options` say how it is dealt and shown.
+    """
+
+    ids: tuple[int, ...]
+    grid_id: int
+    name: str
+    role: Role
+    form: str
+    counts: bool
+    checks: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def id(self) -> int:
+        """The id under which assignments and answers have it, unless it is asked blind."""
+        return self.ids[0]
 
 
 class Status(StrEnum):
@@ -154,7 +173,7 @@ class Task:
 
     assignment_id: int
     cell_id: int
-    round: Round
+    round: str
     hs: ShownText
     cn: ShownText
     label: str | None

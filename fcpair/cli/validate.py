@@ -12,7 +12,6 @@ from fcpair.cli.options import params, redo_option, sheet_format_option, superse
 from fcpair.cli.output import done, each, working
 from fcpair.cli.terminal import show
 from fcpair.params import Validate
-from fcpair.records import Round
 
 if TYPE_CHECKING:
     from fcpair.files.sheets import Form
@@ -64,7 +63,7 @@ def sheets(grid: Grid, folder: Path, form: Form) -> None:
     written = grid.write_validation_sheets(folder, form)
     for name, rows in written.items():
         show(f"{folder / name}.{form}: {rows:,} pairs")
-    tell_of_old_sheets(grid.old_sheets(folder, Round.VALIDATE), written, "validate")
+    tell_of_old_sheets(grid.old_sheets(folder, checks=True), written, "validate")
 
 
 @validate.command("import")

@@ -8,12 +8,12 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.params import Annotate, Assign, apart, as_params
-from fcpair.records import Role, Round, RunRecord, Status
+from fcpair.records import Role, RunRecord, Status
 from fcpair.steps import access, handover
 from fcpair.steps.ground import OnGrid, begin_building, check_building, check_unmoved, keep, note, note_run
 from fcpair.steps.people import active, expected
 from fcpair.steps.topup import deal_more
-from fcpair.store import cells, watch, work
+from fcpair.store import cells, rounds, watch, work
 
 
 def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = False) -> RunRecord:
@@ -52,7 +52,7 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
             "person_id": ids[dealt.annotator],
             "position": place,
         }
-        work.add_assignments(tx, pd.DataFrame({**rows, "status": Status.OPEN.value}), Round.LABEL)
+        work.add_assignments(tx, pd.DataFrame({**rows, "status": Status.OPEN.value}), rounds.counting(tx))
         if access.withdraw_opted_out(tx, ids.tolist()):
             handover.refill(tx, options.seed)
         run = note_run(tx, options.stage, as_params(options), counts)

@@ -9,7 +9,7 @@ from typing import Any
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.params import Annotate
-from fcpair.records import ROUND_OF, Origin, Progress, Round, ShownText, Status, Submission, Task, Visitor
+from fcpair.records import WORKERS, Origin, Progress, Role, Round, ShownText, Status, Submission, Task, Visitor
 from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
 from fcpair.stages.question import SKIP, Choice, OneOf
 from fcpair.stages.question.labels import VERDICT
@@ -45,10 +45,10 @@ class Desk:
         self._opaque = self._opaque or opaque(tx)
         return self._opaque
 
-    def choices(self, round_: Round) -> tuple[str, ...]:
-        """The names of the answers in a round, in the order of their keys; `skip` is always there besides."""
+    def choices(self, role: Role) -> tuple[str, ...]:
+        """The names of the answers that a role can give, in the order of their keys; `skip` is always there besides."""
         with self._store.read() as tx:
-            return _names(self._choices(round_, blind=validate.is_blind(tx)))
+            return _names(self._choices(_round_of(tx, role), blind=validate.is_blind(tx)))
 
     def answer_sets(self, visitor: Visitor) -> dict[str, tuple[str, ...]]:
         """The names of the answers, as `choices` has them: under `label` what is asked of pairs that are shown without
@@ -56,35 +56,38 @@ class Desk:
 
         Both are there where a validator was given pairs of either kind.
         """
-        round_ = _round_of(visitor)
-        if round_ is Round.LABEL:
-            return {_ASKED[True]: _names(self._scheme)}
+        _check_visitor(visitor)
         with self._store.read() as tx:
+            round_ = _round_of(tx, visitor.role)
+            if round_.counts:
+                return {_ASKED[True]: _names(self._scheme)}
             kinds = work.kinds(tx, visitor.id) or {validate.is_blind(tx)}
             return {_ASKED[blind]: _names(self._choices(round_, blind=blind)) for blind in sorted(kinds, reverse=True)}
 
     def _choices(self, round_: Round, *, blind: bool) -> Iterable[Choice]:
-        if round_ is Round.LABEL or blind:
+        if round_.counts or blind:
             return self._scheme
         return VERDICT.choices[::-1]  # agree first: what most people answer has the first key
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
         """The next `n` pairs that a person has open; fewer at the end, and none when a limit is reached."""
-        round_ = _round_of(visitor)
+        _check_visitor(visitor)
         with self._store.read() as tx:
+            round_ = _round_of(tx, visitor.role)
             left = allowance(tx, visitor.id, self._annotate).room if limited(self._annotate) else None
             rows = desk.open_tasks(tx, visitor.id, round_, n if left is None else min(n, left))
-            return [self._task(tx, row, None) for row in rows]
+            return [self._task(tx, round_, row, None) for row in rows]
 
     def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
         """A person's own answered pairs, the latest first, each with its answer; `before` is an assignment of theirs.
 
         Submitting one of them again changes the answer.
         """
-        round_ = _round_of(visitor)
+        _check_visitor(visitor)
         with self._store.read() as tx:
+            round_ = _round_of(tx, visitor.role)
             rows = desk.answered_tasks(tx, visitor.id, round_, before, n)
-            return [self._task(tx, row, self._own_answer(row)) for row in rows]
+            return [self._task(tx, round_, row, self._own_answer(round_, row)) for row in rows]
 
     def submit(self, visitor: Visitor, submission: Submission) -> dict[str, int]:
         """Record an answer; returns `judgement_id`, `assignment_id` and the newest `guideline_version`.
@@ -120,7 +123,8 @@ class Desk:
     def _reply(self, tx: Tx, visitor: Visitor, given: Submission) -> dict[str, int] | FcpairError:
         """Record one answer. Whatever refuses it does so before anything of it is written."""
         try:
-            round_ = _round_of(visitor)
+            _check_visitor(visitor)
+            round_ = _round_of(tx, visitor.role)
             kept = once(tx, visitor.id, given.request_id, vars(given), lambda: self._record(tx, visitor, round_, given))
             return {**kept, "judgement_id": self._numbers(tx).of("judgement", visitor.id, given.request_id)}
         except FcpairError as refused:
@@ -128,10 +132,11 @@ class Desk:
 
     def progress(self, visitor: Visitor) -> Progress:
         """How far a person is, and how long the rest takes at their own pace."""
-        round_ = _round_of(visitor)
+        _check_visitor(visitor)
         with self._store.read() as tx:
+            round_ = _round_of(tx, visitor.role)
             counts = desk.status_counts(tx, visitor.id, round_)
-            open_ = desk.n_shown(tx, visitor.id) if round_ is Round.VALIDATE else counts.get(Status.OPEN.value, 0)
+            open_ = desk.n_shown(tx, visitor.id) if round_.checks else counts.get(Status.OPEN.value, 0)
             times = desk.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
             allowed = allowance(tx, visitor.id, self._annotate)
         pace = pace_s([datetime.fromisoformat(at).timestamp() for at in times])
@@ -140,25 +145,25 @@ class Desk:
         left = None if pace is None else left_s(open_, pace)
         return Progress(open_, done, skipped, pace_s=pace, left_s=left, undefined=why, **allowed.shown())
 
-    def _own_answer(self, row: dict[str, Any]) -> str:
+    def _own_answer(self, round_: Round, row: dict[str, Any]) -> str:
         """What a person answered, in the words in which they were asked."""
         if row["code"] is None:
             return SKIP
         if row["own_code"] is not None:
             return self._scheme[row["own_code"]].name
         # A verdict on a label that was in sight has no label of one's own, whatever the pair asks for by now.
-        return (VERDICT if row["round"] == Round.VALIDATE else self._scheme)[row["code"]].name
+        return (VERDICT if round_.checks else self._scheme)[row["code"]].name
 
-    def _task(self, tx: Tx, row: dict[str, Any], answer: str | None) -> Task:
-        shows_label = row["round"] == Round.VALIDATE and not row["blind"]
+    def _task(self, tx: Tx, round_: Round, row: dict[str, Any], answer: str | None) -> Task:
+        shows_label = round_.checks and not row["blind"]
         return Task(
             assignment_id=row["id"],
             cell_id=row["cell_id"],
-            round=Round(row["round"]),
+            round=round_.name,
             hs=ShownText(row["hs"], row["hs_language"] or None),
             cn=ShownText(row["cn"], row["cn_language"] or None),
             label=self._scheme[row["decided"]].name if shows_label else None,
-            decision_id=self._decision(tx, row["id"], row["decided"]) if row["round"] == Round.VALIDATE else None,
+            decision_id=self._decision(tx, row["id"], row["decided"]) if round_.checks else None,
             answer=answer,
             note=row.get("note", ""),
             outdated=bool(row.get("outdated", False)),
@@ -173,11 +178,11 @@ class Desk:
 
     def _record(self, tx: Tx, visitor: Visitor, round_: Round, given: Submission) -> dict[str, int]:
         found = desk.find_assignment(tx, given.assignment_id)
-        if found is None or found.person_id != visitor.id or found.round != round_:
+        if found is None or found.person_id != visitor.id or found.round_id not in round_.ids:
             raise RefusedError(NOT_YOURS)  # in the same words, whether there is such an assignment or not
         code = self._code(self._choices(round_, blind=found.blind), given.answer)
         verdict = {}
-        if round_ is Round.VALIDATE:
+        if round_.checks:
             if found.still_labelled:
                 raise eligible.still_labelled(found.cell_id)
             if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
@@ -198,7 +203,7 @@ class Desk:
         judgement_id = desk.add_judgement(tx, row, status)
         if code is None:
             handover.refill(tx, given.assignment_id, slot=given.assignment_id)
-        if round_ is Round.LABEL:
+        if round_.counts:
             settle.settle(tx, [found.cell_id])
         reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
         return {**reply, "guideline_version": found.guideline_version}
@@ -222,13 +227,17 @@ def _names(choices: Iterable[Choice]) -> tuple[str, ...]:
     return tuple(choice.name for choice in choices)
 
 
-def _round_of(visitor: Visitor) -> Round:
-    """The round that a visitor answers in; raises RefusedError where there is none, or no consent yet."""
-    if visitor.role not in ROUND_OF:
+def _round_of(tx: Tx, role: Role) -> Round:
+    """The round that is answered in a role."""
+    return next(one for one in rounds.rounds(tx) if one.role is role)
+
+
+def _check_visitor(visitor: Visitor) -> None:
+    """Raise RefusedError for somebody who answers no round, or has not consented yet."""
+    if visitor.role not in WORKERS:
         raise RefusedError("only annotators and validators have pairs to answer")
     if not visitor.consented:
         raise RefusedError("please read what the study is about and agree to take part first")
-    return ROUND_OF[visitor.role]
 
 
 def _shown_guidelines(given: Submission, newest: int) -> int:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.params import apart
-from fcpair.records import BY_HAND, Agenda, Person, Role, Round, Rule
+from fcpair.records import BY_HAND, Agenda, Person, Role, Rule
 from fcpair.steps import settle
 from fcpair.steps.ground import scheme_of, texts_of
 from fcpair.steps.people import check_pseudonym
-from fcpair.store import Tx, decisions, docket, people, topics, work
+from fcpair.store import Tx, decisions, docket, people, rounds, topics, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,6 +209,6 @@ def has_checked(tx: Tx, cell_id: pd.Series[int], person_id: pd.Series[int]) -> N
     import pandas as pd
 
     asked = pd.MultiIndex.from_arrays([cell_id, person_id])
-    validated = work.assignments(tx, Round.VALIDATE)[["cell_id", "person_id"]]
+    validated = work.assignments(tx, rounds.checking(tx))[["cell_id", "person_id"]]
     decided = decisions.decided_by_people(tx)
     return asked.isin(pd.MultiIndex.from_frame(validated)) | asked.isin(pd.MultiIndex.from_frame(decided))

@@ -82,7 +82,7 @@ def find_grid(tx: Tx, name: str | None = None) -> GridKey:
 
 def scheme_of(tx: Tx) -> OneOf:
     """The label scheme of the grid: the question of the round whose answers count."""
-    return _question(rounds.form(tx))
+    return _question(rounds.counting(tx).form)
 
 
 @lru_cache

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.records import ROLE_IN, Person, Round
+from fcpair.records import Person, Round
 from fcpair.stages.assign import fill_slots
-from fcpair.store import Tx, decisions, slots, topics, work
+from fcpair.store import Tx, decisions, rounds, slots, topics, work
 from fcpair.store.slots import Heir, Slot
 
 FEW = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
@@ -45,9 +45,9 @@ def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = N
     """What `refill` would do."""
     rows: list[dict[str, Any]] = []
     vacant = 0
-    for round_, role in ROLE_IN.items():
+    for round_ in rounds.rounds(tx):
         if open_ := slots.vacant(tx, round_, slot):
-            heirs = [one for one in slots.heirs(tx, role) if to is None or one.id == to.id]
+            heirs = [one for one in slots.heirs(tx, round_.role) if to is None or one.id == to.id]
             cell_id = np.array([one.cell_id for one in open_])
             who = fill_slots(cell_id, barred(tx, cell_id, heirs), loads(heirs), seed)
             taken = [(one, heirs[at].id) for one, at in zip(open_, who.tolist(), strict=True) if at >= 0]

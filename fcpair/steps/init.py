@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from fcpair.files.corpus import CN, HS
 from fcpair.params import Setup
-from fcpair.records import Role, Round
+from fcpair.records import Role
 from fcpair.stages.question import Closed, Form
 from fcpair.stages.question.labels import VERDICT, read_labels
 from fcpair.steps.ground import MAIN
 from fcpair.store import Tx, grids, rounds, runs
 
-BLIND = "validate blind"
+LABEL, VALIDATE, BLIND = "label", "validate", "validate blind"
 
 
 def fill(tx: Tx, setup: Setup, guidelines: str) -> None:
@@ -28,15 +29,13 @@ def add_grid(tx: Tx, name: str, setup: Setup) -> None:
     grid_id = grids.add(tx, name, (HS, setup.hs_name), (CN, setup.cn_name))
     question = read_labels(setup.scheme)
     add = partial(_add_round, tx, grid_id)
-    label = add(Round.LABEL.value, Role.ANNOTATOR, Form((("label", question),)))
-    add(Round.VALIDATE.value, Role.VALIDATOR, Form((("verdict", VERDICT),)), checks=label)
+    label = add(LABEL, Role.ANNOTATOR, Form((("label", question),)), counts=True)
+    add(VALIDATE, Role.VALIDATOR, Form((("verdict", VERDICT),)), checks=label)
     add(BLIND, Role.VALIDATOR, Form((("own_label", question),)), checks=label, blind=True)
 
 
-def _add_round(
-    tx: Tx, grid_id: int, name: str, role: Role, form: Form, *, checks: int | None = None, blind: bool = False
-) -> int:
-    return rounds.add(tx, grid_id, name, role.value, str(form), _answers(form), checks=checks, blind=blind)
+def _add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **what: Any) -> int:
+    return rounds.add(tx, grid_id, name, role, str(form), _answers(form), **what)
 
 
 def _answers(form: Form) -> Iterator[rounds.Answer]:

@@ -14,13 +14,13 @@ from fcpair.files.answers import Incoming, read_answers
 from fcpair.files.corpus import digest
 from fcpair.files.tabular import read_table
 from fcpair.params import Assign
-from fcpair.records import ROLE_IN, Origin, Round, RunRecord, Status
+from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages.question import NO_CODE, SKIP
 from fcpair.stages.question.labels import label_words
 from fcpair.stages.spelling import fold, identity, whole
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.ground import OnGrid, begin_run, has_own, scheme_of
-from fcpair.store import Tx, cells, decisions, people, progress, runs, slots, texts, work
+from fcpair.store import Tx, cells, decisions, people, progress, rounds, runs, slots, texts, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ def import_labels(grid: OnGrid, path: str | Path, *, supersede: bool = False) ->
     """
     with grid.store.write() as tx:
         given = read_answers(path, label_words(scheme_of(tx)), person="annotator", answer="label")
-        return _record(tx, given, Round.LABEL, supersede=supersede)
+        return _record(tx, given, rounds.counting(tx), supersede=supersede)
 
 
 def import_verdicts(grid: OnGrid, path: str | Path, *, supersede: bool = False) -> RunRecord:
@@ -50,7 +50,7 @@ def import_verdicts(grid: OnGrid, path: str | Path, *, supersede: bool = False) 
         words = label_words(scheme_of(tx)) if blind else validate.VERDICT_WORDS
         answer, shown = (OWN, "") if blind else (VERDICT, "label")
         given = read_answers(path, words, person="validator", answer=answer, shown=shown)
-        return _record(tx, given, Round.VALIDATE, supersede=supersede, blind=blind)
+        return _record(tx, given, rounds.checking(tx), supersede=supersede, blind=blind)
 
 
 def _is_blind(tx: Tx, path: str | Path) -> bool:
@@ -63,22 +63,22 @@ def _record(tx: Tx, given: Incoming, round_: Round, *, supersede: bool, blind: b
     locate(tx, given)
     _add_people(tx, given, round_)
     _add_assignments(tx, given, round_)
-    if round_ is Round.VALIDATE:
+    if round_.checks:
         _check_kind(tx, given, blind=blind)
         given.rows = validate.with_decisions(tx, given.rows, blind=blind)
     _add_what_is_there(tx, given, round_, supersede=supersede)
-    if round_ is Round.VALIDATE:
+    if round_.checks:
         _refuse_what_is_not_due(tx, given)
         _refuse_what_is_about_another_label(tx, given)
     answers = given.accepted()
     new = answers[answers["is_new"]]
-    run_id = begin_run(tx, f"{round_.value} import", {"path": given.path, "supersede": supersede})
+    run_id = begin_run(tx, f"{round_.name} import", {"path": given.path, "supersede": supersede})
     for origin, rows in new.groupby("origin"):
         save_answers(tx, rows, Origin(str(origin)), run_id)
     skips = int((new["code"] == NO_CODE).sum())
     counts: dict[str, Any] = {"answers": len(new) - skips, "skips": skips, "already_there": len(answers) - len(new)}
     counts |= handover.refill(tx, seed=0) if skips else {}
-    if round_ is Round.LABEL:
+    if round_.counts:
         counts |= settle.settle(tx, new["cell_id"].unique().tolist())
     return runs.end_run(tx, run_id, counts)
 
@@ -138,7 +138,7 @@ def _add_people(tx: Tx, given: Incoming, round_: Round) -> None:
 
     Somebody may have changed roles since the pairs were dealt; where nothing was dealt, the role says who may answer.
     """
-    role = ROLE_IN[round_]
+    role = round_.role
     known = {one.name: one.id for one in people.people(tx, role if _is_undealt(tx, round_) else None)}
     person = given.rows["person"]
     unknown = (~person.isin(known) & (person != "")).to_numpy()
@@ -175,12 +175,12 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
 
 
 def _is_undealt(tx: Tx, round_: Round) -> bool:
-    return round_ is Round.LABEL and not has_own(tx, Assign)
+    return round_.counts and not has_own(tx, Assign)
 
 
 def _check_kind(tx: Tx, given: Incoming, *, blind: bool) -> None:
     """Add a finding where a pair was dealt blind and the file has verdicts, or the other way round."""
-    dealt = work.assignments(tx, Round.VALIDATE).set_index("id")["blind"]
+    dealt = work.assignments(tx, rounds.checking(tx)).set_index("id")["blind"]
     rows = given.rows
     other = (rows["assignment_id"].map(dealt) == (not blind)).to_numpy()
     was, column = ("with its label in sight", VERDICT) if blind else ("blind", OWN)
@@ -190,12 +190,12 @@ def _check_kind(tx: Tx, given: Incoming, *, blind: bool) -> None:
 
 def _add_undealt(tx: Tx, rows: pd.DataFrame) -> None:
     own = rows[["cell_id", "person_id"]].drop_duplicates()
-    there = work.assignments(tx, Round.LABEL).set_index(["cell_id", "person_id"]).index
+    there = work.assignments(tx, rounds.counting(tx)).set_index(["cell_id", "person_id"]).index
     own = own[~own.set_index(["cell_id", "person_id"]).index.isin(there)].assign(status=Status.OPEN.value)
-    last = own["person_id"].map(work.last_positions(tx, Round.LABEL, own["person_id"].tolist()))
+    last = own["person_id"].map(work.last_positions(tx, rounds.counting(tx), own["person_id"].tolist()))
     last = last.fillna(0).astype("int64")
     own["position"] = last + own.groupby("person_id").cumcount() + 1
-    work.add_assignments(tx, own, Round.LABEL)
+    work.add_assignments(tx, own, rounds.counting(tx))
 
 
 def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> None:
@@ -220,7 +220,7 @@ def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: boo
         made = (f"{one} has answered pair {at} {said}; {SUPERSEDE}" for one, at in pairs)
         given.complain(made_up & ~given.faulty, made, cause=f"these pairs have been answered {said}; {SUPERSEDE}")
     new = ~answered | other | (answered & (was_simulated != is_simulated))
-    if supersede and round_ is Round.VALIDATE:  # the same word about a label that has changed is a new verdict
+    if supersede and round_.checks:  # the same word about a label that has changed is a new verdict
         about_the_label_now = rows["assignment_id"].isin(decisions.current_verdicts(tx)["assignment_id"])
         new |= (~about_the_label_now & (rows["code"] != NO_CODE)).to_numpy()
     given.rows = rows.assign(is_new=new)
@@ -285,7 +285,7 @@ def export_labels(grid: OnGrid) -> pd.DataFrame:
     """
     with grid.store.read() as tx:
         names = {choice.code: choice.name for choice in scheme_of(tx)}
-        answers = decisions.all_answers(tx, Round.LABEL)
+        answers = decisions.all_answers(tx, rounds.counting(tx))
         sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
     label = answers["code"].astype("Int64").map(names).astype(object)
     answers["label"] = label.where(answers["skipped"] == 0, SKIP)

@@ -10,10 +10,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.files.corpus import CN
-from fcpair.records import Person, Round, Rule
+from fcpair.records import Person, Rule
 from fcpair.steps import overview, pulse, settle, tally
 from fcpair.steps.ground import OnGrid, scheme_of
-from fcpair.store import Tx, docket, people, slots, texts, watch, work
+from fcpair.store import Tx, docket, people, rounds, slots, texts, watch, work
 
 if TYPE_CHECKING:
     from fcpair.report.data import ReportData
@@ -134,12 +134,13 @@ class Monitor:
         acts = self._all_acts()
         with self._grid.store.read() as tx:
             given = _given(tx)
-            vacant = {round_: len(slots.vacant(tx, round_)) for round_ in Round}
+            asked = rounds.counting(tx), rounds.checking(tx)
+            vacant = [len(slots.vacant(tx, one)) for one in asked]
             pairs, decided = tally.pair_counts(tx), tally.decided_by(tx)
             again, not_due = len(settle.overtaken(tx)), docket.verdicts_not_due(tx)
         label, validate = (
-            pulse.answering(round_, acts.everybody, given[round_], acts.answers, vacant[round_], clock)
-            for round_ in (Round.LABEL, Round.VALIDATE)
+            pulse.answering(one, acts.everybody, given.get(one.name, {}), acts.answers, n, clock)
+            for one, n in zip(asked, vacant, strict=True)
         )
         adjudicate = pulse.adjudicating(acts.everybody, acts.decisions, decided, pairs, again, clock)
         return label, adjudicate, replace(validate, not_due=not_due)
@@ -189,10 +190,10 @@ def _read_acts(tx: Tx) -> _Acts:
 def _given(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
     """How many assignments there are: by round, person and status."""
     counts = work.counts(tx)
-    given: dict[str, dict[int, dict[str, int]]] = {round_.value: {} for round_ in Round}
+    given: dict[str, dict[int, dict[str, int]]] = {}
     columns = (counts[name].tolist() for name in ("round", "person_id", "status", "n"))
     for round_, person_id, status, n in zip(*columns, strict=True):
-        given[round_].setdefault(person_id, {})[status] = n
+        given.setdefault(round_, {}).setdefault(person_id, {})[status] = n
     return given
 
 

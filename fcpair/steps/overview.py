@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from fcpair.records import Origin, Role, Round, RunRecord, Status
+from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.steps import adjudicate, settle, tally, validate
 from fcpair.steps.allowance import soon
 from fcpair.steps.ground import OnStudy
-from fcpair.store import Tx, decisions, docket, people, progress, runs, slots, work
+from fcpair.store import Tx, decisions, docket, people, progress, rounds, runs, slots, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,14 +31,8 @@ def status(study: OnStudy) -> dict[str, Any]:
         built = progress.built(tx)
         counts = work.counts(tx)
         origins = decisions.origins(tx)
-        rounds = {
-            round_.value: {
-                one.value: int(counts["n"][(counts["round"] == round_.value) & (counts["status"] == one.value)].sum())
-                for one in Status
-            }
-            | {"vacant": len(slots.vacant(tx, round_))}
-            for round_ in Round
-        }
+        by_round = {one.name: _in_round(tx, one, counts) for one in rounds.rounds(tx)}
+        label, check = rounds.counting(tx), rounds.checking(tx)
         adjudications = _adjudications(tx)
         lost, dealable = validate.lost(tx)
         not_due = docket.verdicts_not_due(tx)
@@ -47,7 +41,7 @@ def status(study: OnStudy) -> dict[str, Any]:
             "stages": built,
             "overlap": {str(n): pairs for n, pairs in work.labels_per_pair(tx).items()},
             "people": _people(tx),
-            "rounds": rounds,
+            "rounds": by_round,
             "adjudications": adjudications,
             "pairs": asdict(tally.pair_counts(tx)),
             "lost_verdicts": len(lost),
@@ -57,10 +51,16 @@ def status(study: OnStudy) -> dict[str, Any]:
             "notes": [
                 *_look_again(adjudications["second_look"], len(lost)),
                 *_not_due(not_due),
-                *_late(tx, counts, rounds[Round.LABEL.value]["open"]),
+                *_late(tx, counts, label),
                 *_ahead(tx),
             ],
-            "next": _next(built, rounds, adjudications, validate.proposal(tx, len(dealable)) if dealable else None),
+            "next": _next(
+                built,
+                by_round[label.name],
+                by_round.get(check.name, {}),
+                adjudications,
+                validate.proposal(tx, len(dealable)) if dealable else None,
+            ),
         }
 
 
@@ -116,11 +116,19 @@ def _not_due(n: int) -> list[str]:
 _MANY_NOT_DUE = "{:,} open verdicts wait until all labels of their pairs are in"
 
 
-def _late(tx: Tx, counts: pd.DataFrame, n_open: int) -> list[str]:
+def _in_round(tx: Tx, round_: Round, counts: pd.DataFrame) -> dict[str, int]:
+    """How many assignments of a round have each status, and how many slots are `vacant`."""
+    own = counts[counts["round"] == round_.name]
+    given = {one.value: int(own["n"][own["status"] == one.value].sum()) for one in Status}
+    return given | {"vacant": len(slots.vacant(tx, round_))}
+
+
+def _late(tx: Tx, counts: pd.DataFrame, label: Round) -> list[str]:
     """Who joined after the pairs were dealt and has got none, while there are open ones."""
-    given = set(counts["person_id"][counts["round"] == Round.LABEL.value])
-    late = [one.name for one in people.people(tx, Role.ANNOTATOR, active=True) if one.id not in given]
-    if not (late and n_open):
+    own = counts[counts["round"] == label.name]
+    given = set(own["person_id"])
+    late = [one.name for one in people.people(tx, label.role, active=True) if one.id not in given]
+    if not late or not (own["status"] == Status.OPEN.value).any():
         return []
     return [f"{', '.join(late)} joined after the deal and got no pairs; `fcpair assign --more` gives an even share"]
 
@@ -146,9 +154,12 @@ def _adjudications(tx: Tx) -> dict[str, int]:
 
 
 def _next(
-    built: dict[str, int], rounds: dict[str, dict[str, int]], adjudications: dict[str, int], again: str | None
+    built: dict[str, int],
+    labels: dict[str, int],
+    verdicts: dict[str, int],
+    adjudications: dict[str, int],
+    again: str | None,
 ) -> str:
-    labels, verdicts = rounds[Round.LABEL.value], rounds[Round.VALIDATE.value]
     waiting = adjudications["waiting"]
     missing = [stage for stage in ("import", "select", "retrieve", "pair") if not built[stage]]
     steps = (

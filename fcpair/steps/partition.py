@@ -15,7 +15,7 @@ from fcpair.files.published import need_published_scheme, published_columns
 from fcpair.files.tabular import check_suffix, replacing, write_table
 from fcpair.files.tier import tier_table
 from fcpair.params import Partition
-from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Tier, TierCheck
+from fcpair.records import Explanation, Origin, Rule, RunRecord, Tier, TierCheck
 from fcpair.stages.adjudicate import tally
 from fcpair.stages.partition import Evidence, TierRule, as_tier, grade, passes, reasons, tables, tier_rules
 from fcpair.stages.question import NO_CODE, SKIP, Closed
@@ -23,7 +23,7 @@ from fcpair.stages.question.labels import VERDICT
 from fcpair.stages.validate import combine
 from fcpair.steps import settle
 from fcpair.steps.ground import OnGrid, need_labels, note, note_run, own, scheme_of, texts_of
-from fcpair.store import Tx, cells, decisions, runs, sides
+from fcpair.store import Tx, cells, decisions, rounds, runs, sides
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -205,7 +205,7 @@ def explain(grid: OnGrid, cell_id: int, options: Partition | None = None) -> Exp
             hs["meta"],
             cn["meta"],
             _rows(sides.neighbours_of(tx, cn["text_id"])),
-            _named(_rows(decisions.history(tx, cell_id)), question),
+            _named(_rows(decisions.history(tx, cell_id)), question, rounds.checking(tx).name),
             _outcomes(_rows(history), question),
             best.label if best else None,
             checks,
@@ -238,11 +238,13 @@ def _outcomes(rows: tuple[dict[str, Any], ...], question: Closed) -> tuple[dict[
     return tuple({**row, "answer": row["answer"] or none.get(row["rule"], "discarded")} for row in named)
 
 
-def _named(rows: tuple[dict[str, Any], ...], question: Closed) -> tuple[dict[str, Any], ...]:
-    """Rows with the names of their codes: a verdict's, a label's, `skip`, `withdrawn`, or none."""
+def _named(rows: tuple[dict[str, Any], ...], question: Closed, check: str = "") -> tuple[dict[str, Any], ...]:
+    """Rows with the names of their codes: a verdict's in the round that checks, a label's, `skip`, `withdrawn`, or
+    none.
+    """
     named = []
     for row in rows:
-        names = VERDICT if row.get("round") == Round.VALIDATE.value else question
+        names = VERDICT if row.get("round", None) == check else question
         code = row.pop("code")
         answer = None if code is None else names[int(code)].name
         if row.pop("skipped", False):

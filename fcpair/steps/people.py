@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import apart
-from fcpair.records import Person, Role, Round, RunRecord, Status
+from fcpair.records import Person, Role, RunRecord, Status
 from fcpair.steps.ground import OnStudy, note_run
 from fcpair.steps.handover import refill
-from fcpair.store import Tx, decisions, people, work
+from fcpair.store import Tx, decisions, people, rounds, work
 
 SEE_LABELS = (Role.ADJUDICATOR, Role.LEAD)
 LONGEST_NAME = 60  # a sheet is named for its person, and a file name holds 255 bytes
@@ -96,7 +96,7 @@ def change_role(study: OnStudy, name: str, role: Role) -> RunRecord:
     """
     with study.store.write() as tx:
         person = find(tx, name)
-        if person.role in SEE_LABELS and role is Role.ANNOTATOR and decisions.n_judgements(tx, Round.LABEL):
+        if person.role in SEE_LABELS and role is Role.ANNOTATOR and decisions.n_judgements(tx, rounds.counting(tx)):
             raise StageError(
                 f"`{name}` is {person.role} and may have seen labels, so cannot give any; add somebody else with "
                 f"`{_how_to_add(role)}`"

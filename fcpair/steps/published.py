@@ -27,7 +27,7 @@ from fcpair.steps.import_ import add_side
 from fcpair.steps.label import locate, save_answers
 from fcpair.steps.settle import settle
 from fcpair.steps.validate import with_decisions
-from fcpair.store import Tx, cells, decisions, people, progress, runs, settings, sides, work
+from fcpair.store import Tx, cells, decisions, people, progress, rounds, runs, settings, sides, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +96,7 @@ def _add_labels(tx: Tx, published: Published, number: dict[int, int], run_id: in
         cell_id=published.labels["pair"].map(number), person_id=published.labels["person"].map(ids)
     )
     simulated = published.pairs.set_index("pair")[SIMULATED]
-    _record(tx, labels.assign(simulated=labels["pair"].map(simulated)), Round.LABEL, run_id)
+    _record(tx, labels.assign(simulated=labels["pair"].map(simulated)), rounds.counting(tx), run_id)
     return len(labels)
 
 
@@ -108,7 +108,7 @@ def _add_decisions(tx: Tx, pairs: pd.DataFrame) -> None:
 def _add_verdicts(tx: Tx, pairs: pd.DataFrame, run_id: int) -> int:
     validator = people.add_people(tx, [VALIDATOR], Role.VALIDATOR)[0]
     verdicts = pairs[["cell_id", SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
-    _record(tx, with_decisions(tx, verdicts, blind=False), Round.VALIDATE, run_id)
+    _record(tx, with_decisions(tx, verdicts, blind=False), rounds.checking(tx), run_id)
     return len(verdicts)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from fcpair.records import ROLE_IN, Origin, Person, Role, Round, Rule, Status
+from fcpair.records import Origin, Person, Role, Round, Rule, Status
 from fcpair.stages.effort import Exposure, exposure, least_s, n_words, start_of_day, too_fast
 from fcpair.stages.pace import Outlook, end_at, last_end, longest_left, outlook, per_day
 from fcpair.steps.tally import PairCounts
@@ -126,15 +126,15 @@ def answering(
     acts: dict[int, _Acts] = {}
     seen: set[int] = set()
     for one in answers:
-        if one.round == round_ and one.origin == Origin.ONLINE:
+        if one.round == round_.name and one.origin == Origin.ONLINE:
             acts.setdefault(one.person_id, _Acts()).add(
                 one.at, new=one.assignment_id not in seen, to_stage=not one.skipped
             )
             seen.add(one.assignment_id)
-    there = [one for one in everybody if one.role is ROLE_IN[round_] or one.id in given]
+    there = [one for one in everybody if one.role is round_.role or one.id in given]
     people = tuple(_pulse(one, given.get(one.id, {}), acts.get(one.id, _Acts()), clock) for one in there)
     done, n_open = sum(one.done for one in people), sum(one.open for one in people)
-    return _stage(round_.value, (done, n_open, vacant), people, acts, clock)
+    return _stage(round_.name, (done, n_open, vacant), people, acts, clock)
 
 
 def adjudicating(

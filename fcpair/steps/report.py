@@ -26,7 +26,7 @@ from fcpair.steps import adjudicate, tally
 from fcpair.steps.ground import OnStudy, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import tiers_of
-from fcpair.store import Tx, cells, decisions, people, progress, runs, sides, watch, work
+from fcpair.store import Tx, cells, decisions, people, progress, rounds, runs, sides, watch, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,8 +88,8 @@ def gather(study: OnStudy, partition: Partition | None = None, agreement: Agree 
             tiers=_tier_figures(tx, rules) if len(labels) else None,
             releases=tuple(runs.releases(tx)),
             evaluation=_evaluation(tx, log),
-            annotators=_people(tx, Role.ANNOTATOR, Round.LABEL, question, given),
-            validators=_people(tx, Role.VALIDATOR, Round.VALIDATE, VERDICT, given),
+            annotators=_people(tx, Role.ANNOTATOR, rounds.counting(tx), question, given),
+            validators=_people(tx, Role.VALIDATOR, rounds.checking(tx), VERDICT, given),
         )
 
 
@@ -101,10 +101,10 @@ def _stages(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, given: pd.Data
     built = progress.built(tx)
     n_releases = len(runs.releases(tx))
     stages = [_building(name, n, taken_over=bool(built["pair"])) for name, n in built.items()]
-    dealt = _in_round(given, Round.VALIDATE)
+    dealt = _in_round(given, rounds.checking(tx))
     return (
         *stages,
-        _answering("label", _in_round(given, Round.LABEL), "label", "fcpair labels import FILE"),
+        _answering("label", _in_round(given, rounds.counting(tx)), "label", "fcpair labels import FILE"),
         Stage("agree", bool(len(labels)), f"on {counted(len(labels), 'label')}", "fcpair labels import FILE"),
         Stage("adjudicate", bool(len(standing)), counted(len(standing), "standing decision"), "fcpair adjudicate"),
         Stage("validate assign", bool(dealt), counted(sum(dealt.values()), "assignment"), "fcpair validate assign"),
@@ -121,7 +121,7 @@ def _building(name: str, n: int, *, taken_over: bool) -> Stage:
 
 def _in_round(given: pd.DataFrame, round_: Round) -> dict[str, int]:
     """How many assignments of a round have each status."""
-    sums = given[given["round"] == round_.value].groupby("status")["n"].sum()
+    sums = given[given["round"] == round_.name].groupby("status")["n"].sum()
     return dict(zip(sums.index.tolist(), sums.tolist(), strict=True))
 
 
@@ -227,7 +227,7 @@ def _is_release(run: RunRecord) -> bool:
 def _people(tx: Tx, role: Role, round_: Round, question: Closed, given: pd.DataFrame) -> tuple[PersonFigures, ...]:
     """Everybody in a role, and whoever else has had work in its round."""
     answers = decisions.all_answers(tx, round_)
-    given = given[given["round"] == round_.value]
+    given = given[given["round"] == round_.name]
     there = [one for one in people.people(tx) if one.role is role or (given["person_id"] == one.id).any()]
     return tuple(_person(one, answers[answers["person_id"] == one.id], question, given) for one in there)
 

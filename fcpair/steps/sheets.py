@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.sheets import Blank, Form, write_sheet
-from fcpair.records import ROLE_IN, Round, Status
+from fcpair.records import Status
 from fcpair.stages.question.labels import VERDICT, answer_words
 from fcpair.steps import access, eligible
 from fcpair.steps.ground import OnGrid, scheme_of
-from fcpair.store import work
+from fcpair.store import rounds, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ from fcpair.store import Tx, people, runs
 if TYPE_CHECKING:
     import pandas as pd
 
-FILLED_IN = {Round.LABEL: ("label",), Round.VALIDATE: ("verdict", "own_label")}
+FILLED_IN = {False: ("label",), True: ("verdict", "own_label")}  # of a round that checks, or does not
 NOTE = "note"
 
 
@@ -36,13 +36,13 @@ def to_fill_in(tx: Tx, column: str, words: Sequence[str]) -> Blank:
     return Blank(column, words, facts["guidelines"], (facts["hs_name"], facts["cn_name"]))
 
 
-def why_kept(path: Path, round_: Round) -> Kept | None:
+def why_kept(path: Path, *, checks: bool) -> Kept | None:
     """Why a file is not to be overwritten by a sheet of a round; None for a sheet into which nobody has written."""
     try:
         rows = read_table(path)
     except InputError:
         return Kept.UNREADABLE
-    answers = [name for name in FILLED_IN[round_] if name in rows.columns]
+    answers = [name for name in FILLED_IN[checks] if name in rows.columns]
     if not answers:
         return Kept.OTHER
     if _is_filled_in(rows[answers]):
@@ -54,13 +54,16 @@ def _is_filled_in(columns: pd.DataFrame) -> bool:
     return bool(columns.apply(lambda column: column.str.strip() != "").to_numpy().any())
 
 
-def old_sheets(grid: OnGrid, folder: str | Path, round_: Round = Round.LABEL) -> list[OldSheet]:
-    """The sheets in a folder that are kept as they are, or are of somebody who left, by name."""
+def old_sheets(grid: OnGrid, folder: str | Path, *, checks: bool = False) -> list[OldSheet]:
+    """The sheets in a folder that are kept as they are, or are of somebody who left, by name.
+
+    They are those of validators where the round `checks`.
+    """
     folder = Path(folder)
     with grid.store.read() as tx:
         everybody = {one.name: one for one in people.people(tx)}
-        counts = work.counts(tx)
-    given = counts[counts["round"] == round_.value]
+        counts, of = work.counts(tx), rounds.checking(tx) if checks else rounds.counting(tx)
+    given = counts[counts["round"] == of.name]
 
     def found() -> Iterator[OldSheet]:
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -71,7 +74,7 @@ def old_sheets(grid: OnGrid, folder: str | Path, round_: Round = Round.LABEL) ->
             n = dict(zip(own["status"].tolist(), own["n"].tolist(), strict=True))
             open_ = n.get(Status.OPEN.value, 0)
             left = one.retired or (not open_ and Status.WITHDRAWN.value in n)
-            yield OldSheet(path, one.name, why_kept(path, round_), open_, left)
+            yield OldSheet(path, one.name, why_kept(path, checks=checks), open_, left)
 
     return [sheet for sheet in found() if sheet.kept or sheet.left]
 
@@ -87,11 +90,11 @@ def write_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[s
     access.Access(grid).spare()
     with grid.store.read() as tx:
         blank = to_fill_in(tx, "label", answer_words(scheme_of(tx)))
-        rows = work.open_work(tx, Round.LABEL).rename(columns={"cell_id": "pair"})
+        rows = work.open_work(tx, rounds.counting(tx)).rename(columns={"cell_id": "pair"})
         assigned = not work.counts(tx).empty
     if rows.empty:
         raise StageError("no label is open" if assigned else "no pairs have been dealt; run `fcpair assign`")
-    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], Round.LABEL, folder, form, blank)
+    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, form, blank)
 
 
 def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[str, int]:
@@ -105,9 +108,9 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
 
     access.Access(grid).spare()
     with grid.store.read() as tx:
-        rows = work.open_work(tx, Round.VALIDATE).rename(columns={"cell_id": "pair", "annotator": "validator"})
+        rows = work.open_work(tx, rounds.checking(tx)).rename(columns={"cell_id": "pair", "annotator": "validator"})
         if rows.empty:
-            dealt = not work.assignments(tx, Round.VALIDATE).empty
+            dealt = not work.assignments(tx, rounds.checking(tx)).empty
             raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * dealt}` deals pairs")
         rows = rows[~rows["pair"].isin(eligible.not_due_to_check(tx, rows["pair"].tolist()))]
         if rows.empty:
@@ -123,16 +126,17 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
             rows["label"] = rows["pair"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
         blank = to_fill_in(tx, answer, answer_words(question))
-    return _write_by_person(sheets, Round.VALIDATE, folder, form, blank)
+    return _write_by_person(sheets, folder, form, blank)
 
 
-def _write_by_person(rows: pd.DataFrame, round_: Round, folder: str | Path, form: Form, blank: Blank) -> dict[str, int]:
+def _write_by_person(rows: pd.DataFrame, folder: str | Path, form: Form, blank: Blank) -> dict[str, int]:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
-    for name, shard in rows.groupby(ROLE_IN[round_].value, sort=False):
+    checks = "validator" in rows.columns
+    for name, shard in rows.groupby("validator" if checks else "annotator", sort=False):
         path = folder / f"{name}.{form}"
-        if not (path.exists() and why_kept(path, round_)):
+        if not (path.exists() and why_kept(path, checks=checks)):
             write_sheet(shard, path, blank)
             written[str(name)] = len(shard)
     return written

@@ -16,7 +16,7 @@ from fcpair.stages.question.labels import label_words
 from fcpair.steps import handover, settle, validate
 from fcpair.steps.ground import OnGrid, begin_run, scheme_of
 from fcpair.steps.label import save_answers
-from fcpair.store import Tx, cells, decisions, people, runs, settings, work
+from fcpair.store import Tx, cells, decisions, people, rounds, runs, settings, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
             )
         question = scheme_of(tx)
         habits = _habits(options, question)
-        open_rounds = [round_ for round_ in Round if not work.open_work(tx, round_).empty]
+        open_rounds = [round_ for round_ in rounds.rounds(tx) if not work.open_work(tx, round_).empty]
         if not open_rounds:
             raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
         round_ = open_rounds[0]
@@ -46,9 +46,9 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
         drawn = {"seed": options.seed, "positive": options.positive, **settings.of_stage(tx, TRUTH)}
         settings.put(tx, TRUTH, drawn, run_id)
         counts = _simulate_round(tx, round_, question, habits, options.seed, _truths(tx, question, **drawn), run_id)
-        if round_ is Round.LABEL:
+        if round_.counts:
             counts |= settle.settle(tx, work.assignments(tx, round_)["cell_id"].unique().tolist())
-        return runs.end_run(tx, run_id, {"round": round_.value, **counts})
+        return runs.end_run(tx, run_id, {"round": round_.name, **counts})
 
 
 def by_people(tx: Tx) -> int:
@@ -84,9 +84,9 @@ def _simulate_round(
         turn_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1)[0])
         asked = open_.rename(columns={"id": "assignment_id"}).assign(note="")
         given = asked[["assignment_id", "cell_id", "person_id", "note"]]
-        look = simulation.answers if round_ is Round.LABEL else simulation.second_looks
+        look = simulation.answers if round_.counts else simulation.second_looks
         given["code"] = look(np.asarray(true[given["cell_id"]], np.int64), question, habits, turn_seed)
-        if round_ is Round.VALIDATE:
+        if round_.checks:
             given = validate.with_decisions(tx, given, blind=True)
             given["own_code"] = given["own_code"].where(asked["blind"])
         given["seconds"] = simulation.seconds(len(given), turn_seed)

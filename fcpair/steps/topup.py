@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.params import Assign
-from fcpair.records import BY_HAND, Role, Round, RunRecord, Status
+from fcpair.records import BY_HAND, Role, RunRecord, Status
 from fcpair.steps import handover
 from fcpair.steps.ground import OnGrid, check_unmoved, keep, note_run
 from fcpair.steps.handover import Handover
@@ -78,7 +78,7 @@ def deal_more(grid: OnGrid, options: Assign) -> RunRecord:
 
 
 def _load(tx: Tx, options: Assign) -> tuple[_Dealt, Handover]:
-    if work.dealt(tx, Round.LABEL).empty:
+    if work.dealt(tx, rounds.counting(tx)).empty:
         raise StageError("nothing has been dealt yet; `fcpair assign` deals the pairs")
     annotators = _annotators(tx, options.annotators)
     refilled = handover.foresee(tx, options.seed)
@@ -141,7 +141,7 @@ def _dealt(tx: Tx, annotators: list[Heir], refilled: list[dict[str, Any]]) -> _D
     What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
     """
     pairs, ids = cells.cells(tx), np.array([one.id for one in annotators])
-    first, given = work.dealt(tx, Round.LABEL), _given(tx, ids, refilled)
+    first, given = work.dealt(tx, rounds.counting(tx)), _given(tx, ids, refilled)
     row, holder = np.searchsorted(pairs["cell_id"], given["cell_id"]), np.searchsorted(ids, given["person_id"])
     crew = np.zeros((len(pairs), len(ids)), np.bool_)
     crew[row, holder] = True
@@ -167,8 +167,8 @@ def _given(tx: Tx, ids: NDArray[np.int64], refilled: list[dict[str, Any]]) -> pd
     """What these people have done or open, with what they are about to take over."""
     import pandas as pd
 
-    there = work.assignments(tx, Round.LABEL)[["id", "cell_id", "person_id", "position", "status"]]
-    label = rounds.ids(tx, Round.LABEL)[False]
+    there = work.assignments(tx, rounds.counting(tx))[["id", "cell_id", "person_id", "position", "status"]]
+    label = rounds.counting(tx).id
     found = [
         {**row, "id": -row["replaces"], "status": Status.OPEN.value} for row in refilled if row["round_id"] == label
     ]
@@ -226,6 +226,6 @@ def _give(tx: Tx, given: pd.DataFrame) -> None:
     refilled = slots.successors(tx, [-one for one in replaced if one < 0])
     given["replaces"] = given["replaces"].replace({-slot: one for slot, one in refilled.items()})
     work.set_status(tx, given["replaces"].dropna().tolist(), [Status.WITHDRAWN.value] * len(replaced))
-    last = work.last_positions(tx, Round.LABEL, given["person_id"].unique().tolist())
+    last = work.last_positions(tx, rounds.counting(tx), given["person_id"].unique().tolist())
     given["position"] += given["person_id"].map(last).fillna(0).astype("int64")
-    work.add_assignments(tx, given, Round.LABEL)
+    work.add_assignments(tx, given, rounds.counting(tx))

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from fcpair.errors import StageError
 from fcpair.params import Validate, as_params
-from fcpair.records import Person, Role, Round, RunRecord, Status
+from fcpair.records import Person, Role, RunRecord, Status
 from fcpair.stages.question import NO_CODE
 from fcpair.stages.question.labels import VERDICT, label_words
 from fcpair.stages.validate import blind_verdict, draw_pairs
 from fcpair.steps import eligible, handover
 from fcpair.steps.ground import OnGrid, keep, note_run, own, scheme_of
 from fcpair.steps.people import active
-from fcpair.store import Tx, decisions, people, slots, topics, work
+from fcpair.store import Tx, decisions, people, rounds, slots, topics, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,13 +42,13 @@ def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, mo
         was_blind = is_blind(tx)
         if not more:
             _make_way(tx, redo=redo)
-        elif options.blind is not was_blind and not work.open_work(tx, Round.VALIDATE).empty:
+        elif options.blind is not was_blind and not work.open_work(tx, rounds.checking(tx)).empty:
             under_way, asked = (_KIND[blind] for blind in (was_blind, options.blind))
             raise StageError(f"verdicts are open in a round that is {under_way}; none can be added that is {asked}")
         labelled, n_not_due = _to_be_validated(tx)
         validators = active(tx, Role.VALIDATOR, options.validators)
         pairs = draw_pairs(labelled, options.pairs, options.seed, first=decisions.lost_verdicts(tx))
-        heirs = slots.heirs(tx, Role.VALIDATOR, Round.VALIDATE)
+        heirs = slots.heirs(tx, Role.VALIDATOR, rounds.checking(tx))
         who = share_out(handover.barred(tx, pairs, heirs), handover.loads(heirs), options.seed)
         again = _ask_again(tx, pairs[who < 0] if more else pairs[:0], validators, blind=options.blind)
         if n := int(((who < 0) & ~np.isin(pairs, again["cell_id"])).sum()):
@@ -60,9 +60,9 @@ def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, mo
         rows = pd.DataFrame({"cell_id": pairs, "status": Status.OPEN.value, "blind": options.blind})
         ids = [one.id for one in validators]
         rows["person_id"] = np.array(ids)[who]
-        last = rows["person_id"].map(work.last_positions(tx, Round.VALIDATE, ids)).fillna(0).astype("int64")
+        last = rows["person_id"].map(work.last_positions(tx, rounds.checking(tx), ids)).fillna(0).astype("int64")
         rows["position"] = last + shard_order(who, pairs, options.seed, "random")
-        work.add_assignments(tx, rows, Round.VALIDATE)
+        work.add_assignments(tx, rows, rounds.checking(tx))
         loads = pd.concat([rows["person_id"], again["person_id"]]).value_counts().reindex(ids, fill_value=0)
         counts = {
             "validators": len(validators),
@@ -87,7 +87,7 @@ def _to_be_validated(tx: Tx) -> tuple[NDArray[np.int64], int]:
     labelled = standing[standing["code"].notna()]["cell_id"].to_numpy()
     if not len(labelled):
         raise StageError("no pair has an adjudicated label; run `fcpair adjudicate` first")
-    dealt = work.assignments(tx, Round.VALIDATE)
+    dealt = work.assignments(tx, rounds.checking(tx))
     open_ = dealt["cell_id"][dealt["status"] == Status.OPEN.value]
     left = np.setdiff1d(labelled, np.union1d(decisions.current_verdicts(tx)["cell_id"], open_))
     due = np.setdiff1d(left, np.fromiter(eligible.not_due_to_check(tx, left.tolist()), np.int64))
@@ -106,7 +106,7 @@ def _ask_again(tx: Tx, pairs: NDArray[np.int64], validators: list[Person], *, bl
     as `cell_id` and `person_id`.
     """
     lost_ones = np.intersect1d(pairs, decisions.lost_verdicts(tx))
-    dealt = work.assignments(tx, Round.VALIDATE)
+    dealt = work.assignments(tx, rounds.checking(tx))
     dealt = dealt[dealt["cell_id"].isin(lost_ones) & (dealt["status"] == Status.DONE.value)]
     spared = people.opt_outs(tx)
     for one in validators:
@@ -128,7 +128,7 @@ def lost(tx: Tx) -> tuple[list[int], list[int]]:
     if not pairs:
         return [], []
     standing = decisions.current_adjudications(tx, "cell_id", "code").dropna()
-    dealt = work.assignments(tx, Round.VALIDATE)
+    dealt = work.assignments(tx, rounds.checking(tx))
     open_ = dealt["cell_id"][dealt["status"] == Status.OPEN.value]
     ready = set(standing["cell_id"].tolist()) - set(open_.tolist()) - set(eligible.not_due_to_check(tx, pairs))
     return pairs, [pair for pair in pairs if pair in ready]
@@ -142,10 +142,10 @@ def proposal(tx: Tx, n: int) -> str:
 
 
 def _make_way(tx: Tx, *, redo: bool) -> None:
-    there = work.assignments(tx, Round.VALIDATE)
+    there = work.assignments(tx, rounds.checking(tx))
     if there.empty:
         return
-    if n := decisions.n_judgements(tx, Round.VALIDATE):
+    if n := decisions.n_judgements(tx, rounds.checking(tx)):
         raise StageError(
             f"the validation round has been dealt and {n:,} verdicts given, which are never discarded; "
             "`fcpair validate assign --more` deals pairs that have no verdict yet"
@@ -155,7 +155,7 @@ def _make_way(tx: Tx, *, redo: bool) -> None:
             f"the validation round has been dealt; `--redo` would discard {len(there):,} assignments, and `fcpair "
             "validate assign --more` adds pairs"
         )
-    work.clear_assignments(tx, Round.VALIDATE)
+    work.clear_assignments(tx, rounds.checking(tx))
 
 
 def is_blind(tx: Tx) -> bool:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import StageError, UnknownIdError
 from fcpair.params import Simulate
-from fcpair.records import ROLE_IN, Round, RunRecord, Status
+from fcpair.records import Round, RunRecord, Status
 from fcpair.steps import access, handover, settle
 from fcpair.steps.ground import LARGEST_ID, OnGrid, begin_run
 from fcpair.steps.published import FORMAT
-from fcpair.store import Tx, decisions, people, runs, slots, work
+from fcpair.store import Tx, decisions, people, rounds, runs, slots, work
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COMMAND = {Round.LABEL: "labels", Round.VALIDATE: "validate"}
-ANSWERS = {Round.LABEL: "labels", Round.VALIDATE: "verdicts"}
+BY_CHECKS = {False: ("labels", "labels"), True: ("verdicts", "validate")}
+"""What is answered in a round that checks or does not, and the command for it."""
 
 
 def withdraw_labels(grid: OnGrid, run: int) -> RunRecord:
@@ -30,25 +30,26 @@ def withdraw_labels(grid: OnGrid, run: int) -> RunRecord:
         UnknownIdError: there is no such run.
         StageError: the run brought no such answers, an older fcpair did not note them, or they were withdrawn already.
     """
-    return _withdraw(grid, run, Round.LABEL)
+    return _withdraw(grid, run, checks=False)
 
 
 def withdraw_verdicts(grid: OnGrid, run: int) -> RunRecord:
     """Take the verdicts back that a run brought, as `withdraw_labels` does with labels."""
-    return _withdraw(grid, run, Round.VALIDATE)
+    return _withdraw(grid, run, checks=True)
 
 
-def _withdraw(grid: OnGrid, run_id: int, round_: Round) -> RunRecord:
+def _withdraw(grid: OnGrid, run_id: int, *, checks: bool) -> RunRecord:
     with grid.store.write() as tx:
+        round_ = rounds.checking(tx) if checks else rounds.counting(tx)
         brought = _brought(tx, run_id, round_)
         current = brought[brought["current"]]
-        withdrawal = begin_run(tx, f"{round_.value} withdraw", {"run": run_id})
+        withdrawal = begin_run(tx, f"{round_.name} withdraw", {"run": run_id})
         decisions.withdraw(tx, current["id"].tolist(), withdrawal)
         _reopen(tx, current, round_)
         skips = int(current["skipped"].sum())
         counts: dict[str, Any] = {"answers": len(current) - skips, "skips": skips}
         counts |= {"superseded_since": len(brought) - len(current), **handover.refill(tx, seed=0)}
-        if round_ is Round.LABEL:
+        if round_.counts:
             counts |= settle.settle(tx, current["cell_id"].unique().tolist())
         return runs.end_run(tx, withdrawal, counts)
 
@@ -61,17 +62,16 @@ def _brought(tx: Tx, run_id: int, round_: Round) -> pd.DataFrame:
     what = f"run {run_id} ({run.stage})"
     if run.params.get("format") == FORMAT:
         raise StageError(f"{what} took a published study over with its decisions; `fcpair init` makes a study anew")
-    if run.stage not in {Simulate.stage, *(f"{one.value} import" for one in Round)}:
+    if run.stage not in {Simulate.stage, *(f"{one.name} import" for one in rounds.rounds(tx))}:
         raise StageError(f"{what} brought no answers; `fcpair log` lists the runs")
     brought = decisions.brought_by(tx, run_id)
     if brought.empty:
         raise StageError(_why_none(what, run))
-    there = brought[brought["round"] == round_.value]
+    there = brought[brought["round"] == round_.name]
     if there.empty:
-        other = next(one for one in Round if one is not round_)
+        (answers, _), (others, command) = BY_CHECKS[bool(round_.checks)], BY_CHECKS[not round_.checks]
         raise StageError(
-            f"{what} brought no {ANSWERS[round_]} but {ANSWERS[other]}; `fcpair {COMMAND[other]} withdraw {run_id}` "
-            "takes them back"
+            f"{what} brought no {answers} but {others}; `fcpair {command} withdraw {run_id}` takes them back"
         )
     if there["withdrawn"].any():
         raise StageError(f"{what} has been withdrawn already")
@@ -94,7 +94,7 @@ def _reopen(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
 
     The latest first: a slot that was passed on and on goes back to whoever had it at first.
     """
-    able = {one.id for one in people.people(tx, ROLE_IN[round_], active=True)}
+    able = {one.id for one in people.people(tx, round_.role, active=True)}
     latest = answers.iloc[::-1]
     for assignment_id, person_id in zip(latest["assignment_id"].tolist(), latest["person_id"].tolist(), strict=True):
         is_theirs = person_id in able and slots.reclaim(tx, assignment_id)

@@ -51,7 +51,7 @@ def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
     return keys.map(known).to_series(index=judgements.index).astype("Int64")
 
 
-def _answers(tx: Tx, kind: Round, *columns: str) -> Select[tuple[int, ...]]:
+def _answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
     seen, decided = adjudication.alias("seen"), answer.alias("decided")
     agrees = case((answer.c.code == decided.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     available = {
@@ -62,12 +62,12 @@ def _answers(tx: Tx, kind: Round, *columns: str) -> Select[tuple[int, ...]]:
         "hs_id": cell.c.row_id,
         "cn_id": cell.c.column_id,
         "adjudication_id": judgement.c.adjudication_id,
-        "own_code": null() if kind is Round.LABEL else case((round_.c.blind, answer.c.code)),
+        "own_code": case((round_.c.blind, answer.c.code)) if of.checks else null(),
         "note": judgement.c.note,
         "seconds": judgement.c.seconds,
         "origin": judgement.c.origin,
         "at": judgement.c.at,
-        "code": answer.c.code if kind is Round.LABEL else case((round_.c.blind, agrees), else_=answer.c.code),
+        "code": case((round_.c.blind, agrees), else_=answer.c.code) if of.checks else answer.c.code,
         "skipped": judgement.c.skipped,
     }
     query = (
@@ -75,10 +75,10 @@ def _answers(tx: Tx, kind: Round, *columns: str) -> Select[tuple[int, ...]]:
         .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .outerjoin(answer, answer.c.id == judgement.c.answer_id)
-        .where(rounds.is_here(tx, kind), current.ANSWER)
+        .where(rounds.among(of), current.ANSWER)
         .order_by(current.BY_CELL, assignment.c.person_id)
     )
-    if {"code", "own_code"} & set(columns) and kind is Round.VALIDATE:
+    if {"code", "own_code"} & set(columns) and of.checks:
         query = query.outerjoin(round_, round_.c.id == answer.c.round_id)
         query = query.outerjoin(seen, seen.c.id == judgement.c.adjudication_id)
         query = query.outerjoin(decided, decided.c.id == seen.c.answer_id)
@@ -94,7 +94,7 @@ def current_labels(tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None)
 
     Columns as named: `cell_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `note`, `seconds`, `origin`, `at`.
     """
-    query = _answers(tx, Round.LABEL, *columns).where(~judgement.c.skipped)
+    query = _answers(tx, rounds.counting(tx), *columns).where(~judgement.c.skipped)
     if cell_ids is not None:
         query = query.where(assignment.c.cell_id.in_(dialect.listed(list(cell_ids))))
     return frame(tx, query)
@@ -105,7 +105,7 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
-    query = _answers(tx, Round.VALIDATE, *(columns or VERDICT)).join(adjudication, current.DECIDED)
+    query = _answers(tx, rounds.checking(tx), *(columns or VERDICT)).join(adjudication, current.DECIDED)
     return frame(tx, query.where(~judgement.c.skipped, is_about_the_label_now()))
 
 
@@ -131,28 +131,28 @@ def is_about_the_label_now() -> ColumnElement[bool]:
 def lost_verdicts(tx: Tx) -> list[int]:
     """The pairs all of whose verdicts are about a label that is not theirs any more, by number."""
     given: set[int] = set(
-        frame(tx, _answers(tx, Round.VALIDATE, "cell_id").where(~judgement.c.skipped))["cell_id"].tolist()
+        frame(tx, _answers(tx, rounds.checking(tx), "cell_id").where(~judgement.c.skipped))["cell_id"].tolist()
     )
     return sorted(given - set(current_verdicts(tx, "cell_id")["cell_id"].tolist()))
 
 
-def all_answers(tx: Tx, kind: Round, cell_id: int | None = None) -> pd.DataFrame:
+def all_answers(tx: Tx, of: Round, cell_id: int | None = None) -> pd.DataFrame:
     """Each person's current answer of a round, on one pair if asked, skips included.
 
     Columns: `cell_id`, `person_id`, `annotator`, `code` (missing: skipped), `skipped`, `seconds`, `note`, `origin`,
     `at`.
     """
     columns = ("cell_id", "person_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
-    query = _answers(tx, kind, *columns)
+    query = _answers(tx, of, *columns)
     return frame(tx, query if cell_id is None else query.where(assignment.c.cell_id == cell_id))
 
 
-def current_codes(tx: Tx, kind: Round) -> pd.DataFrame:
+def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
     """What is answered already in a round.
 
     Columns: `assignment_id`, `code` (missing: skipped), `own_code` (if blind), `origin`.
     """
-    return frame(tx, _answers(tx, kind, "assignment_id", "code", "own_code", "origin"))
+    return frame(tx, _answers(tx, of, "assignment_id", "code", "own_code", "origin"))
 
 
 def history(tx: Tx, cell_id: int) -> pd.DataFrame:
@@ -162,7 +162,7 @@ def history(tx: Tx, cell_id: int) -> pd.DataFrame:
     """
     query = (
         select(
-            rounds.KIND.label("round"),
+            rounds.NAME.label("round"),
             person.c.name.label("person"),
             case((rounds.was_blind(), blind_verdict()), else_=rounds.code_of(judgement)).label("code"),
             judgement.c.skipped,
@@ -182,12 +182,12 @@ def history(tx: Tx, cell_id: int) -> pd.DataFrame:
     return frame(tx, query).astype({"withdrawn": bool, "run": "Int64"})
 
 
-def n_judgements(tx: Tx, kind: Round | None = None) -> int:
+def n_judgements(tx: Tx, of: Round | None = None) -> int:
     """How many judgements there are, superseded ones included; of one round if asked."""
     query = select(func.count()).select_from(judgement)
-    if kind is not None:
+    if of is not None:
         query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
-        query = query.where(rounds.is_here(tx, kind))
+        query = query.where(rounds.among(of))
     return int(tx.execute(query).scalar_one())
 
 
@@ -214,7 +214,7 @@ def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
         select(
             judgement.c.id,
             judgement.c.assignment_id,
-            rounds.KIND.label("round"),
+            rounds.NAME.label("round"),
             assignment.c.cell_id,
             assignment.c.person_id,
             judgement.c.skipped,

@@ -22,7 +22,6 @@ _SHOWN = (
     select(
         assignment.c.id,
         assignment.c.cell_id,
-        rounds.KIND.label("round"),
         round_.c.blind,
         assignment.c.status,
         _hs.c.body.label("hs"),
@@ -44,25 +43,23 @@ _CHECKABLE = adjudication.c.answer_id.is_not(None) & ~open_label(assignment.c.ce
 _STANDING = (adjudication.c.id.label("decision_id"), rounds.code_of(adjudication).label("decided"))
 _CODE = rounds.code_of(judgement)
 _GIVEN = (_CODE.label("code"), case((rounds.was_blind(), _CODE)).label("own_code"), judgement.c.note)
-_OPEN_BY_ROUND = {
-    Round.LABEL: Ready(_OPEN),
-    Round.VALIDATE: Ready(_OPEN.add_columns(*_STANDING).join(adjudication, current.DECIDED).where(_CHECKABLE)),
-}
+_TO_ANSWER = Ready(_OPEN)
+_TO_CHECK = Ready(_OPEN.add_columns(*_STANDING).join(adjudication, current.DECIDED).where(_CHECKABLE))
 
 
-def open_tasks(tx: Tx, person_id: int, kind: Round, n: int) -> list[dict[str, Any]]:
+def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
     """The next `n` pairs that a person has open: `id` (assignment), `cell_id`, `blind`, `hs`, `hs_language`,
     `cn`, `cn_language`, and to validate `decision_id` and `decided`, the code that the pair has now.
     """
     found = [
         row._asdict()
-        for round_id in rounds.ids(tx, kind).values()
-        for row in _OPEN_BY_ROUND[kind].all(tx, person=person_id, round=round_id, n=n)
+        for round_id in of.ids
+        for row in (_TO_CHECK if of.checks else _TO_ANSWER).all(tx, person=person_id, round=round_id, n=n)
     ]
     return sorted(found, key=itemgetter("position"))[:n]
 
 
-def answered_tasks(tx: Tx, person_id: int, kind: Round, before: int | None, n: int) -> list[dict[str, Any]]:
+def answered_tasks(tx: Tx, person_id: int, of: Round, before: int | None, n: int) -> list[dict[str, Any]]:
     """The pairs that a person has answered, the latest first, as `open_tasks` has them and `code`, `own_code`, `note`,
     `outdated`: a verdict on another label than the pair has now.
 
@@ -72,7 +69,7 @@ def answered_tasks(tx: Tx, person_id: int, kind: Round, before: int | None, n: i
     own = (
         select(judgement.c.assignment_id, func.min(judgement.c.id).label("first"))
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .where(assignment.c.person_id == person_id, rounds.is_here(tx, kind))
+        .where(assignment.c.person_id == person_id, rounds.among(of))
         .group_by(judgement.c.assignment_id)
         .subquery()
     )
@@ -87,7 +84,7 @@ def answered_tasks(tx: Tx, person_id: int, kind: Round, before: int | None, n: i
     )
     if before is not None:
         query = query.where(own.c.first < select(own.c.first).where(own.c.assignment_id == before).scalar_subquery())
-    if kind is Round.VALIDATE:
+    if of.checks:
         outdated = (~judgement.c.skipped & ~func.coalesce(is_about_the_label_now(), False)).label("outdated")
         query = query.add_columns(outdated).where(_CHECKABLE)
     found = tx.execute(query, {"person": person_id})
@@ -105,7 +102,6 @@ _ASSIGNMENT = Ready(
     select(
         assignment.c.cell_id,
         *(assignment.c[name] for name in ("id", "person_id", "round_id", "status")),
-        rounds.KIND.label("round"),
         round_.c.blind,
         *_STANDING,
         open_label(assignment.c.cell_id).label("still_labelled"),
@@ -118,7 +114,7 @@ _ASSIGNMENT = Ready(
 
 
 def find_assignment(tx: Tx, assignment_id: int) -> Any:
-    """An assignment: `id`, `cell_id`, `person_id`, `round`, `blind`, `status`, the standing `decision_id` and
+    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `blind`, `status`, the standing `decision_id` and
     `decided`, whether somebody has still to label the pair (`still_labelled`), and the newest `guideline_version`;
     None where there is none.
     """
@@ -143,12 +139,11 @@ def add_judgement(tx: Tx, row: dict[str, Any], status: Status) -> int:
     return added
 
 
-_COUNTS = {
-    kind: select(assignment.c.status, func.count().label("n"))
-    .where(assignment.c.person_id == bindparam("person"), rounds.is_of(kind))
+_COUNTS = (
+    select(assignment.c.status, func.count().label("n"))
+    .where(assignment.c.person_id == bindparam("person"), rounds.GIVEN)
     .group_by(assignment.c.status)
-    for kind in Round
-}
+)
 _TIMES = (
     select(assignment.c.answered_at)
     .where(assignment.c.person_id == bindparam("person"), assignment.c.answered_at.is_not(None))
@@ -160,16 +155,16 @@ _READ = select(func.count()).where(
 )
 
 
-def status_counts(tx: Tx, person_id: int, kind: Round) -> dict[str, int]:
+def status_counts(tx: Tx, person_id: int, of: Round) -> dict[str, int]:
     """How many assignments a person has in a round, by status."""
-    return {row.status: row.n for row in tx.execute(_COUNTS[kind], {"person": person_id})}
+    return {row.status: row.n for row in tx.execute(_COUNTS, {"person": person_id, "rounds": rounds.ids(of)})}
 
 
 _SHOWN_TO_VALIDATOR = (
     select(func.count())
     .select_from(assignment)
     .join(adjudication, current.DECIDED)
-    .where(assignment.c.person_id == bindparam("person"), rounds.is_of(Round.VALIDATE))
+    .where(assignment.c.person_id == bindparam("person"), rounds.CHECKING)
     .where(assignment.c.status == Status.OPEN.value, _CHECKABLE)
 )
 

@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, or_, select, union
 
-from fcpair.records import BY_HAND, Role, Round, Rule, Status
+from fcpair.records import BY_HAND, Role, Rule, Status
 from fcpair.store import chain, current, dialect, rounds
 from fcpair.store.decisions import newest_judgement
 from fcpair.store.grids import span
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, cell, judgement, person, round_, text
-
-_LABELLING = rounds.is_of(Round.LABEL)
 
 
 class Disputed(NamedTuple):
@@ -58,7 +56,7 @@ def disputed(
     unsettled = (
         select(assignment.c.cell_id)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(rounds.is_here(tx, Round.LABEL), current.ANSWER, ~judgement.c.skipped)
+        .where(rounds.among(rounds.counting(tx)), current.ANSWER, ~judgement.c.skipped)
         .group_by(assignment.c.cell_id)
         .having(answers != 1)
     )
@@ -89,7 +87,7 @@ def touched_since(tx: Tx, judged: int, decided: int) -> list[int]:
     """The pairs that were labelled after the judgement, or decided after the adjudication, of these numbers."""
     answers = select(assignment.c.cell_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
     decisions = select(adjudication.c.cell_id).where(adjudication.c.id > decided)
-    return list(tx.execute(union(answers.where(_LABELLING, judgement.c.id > judged), decisions)).scalars())
+    return list(tx.execute(union(answers.where(rounds.COUNTING, judgement.c.id > judged), decisions)).scalars())
 
 
 def open_label(cell_id: Any) -> ColumnElement[bool]:
@@ -110,20 +108,20 @@ def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[An
     return query, query.where(assignment.c.cell_id.in_(dialect.listed_as("asked")))
 
 
-_STILL_LABELLED = _pairs_where(_LABELLING & (assignment.c.status == Status.OPEN.value))
+_STILL_LABELLED = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))
 _OF_IT = judgement.c.assignment_id == assignment.c.id
-_LABELLED = _pairs_where(_LABELLING & exists().where(_OF_IT, current.ANSWER, ~judgement.c.skipped))
-_ANSWERED = _pairs_where(_LABELLING & _OWN & exists().where(_OF_IT))
-_CHECKED = _pairs_where(rounds.is_of(Round.VALIDATE) & _OWN)
+_LABELLED = _pairs_where(rounds.COUNTING & exists().where(_OF_IT, current.ANSWER, ~judgement.c.skipped))
+_ANSWERED = _pairs_where(rounds.COUNTING & _OWN & exists().where(_OF_IT))
+_CHECKED = _pairs_where(rounds.CHECKING & _OWN)
 _NEWEST_ANSWER = (
     select(func.coalesce(func.max(judgement.c.id), 0))
     .join(assignment, _OF_IT)
-    .where(_LABELLING, assignment.c.cell_id == bindparam("one"))
+    .where(rounds.COUNTING, assignment.c.cell_id == bindparam("one"))
 )
 _LABELS = (
     select(assignment.c.cell_id, rounds.code_of(judgement).label("code"), judgement.c.note)
     .join(judgement, _OF_IT)
-    .where(_LABELLING, assignment.c.cell_id.in_(dialect.listed_as("pairs")), current.ANSWER)
+    .where(rounds.COUNTING, assignment.c.cell_id.in_(dialect.listed_as("pairs")), current.ANSWER)
     .order_by(assignment.c.cell_id, assignment.c.person_id)
 )
 
@@ -136,12 +134,14 @@ def still_labelled(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
 def is_labelling(tx: Tx) -> bool:
     """Whether anybody has still to label any pair."""
     own = (assignment.c.person_id == person.c.id) & (assignment.c.status == Status.OPEN.value)
-    return bool(tx.execute(select(exists(select(person.c.id).where(exists().where(_LABELLING, own))))).scalar_one())
+    return bool(
+        tx.execute(select(exists(select(person.c.id).where(exists().where(rounds.COUNTING, own))))).scalar_one()
+    )
 
 
 def verdicts_not_due(tx: Tx) -> int:
     """How many open verdicts wait because somebody has still to label their pair."""
-    open_ = rounds.is_here(tx, Round.VALIDATE) & (assignment.c.status == Status.OPEN.value)
+    open_ = rounds.among(rounds.checking(tx)) & (assignment.c.status == Status.OPEN.value)
     query = select(func.count()).select_from(assignment).where(open_, open_label(assignment.c.cell_id))
     return int(tx.execute(query).scalar_one())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sqlalchemy import delete, func, select
 
-from fcpair.records import Round
 from fcpair.store import cells, rounds, sides, texts
 from fcpair.store.grids import span
 from fcpair.store.store import Tx
@@ -15,7 +14,7 @@ BUILDING = ("import", "select", "retrieve", "pair", "assign")
 
 def built(tx: Tx) -> dict[str, int]:
     """How much each building stage has made: corpus rows, selected HS, candidates, pairs, assignments."""
-    dealt = select(func.count()).select_from(assignment).where(rounds.is_here(tx, Round.LABEL))
+    dealt = select(func.count()).select_from(assignment).where(rounds.among(rounds.counting(tx)))
     return {
         "import": int(tx.execute(select(func.count()).select_from(source_pair)).scalar_one()) + texts.n_unpaired(tx),
         "select": sides.n_texts(tx, "row"),

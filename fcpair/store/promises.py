@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Table, exists, func, select
 
-from fcpair.records import Origin, Role, Round, Rule, Status
+from fcpair.records import Origin, Role, Rule, Status
 from fcpair.store import cells, current, rounds, sides
 from fcpair.store.grids import span
 from fcpair.store.soundness import Found
@@ -30,7 +30,7 @@ def checkers(tx: Tx) -> Found:
     checks = (
         select(person.c.name, assignment.c.cell_id)
         .join(person, person.c.id == assignment.c.person_id)
-        .where(rounds.is_of(Round.VALIDATE), assignment.c.status != Status.WITHDRAWN.value)
+        .where(rounds.CHECKING, assignment.c.status != Status.WITHDRAWN.value)
     )
     decides = select(person.c.name, adjudication.c.cell_id).join(person, person.c.id == adjudication.c.person_id)
     of_check = (assignment.c.cell_id, assignment.c.person_id)
@@ -65,7 +65,7 @@ def slots(tx: Tx) -> Found:
     """What is done has an answer, what is skipped a skip, and what is open to be labelled has none."""
     answered, skipped = (func.coalesce(one, False) for one in (~judgement.c.skipped, judgement.c.skipped))
     is_ = assignment.c.status
-    label = rounds.is_of(Round.LABEL)
+    label = rounds.COUNTING
     query = (
         select(person.c.name, assignment.c.cell_id, is_)
         .select_from(assignment)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, insert, select
 
-from fcpair.records import Round
-from fcpair.store import checksums
+from fcpair.records import Role, Round
+from fcpair.store import checksums, dialect
 from fcpair.store.grids import here
 from fcpair.store.ready import Ready
 from fcpair.store.store import Tx
@@ -30,18 +30,16 @@ def add(
     tx: Tx,
     grid_id: int,
     name: str,
-    role: str,
+    role: Role,
     form: str,
     answers: Iterable[Answer],
     *,
+    counts: bool = False,
     checks: int | None = None,
     blind: bool = False,
 ) -> int:
-    """Note a round of a grid, which counts unless it checks another, with the `answers` known beforehand.
-
-    Returns its id.
-    """
-    row = {"grid_id": grid_id, "name": name, "role": role, "form": form, "checks": checks, "counts": checks is None}
+    """Note a round of a grid with the `answers` known beforehand; returns its id."""
+    row = {"grid_id": grid_id, "name": name, "role": role.value, "form": form, "checks": checks, "counts": counts}
     (made,) = checksums.summed(tx, round_, [{**row, "blind": blind, "options": {}}])
     tx.execute(insert(round_), [made])
     known = [{"round_id": made["id"], "text_id": None, **one._asdict()} for one in answers]
@@ -49,37 +47,61 @@ def add(
     return int(made["id"])
 
 
-def is_of(kind: Round) -> ColumnElement[bool]:
-    """Whether an assignment is of a round whose answers count, or of one that checks what was decided."""
-    wanted = round_.c.counts if kind is Round.LABEL else round_.c.checks.is_not(None)
-    return assignment.c.round_id.in_(select(round_.c.id).where(wanted))
+COUNTING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
+"""Whether an assignment is of a round, in any grid, whose answers count for decisions."""
+
+CHECKING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.checks.is_not(None)))
+"""Whether an assignment is of a round, in any grid, that checks what was decided."""
+
+GIVEN = assignment.c.round_id.in_(dialect.listed_as("rounds"))
+"""Whether an assignment is of a round whose `ids` are the parameter `rounds`, for statements that are made once."""
 
 
-def is_given(kind: Round) -> ColumnElement[bool]:
-    """The same, in the grid that is the parameter `grid`, for statements that are made once."""
-    wanted = round_.c.counts if kind is Round.LABEL else round_.c.checks.is_not(None)
-    return assignment.c.round_id.in_(select(round_.c.id).where(round_.c.grid_id == bindparam("grid"), wanted))
+def among(wanted: Round) -> ColumnElement[bool]:
+    """Whether an assignment is of this round."""
+    return assignment.c.round_id.in_(wanted.ids)
 
 
-def is_here(tx: Tx, kind: Round) -> ColumnElement[bool]:
-    """The same, in the grid that the transaction is about."""
-    wanted = round_.c.counts if kind is Round.LABEL else round_.c.checks.is_not(None)
-    return assignment.c.round_id.in_(select(round_.c.id).where(round_.c.grid_id == here(tx), wanted))
+def ids(wanted: Round) -> Any:
+    """What `GIVEN` is given."""
+    return dialect.as_list(wanted.ids)
 
 
-_KIND = select(round_.c.id, round_.c.counts, round_.c.blind).where(round_.c.grid_id == bindparam("grid"))
-_KINDS = Ready(_KIND.order_by(round_.c.id))
+_COLUMNS = tuple(round_.c[name] for name in ("id", "grid_id", "name", "role", "form", "counts", "checks", "options"))
+_ROUNDS = Ready(select(*_COLUMNS, round_.c.blind).where(round_.c.grid_id == bindparam("grid")).order_by(round_.c.id))
 
 
-def ids(tx: Tx, kind: Round) -> dict[bool, int]:
-    """The rounds of a kind in the grid, by whether they are blind."""
-    found = _KINDS.all(tx, grid=here(tx))
-    return {bool(row.blind): row.id for row in found if bool(row.counts) is (kind is Round.LABEL)}
+def rounds(tx: Tx) -> list[Round]:
+    """The rounds of the grid that the transaction is about, in their order."""
+    found = _ROUNDS.all(tx, grid=here(tx))
+    blind = [(row.checks, row.id) for row in found if row.blind]
+    return [
+        Round(
+            (row.id, *(twin for checks, twin in blind if checks == row.checks)),
+            row.grid_id,
+            row.name,
+            Role(row.role),
+            row.form,
+            bool(row.counts),
+            row.checks,
+            row.options,
+        )
+        for row in found
+        if not row.blind
+    ]
 
 
-def form(tx: Tx, kind: Round = Round.LABEL) -> str:
-    """The form of the round whose answers count."""
-    return str(tx.execute(select(round_.c.form).where(round_.c.id == ids(tx, kind)[False])).scalar_one())
+def counting(tx: Tx) -> Round:
+    """The round whose answers count for decisions and tiers."""
+    return next(one for one in rounds(tx) if one.counts)
+
+
+def checking(tx: Tx) -> Round:
+    """The round in which decisions are validated; without ids where nothing is, in this grid."""
+    there = rounds(tx)
+    of = next(one for one in there if one.counts)
+    none = Round((), of.grid_id, "validate", Role.VALIDATOR, "", counts=False, checks=of.id)
+    return next((one for one in there if one.checks is not None), none)
 
 
 _ANSWERS = Ready(select(answer.c.id, answer.c.code).where(answer.c.round_id == bindparam("round")))
@@ -92,11 +114,13 @@ def answers(tx: Tx, round_id: int) -> dict[int, int]:
 
 def labels(tx: Tx) -> dict[int, int]:
     """The id of each answer of the round whose answers count, by its code."""
-    return answers(tx, ids(tx, Round.LABEL)[False])
+    return answers(tx, counting(tx).id)
 
 
-KIND = case((round_.c.counts, Round.LABEL.value), else_=Round.VALIDATE.value)
-"""What an assignment that is joined with its round was given for."""
+_twin = round_.alias("twin")
+_SEEING = select(_twin.c.name).where(_twin.c.checks == round_.c.checks, ~_twin.c.blind).correlate(round_)
+NAME = case((round_.c.blind, _SEEING.scalar_subquery()), else_=round_.c.name)
+"""The name of the round of an assignment that is joined with its row, blind or not."""
 
 
 @cache

@@ -9,7 +9,6 @@ from sqlalchemy import ColumnElement, Row, bindparam, delete, exists, func, or_,
 
 from fcpair.records import Role, Round, Status
 from fcpair.store import dialect, rounds
-from fcpair.store.grids import here
 from fcpair.store.optouts import OptOut, parse
 from fcpair.store.ready import Ready
 from fcpair.store.rows import insert_rows
@@ -44,14 +43,14 @@ _VACANT = (
     )
     .order_by(assignment.c.id)
 )
-_ALL = {kind: Ready(_VACANT.where(rounds.is_given(kind))) for kind in Round}
-_ONE = {kind: Ready(_VACANT.where(rounds.is_given(kind), assignment.c.id == bindparam("one"))) for kind in Round}
+_ALL = Ready(_VACANT.where(rounds.GIVEN))
+_ONE = Ready(_VACANT.where(rounds.GIVEN, assignment.c.id == bindparam("one")))
 
 
-def vacant(tx: Tx, kind: Round, assignment_id: int | None = None) -> list[Slot]:
+def vacant(tx: Tx, of: Round, assignment_id: int | None = None) -> list[Slot]:
     """The slots of a round that were skipped or withdrawn and that nobody has taken over yet, or of these one alone."""
     query, given = (_ALL, {}) if assignment_id is None else (_ONE, {"one": assignment_id})
-    return [Slot(*row) for row in query[kind].all(tx, grid=here(tx), **given)]
+    return [Slot(*row) for row in query.all(tx, rounds=rounds.ids(of), **given)]
 
 
 def _load(of_round: ColumnElement[bool]) -> Ready:
@@ -62,12 +61,12 @@ def _load(of_round: ColumnElement[bool]) -> Ready:
     return Ready(query.where(person.c.role == bindparam("role"), person.c.retired_at.is_(None)))
 
 
-_IN_ALL, _IN_ROUND = _load(true()), {kind: _load(rounds.is_given(kind)) for kind in Round}
+_IN_ALL, _IN_ROUND = _load(true()), _load(rounds.GIVEN)
 
 
-def heirs(tx: Tx, role: Role, kind: Round | None = None) -> list[Heir]:
+def heirs(tx: Tx, role: Role, of: Round | None = None) -> list[Heir]:
     """The active people in a role in the order in which they came, with their load in all rounds or in one."""
-    query, given = (_IN_ALL, {}) if kind is None else (_IN_ROUND[kind], {"grid": here(tx)})
+    query, given = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": rounds.ids(of)})
     return [Heir(row.id, row.load, parse(row.opted_out)) for row in query.all(tx, role=role.value, **given)]
 
 

@@ -13,14 +13,13 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, case, exists, func, select
 
-from fcpair.records import BY_HAND, PairState, Round
+from fcpair.records import BY_HAND, PairState
 from fcpair.store import current, dialect, rounds
 from fcpair.store.grids import span
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, judgement
 
 ASKED = "asked"
-_LABELLING = rounds.is_of(Round.LABEL)
 
 
 def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = None) -> Iterator[PairState]:
@@ -42,7 +41,7 @@ def _states(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
     labels = (
         select(assignment.c.cell_id, *counts)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(_LABELLING, current.NEWEST, current.BY_CELL.between(bindparam("first"), bindparam("last")))
+        .where(rounds.COUNTING, current.NEWEST, current.BY_CELL.between(bindparam("first"), bindparam("last")))
         .group_by(current.BY_CELL)
     )
     if some:
@@ -97,7 +96,7 @@ def _relabelled(*, some: bool) -> Select[Any]:
         # over every answer there is (1,000,000 labels: 3.6 s).
         .join(assignment, assignment.c.cell_id == adjudication.c.cell_id + 0)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(_LABELLING, current.DECISION, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), relabelled)
+        .where(rounds.COUNTING, current.DECISION, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), relabelled)
         .order_by(adjudication.c.cell_id, judgement.c.id)
     )
     return query.where(adjudication.c.cell_id.in_(dialect.listed_as(ASKED))) if some else query

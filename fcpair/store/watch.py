@@ -103,7 +103,7 @@ def answers(tx: Tx) -> Answers:
     query = (
         select(
             assignment.c.person_id,
-            rounds.KIND,
+            rounds.NAME,
             judgement.c.assignment_id,
             assignment.c.cell_id,
             cell.c.row_id,

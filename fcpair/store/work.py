@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.orm import aliased
 
@@ -22,17 +23,17 @@ LAPSED = (Status.SKIPPED.value, Status.WITHDRAWN.value)
 LOAD = (Status.DONE.value, Status.OPEN.value)  # what somebody has done and will do
 
 
-def add_assignments(tx: Tx, assignments: pd.DataFrame, kind: Round) -> None:
+def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
     """Give out pairs: `cell_id`, `person_id`, `position`, `status`; `replaces` where a slot is filled again; `blind`
     where it is to be validated.
     """
-    of = rounds.ids(tx, kind)
-    round_id = assignments["blind"].astype(bool).map(of) if "blind" in assignments.columns else of[False]
+    blind = assignments["blind"].astype(int) if "blind" in assignments.columns else 0
+    round_id = np.asarray(of.ids)[blind]
     rows = assignments.drop(columns="blind", errors="ignore")
     insert_rows(tx, assignment, records(rows.assign(round_id=round_id)))
 
 
-def assignments(tx: Tx, kind: Round) -> pd.DataFrame:
+def assignments(tx: Tx, of: Round) -> pd.DataFrame:
     """All assignments of a round: `id`, `cell_id`, `person_id`, `position`, `status`, `blind`, `hs_id`, `cn_id`."""
     query = (
         select(
@@ -47,13 +48,13 @@ def assignments(tx: Tx, kind: Round) -> pd.DataFrame:
         )
         .join(cell, cell.c.id == assignment.c.cell_id)
         .join(round_, round_.c.id == assignment.c.round_id)
-        .where(rounds.is_here(tx, kind))
+        .where(rounds.among(of))
         .order_by(assignment.c.id)
     )
     return frame(tx, query).astype({"blind": bool})
 
 
-def open_work(tx: Tx, kind: Round) -> pd.DataFrame:
+def open_work(tx: Tx, of: Round) -> pd.DataFrame:
     """What people still have to do, shard by shard in its order.
 
     Columns: `id`, `annotator` (pseudonym), `position`, `cell_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
@@ -76,16 +77,16 @@ def open_work(tx: Tx, kind: Round) -> pd.DataFrame:
         .join(round_, round_.c.id == assignment.c.round_id)
         .join(hs, hs.c.id == cell.c.row_id)
         .join(cn, cn.c.id == cell.c.column_id)
-        .where(rounds.is_here(tx, kind), assignment.c.status == Status.OPEN.value)
+        .where(rounds.among(of), assignment.c.status == Status.OPEN.value)
         .order_by(person.c.id, assignment.c.position)
     )
     return frame(tx, query).astype({"blind": bool})
 
 
-def dealt(tx: Tx, kind: Round) -> pd.DataFrame:
+def dealt(tx: Tx, of: Round) -> pd.DataFrame:
     """Who was dealt what to begin with, before anything found new hands: `cell_id`, `person_id`."""
     query = select(assignment.c.cell_id, assignment.c.person_id)
-    return frame(tx, query.where(rounds.is_here(tx, kind), assignment.c.replaces.is_(None)))
+    return frame(tx, query.where(rounds.among(of), assignment.c.replaces.is_(None)))
 
 
 def lapsed(tx: Tx, ids: list[int]) -> list[int]:
@@ -104,7 +105,7 @@ def set_status(tx: Tx, ids: list[int], statuses: list[str]) -> None:
 def ask_again(tx: Tx, ids: list[int], *, blind: bool) -> None:
     """Open assignments of validators again, who see the label this time or do not."""
     change = update(assignment).where(assignment.c.id.in_(dialect.listed(ids)))
-    tx.execute(change.values(status=Status.OPEN.value, round_id=rounds.ids(tx, Round.VALIDATE)[blind]))
+    tx.execute(change.values(status=Status.OPEN.value, round_id=rounds.checking(tx).ids[blind]))
 
 
 def kinds(tx: Tx, person_id: int | None = None) -> set[bool]:
@@ -127,25 +128,22 @@ def newest_times(tx: Tx) -> list[str]:
     return [at for at in tx.execute(query).scalars() if at is not None]
 
 
-_LAST = {
-    kind: Ready(
-        select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
-        .where(rounds.is_given(kind), assignment.c.person_id.in_(dialect.listed_as("people")))
-        .group_by(assignment.c.person_id)
-    )
-    for kind in Round
-}
+_LAST = Ready(
+    select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
+    .where(rounds.GIVEN, assignment.c.person_id.in_(dialect.listed_as("people")))
+    .group_by(assignment.c.person_id)
+)
 
 
-def last_positions(tx: Tx, kind: Round, person_ids: list[int]) -> dict[int, int]:
+def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     """The last position of the shards of these people, as far as they have one."""
-    found = _LAST[kind].all(tx, grid=here(tx), people=dialect.as_list(person_ids))
+    found = _LAST.all(tx, rounds=rounds.ids(of), people=dialect.as_list(person_ids))
     return {row.person_id: row.last for row in found}
 
 
 def counts(tx: Tx) -> pd.DataFrame:
     """How many assignments there are: `round`, `person_id`, `status`, `n`."""
-    columns = (rounds.KIND.label("round"), assignment.c.person_id, assignment.c.status)
+    columns = (rounds.NAME.label("round"), assignment.c.person_id, assignment.c.status)
     query = select(*columns, func.count().label("n")).join(round_, round_.c.id == assignment.c.round_id)
     return frame(tx, query.where(round_.c.grid_id == here(tx)).group_by(*columns).order_by(*columns))
 
@@ -154,7 +152,7 @@ def labels_per_pair(tx: Tx) -> dict[int, int]:
     """How many pairs were given to so many annotators, not counting work that lapsed."""
     given = (
         select(func.count().label("n"))
-        .where(rounds.is_here(tx, Round.LABEL), assignment.c.status.not_in(LAPSED))
+        .where(rounds.among(rounds.counting(tx)), assignment.c.status.not_in(LAPSED))
         .group_by(assignment.c.cell_id)
         .subquery()
     )
@@ -162,7 +160,7 @@ def labels_per_pair(tx: Tx) -> dict[int, int]:
     return {row[0]: row[1] for row in tx.execute(query)}
 
 
-def clear_assignments(tx: Tx, kind: Round) -> None:
+def clear_assignments(tx: Tx, of: Round) -> None:
     """Forget a round that nobody has answered in."""
-    tx.execute(update(assignment).where(rounds.is_here(tx, kind)).values(replaces=None))
-    tx.execute(delete(assignment).where(rounds.is_here(tx, kind)))
+    tx.execute(update(assignment).where(rounds.among(of)).values(replaces=None))
+    tx.execute(delete(assignment).where(rounds.among(of)))

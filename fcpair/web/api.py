@@ -8,7 +8,7 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fcpair.errors import InputError
-from fcpair.records import ROUND_OF, Role, Submission, Task
+from fcpair.records import WORKERS, Role, Submission, Task
 from fcpair.web import api_adjudicate
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
@@ -28,7 +28,6 @@ from fcpair.web.schemas import (
     shown,
 )
 
-WORKERS = tuple(ROUND_OF)
 Count = Annotated[int, Query(ge=1, le=MOST_AHEAD, description="How many pairs.")]
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `assignment_id`.")]
 
@@ -52,11 +51,10 @@ def _people(app: FastAPI, context: Context) -> None:
     def me(request: Request) -> Response:
         """Your name, your role, and what you can answer."""
         visitor = door.enter(request)
-        round_ = ROUND_OF.get(visitor.role)
-        choices = desk.choices(round_) if round_ else ()
+        choices = desk.choices(visitor.role) if visitor.role in WORKERS else ()
         known = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented, "blurred": visitor.blurred}
         known["guideline_version"] = study.guidelines[0]
-        return JSONResponse({**known, "round": round_, "choices": choices})
+        return JSONResponse({**known, "choices": choices})
 
     @app.post("/api/consent", summary="Agree to take part", status_code=204, responses=refusals(400, 413))
     @open_to(*Role)

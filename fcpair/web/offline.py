@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, JSONResponse
 
+from fcpair.records import WORKERS
 from fcpair.web.context import STATIC, Context
 from fcpair.web.door import open_to
-from fcpair.web.pages import WORKERS
 
 ICONS = {
     "icon.svg": ("image/svg+xml", "any"),

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.errors import BusyError, InputError
-from fcpair.records import ROUND_OF, Role, Topic, Visitor
+from fcpair.records import WORKERS, Role, Topic, Visitor
 from fcpair.stages.question import SKIP
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
@@ -17,7 +17,6 @@ from fcpair.web.markdown import render
 from fcpair.web.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 
 SEE_OTHER, UNPROCESSABLE, UNAVAILABLE = 303, 422, 503
-WORKERS = tuple(ROUND_OF)
 READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
 AHEAD = {True: MOST_AHEAD, False: 5}  # how many pairs are kept at hand, with and without a connection to spare
 HOME = {Role.ANNOTATOR: "/annotate", Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"}

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from fcpair.records import Role, Round, Rule, ShownText
+from fcpair.records import Role, Rule, ShownText
 from fcpair.stages.question import LONGEST_NAME
 from fcpair.web.direction import direction
 
@@ -96,7 +96,6 @@ class Me(BaseModel):
 
     name: str
     role: Role
-    round: Round | None = Field(description="What the person is asked; null for those who answer no pairs.")
     consented: bool
     choices: list[str]
     blurred: bool
@@ -116,7 +115,7 @@ class TaskOut(BaseModel):
 
     assignment_id: int
     cell_id: int
-    round: Round
+    round: str
     hs: TextOut
     cn: TextOut
     label: str | None = Field(description="For validators who see it: the label to check.")

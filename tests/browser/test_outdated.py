@@ -16,8 +16,8 @@ from browser.sitting import answer, await_pair, await_sent, enter, pair
 from browser.test_connection import CUT
 from browser.windows import Windows
 from fcpair.params import Validate
-from fcpair.records import Round, Submission, Verdict
-from fcpair.store import decisions
+from fcpair.records import Submission, Verdict
+from fcpair.store import decisions, rounds
 
 OUTDATED = (
     "The label of this pair has changed since you answered “%s”. That answer does not count any more; "
@@ -165,7 +165,7 @@ def test_a_blind_answer_is_gone_back_to_blind_when_pairs_are_dealt_with_their_la
     await_sent(page)
     expect(page.locator("#label-line")).to_be_visible()
     with served.study.store.read() as tx:
-        own = decisions.current_codes(tx, Round.VALIDATE)["own_code"].dropna()
+        own = decisions.current_codes(tx, rounds.checking(tx))["own_code"].dropna()
     assert sorted(own) == sorted([0, *[2] * (len(own) - 1)])
 
 

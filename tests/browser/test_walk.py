@@ -17,7 +17,7 @@ from browser.sitting import answer, await_pair, await_sent, by_key, by_mouse, co
 from browser.studies import ENGLISH, build
 from browser.windows import Windows, come_in
 from fcpair.cli import main
-from fcpair.records import Role, Round
+from fcpair.records import Role
 
 NINE = ("ana", "ben", "cleo", "dora", "emil", "fay", "gus", "hana", "ivo")
 VALIDATORS = ("vera", "walt")
@@ -154,11 +154,11 @@ class Walk:
 
     def validate(self) -> None:
         """Both validators see the label that holds, and say whether it does."""
-        assert {name for name, _ in open_work(self.served.study, Round.VALIDATE)} == set(VALIDATORS)
+        assert {name for name, _ in open_work(self.served.study, checks=True)} == set(VALIDATORS)
         pages = {name: self.windows.open(self.served.url, self.served.token(name)) for name in VALIDATORS}
         for page in pages.values():
             page.goto("/validate")
-        while has_work := {name for name, _ in open_work(self.served.study, Round.VALIDATE)}:
+        while has_work := {name for name, _ in open_work(self.served.study, checks=True)}:
             for name in sorted(has_work):
                 self._check_one(pages[name])
         for page in pages.values():

@@ -21,7 +21,6 @@ from cli.test_dialogue import Terminal
 from fcpair.cli import main
 from fcpair.cli.table import Cell, drawn
 from fcpair.cli.terminal import broken, width_of
-from fcpair.records import Round
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -80,13 +79,14 @@ def files_for(folder: Path, study: Path) -> dict[str, str]:
     """The files that CALLS name, for what is open in a study."""
     opened = Study.open(study)
     answers = {
-        Round.LABEL: ("annotator", "label", "NOT SURE"),
-        Round.VALIDATE: ("validator", "verdict", "agree"),
+        "label": ("annotator", "label", "NOT SURE"),
+        "validate": ("validator", "verdict", "agree"),
     }
     named = {"folder": str(folder), "corpus": str(write_corpus(folder / "k.csv"))}
     for round_, (person, column, answer) in answers.items():
-        rows = [{"pair": pair, person: who, column: answer, "note": "é…"} for who, pair in open_work(opened, round_)]
-        named[round_.value] = str(write_csv(folder / f"{round_}.csv", rows or [{"pair": 1}]))
+        work = open_work(opened, checks=round_ == "validate")
+        rows = [{"pair": pair, person: who, column: answer, "note": "é…"} for who, pair in work]
+        named[round_] = str(write_csv(folder / f"{round_}.csv", rows or [{"pair": 1}]))
         imports = [run.id for run in opened.log() if run.stage == f"{round_} import"]
         named[f"{round_}_run"] = str(imports[-1]) if imports else ""
     recipe = folder / "r.toml"

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup, Validate
-from fcpair.records import Role, Round
-from fcpair.store import cells, decisions, sides, work
+from fcpair.records import Role
+from fcpair.store import cells, decisions, rounds, sides, work
 from fcpair.study import Study
 
 TOPICS = ("cyclists", "night owls", "left-handers", "pineapple", "tea", "cats")
@@ -82,10 +82,10 @@ def verdict_of(pair: int) -> str:
     return "agree" if pair % 4 else "disagree"
 
 
-def open_work(study: Study, round_: Round = Round.LABEL) -> list[tuple[str, int]]:
-    """Who has still to answer which pair."""
+def open_work(study: Study, *, checks: bool = False) -> list[tuple[str, int]]:
+    """Who has still to label which pair, or to check it."""
     with study.store.read() as tx:
-        rows = work.open_work(tx, round_)
+        rows = work.open_work(tx, rounds.checking(tx) if checks else rounds.counting(tx))
     return list(zip(rows["annotator"].tolist(), rows["cell_id"].tolist(), strict=True))
 
 
@@ -133,7 +133,7 @@ def build_all(folder: Path) -> dict[str, Path]:
         lambda: record(study, folder, [(who, pair, label_of(pair, who)) for who, pair in open_work(study)]),
         lambda: grid.adjudicate(Adjudicate("majority")),
         validating,
-        lambda: check(study, folder, [(who, pair, verdict_of(pair)) for who, pair in open_work(study, Round.VALIDATE)]),
+        lambda: check(study, folder, [(who, pair, verdict_of(pair)) for who, pair in open_work(study, checks=True)]),
     )
     for stage, step in zip(STAGES, steps, strict=True):
         step()

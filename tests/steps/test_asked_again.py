@@ -9,7 +9,7 @@ import pytest
 
 from fcpair.errors import StageError
 from fcpair.params import Validate
-from fcpair.records import Role, Round
+from fcpair.records import Role
 from fcpair.steps.desk import Desk
 from fcpair.store import decisions
 from fcpair.study import Study
@@ -36,7 +36,7 @@ def case(at: At) -> tuple[Study, Desk, int, int]:
         give(desk, vera, NAMES[standing(study)[tasks[0].cell_id][1] or 0])
     grid.decide(pair, 2 - code, by="ada")
     grid.assign_validation(Validate(), more=True)
-    assert open_work(study, Round.VALIDATE) == [("vera", pair)]
+    assert open_work(study, checks=True) == [("vera", pair)]
     return study, desk, pair, code
 
 

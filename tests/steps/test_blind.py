@@ -13,7 +13,7 @@ import pytest
 from fcpair.errors import InputError, StageError
 from fcpair.files.tabular import read_table
 from fcpair.params import Validate
-from fcpair.records import Role, Round, Submission
+from fcpair.records import Role, Submission
 from fcpair.study import Study
 from steps.online import at_desk, give
 from steps.small import NAMES, assert_refused, check, open_work, record, standing, who_had, write_csv
@@ -76,7 +76,7 @@ def test_who_goes_back_has_both_kinds_of_answers_and_else_one(at: At) -> None:
     study, _ = after_a_blind_round(at)
     desk, vera = at_desk(study, "vera")
     assert desk.answer_sets(vera) == {"label": NAMES, "verdict": ("agree", "disagree")}
-    assert desk.choices(Round.VALIDATE) == ("agree", "disagree")
+    assert desk.choices(Role.VALIDATOR) == ("agree", "disagree")
     desk, ana = at_desk(study, "ana")
     assert desk.answer_sets(ana) == {"label": NAMES}
 
@@ -106,7 +106,7 @@ def test_who_has_seen_a_label_of_a_pair_is_not_asked_blind_about_it(at: At, tmp_
     said = "1 of 1 pairs cannot be validated: every validator took part in them"
     assert_refused(study, lambda: grid.assign_validation(Validate(blind=True), more=True), StageError, said)
     grid.assign_validation(Validate(), more=True)
-    assert open_work(study, Round.VALIDATE) == [(had, pair)]
+    assert open_work(study, checks=True) == [(had, pair)]
 
 
 def test_who_answered_blind_may_be_asked_with_the_new_label_in_sight(at: At, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_slot_that_was_dealt_blind_stays_blind_in_other_hands(at: At) -> None:
 
 def test_a_file_goes_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: Path) -> None:
     study, given = after_a_blind_round(at)
-    open_ = [pair for _, pair in open_work(study, Round.VALIDATE)]
+    open_ = [pair for _, pair in open_work(study, checks=True)]
     check(study, tmp_path, [("vera", open_[0], "agree")])
     old = min(given)
     said = f"pair {old} was dealt blind; give `own_label` in a file of its own"

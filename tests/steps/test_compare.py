@@ -24,7 +24,7 @@ from fcpair.params import (
     Validate,
 )
 from fcpair.recipe import Recipe
-from fcpair.records import Role, Round
+from fcpair.records import Role
 from fcpair.steps import assign, partition
 from fcpair.study import Study
 from steps.small import SELECTED, VALIDATORS, assert_refused, check, dump, open_work, record, write_corpus, write_csv
@@ -254,7 +254,7 @@ def test_a_person_who_answers_while_a_recipe_is_walked_ends_the_simulation(
         replace(recipe, adjudicate=Adjudicate("majority", "discard"), simulate=Simulate(skips=0, seed=1))
     )
     assert [next(steps).stage for _ in range(3)] == ["simulate", "adjudicate", "validate"]
-    who, pair = open_work(study, Round.VALIDATE)[0]
+    who, pair = open_work(study, checks=True)[0]
     check(study, tmp_path, [(who, pair, "agree")])
     with pytest.raises(StageError, match=r"people have answered in this study \(1 so far\)"):
         next(steps)

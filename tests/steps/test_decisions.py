@@ -9,7 +9,7 @@ import pytest
 
 from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.params import Adjudicate, Partition, Validate
-from fcpair.records import Role, Round
+from fcpair.records import Role
 from fcpair.study import Study
 from steps.small import ANNOTATORS, assert_refused, check, dump, labels_of, open_work, record, standing, write_csv
 
@@ -423,7 +423,7 @@ def test_a_pair_whose_label_changed_can_be_dealt_to_another_validator(at: At, tm
     grid.adjudicate(Adjudicate())
     study.add_people(["walt"], Role.VALIDATOR)
     grid.assign_validation(Validate(), more=True)
-    assert open_work(study, Round.VALIDATE) == [("walt", 1)]
+    assert open_work(study, checks=True) == [("walt", 1)]
 
 
 def test_more_pairs_are_dealt_when_more_are_decided(at: At, tmp_path: Path) -> None:
@@ -434,7 +434,7 @@ def test_more_pairs_are_dealt_when_more_are_decided(at: At, tmp_path: Path) -> N
         grid.decide(pair, 2, by="ada")
     assert_refused(study, lambda: grid.assign_validation(Validate()), StageError, r"19 verdicts given.*--more")
     run = grid.assign_validation(Validate(), more=True)
-    assert sorted(pair for _, pair in open_work(study, Round.VALIDATE)) == waiting
+    assert sorted(pair for _, pair in open_work(study, checks=True)) == waiting
     assert run.counts["pairs"] == len(waiting)
 
 
@@ -455,8 +455,8 @@ def test_a_dealt_round_can_be_dealt_again_until_somebody_has_answered(at: At, tm
         study, lambda: grid.assign_validation(Validate()), StageError, "`--redo` would discard 19 assignments"
     )
     grid.assign_validation(Validate(pairs=6, seed=4), redo=True)
-    assert len(open_work(study, Round.VALIDATE)) == 6
-    who, pair = open_work(study, Round.VALIDATE)[0]
+    assert len(open_work(study, checks=True)) == 6
+    who, pair = open_work(study, checks=True)[0]
     check(study, tmp_path, [(who, pair, "agree")])
     assert_refused(study, lambda: grid.assign_validation(Validate(), redo=True), StageError, "1 verdicts given")
 
@@ -484,7 +484,7 @@ def test_discarded_and_reopened_pairs_are_not_validated(at: At, tmp_path: Path) 
     record(study, tmp_path, [("ana", 1, "skip"), ("ben", 1, "skip")], supersede=True)
     grid.assign_validation(Validate(validators=1))
     assert standing(study)[1] == ("reopened", None)
-    assert sorted(pair for _, pair in open_work(study, Round.VALIDATE)) == [2, 5]
+    assert sorted(pair for _, pair in open_work(study, checks=True)) == [2, 5]
 
 
 # -- blind validation
@@ -513,7 +513,7 @@ def test_open_blind_work_does_not_become_seeing_by_adding_to_the_round(at: At, b
         study, lambda: grid.assign_validation(options, more=True), StageError, "verdicts are open in a round that"
     )
     grid.assign_validation(Validate(pairs=5, blind=blind), more=True)
-    assert len(open_work(study, Round.VALIDATE)) == 10
+    assert len(open_work(study, checks=True)) == 10
 
 
 def test_a_round_may_be_blind_after_one_that_was_not(at: At, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from fcpair.errors import ConflictError, InputError, RefusedError
 from fcpair.params import Adjudicate, Annotate, Assign, Validate
-from fcpair.records import Role, Round, Submission
+from fcpair.records import Role, Submission
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
 from steps.small import assert_refused, dump, labels_of, open_work, record
@@ -224,7 +224,7 @@ def test_a_validator_sees_the_label_and_answers_about_that_decision(at: At) -> N
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     (task,) = desk.tasks(vera)
-    assert desk.choices(Round.VALIDATE) == ("agree", "disagree")
+    assert desk.choices(Role.VALIDATOR) == ("agree", "disagree")
     assert task.label in {"appropriate", "not_appropriate"}
     give(desk, vera, "disagree")
     assert study.grid().explain(task.cell_id).answers[-1]["answer"] == "disagree"
@@ -254,7 +254,7 @@ def test_a_blind_validator_gives_a_label_and_sees_none(at: At) -> None:
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(blind=True))
     desk, vera = at_desk(study, "vera")
-    assert desk.choices(Round.VALIDATE) == ("not_appropriate", "not_sure", "appropriate")
+    assert desk.choices(Role.VALIDATOR) == ("not_appropriate", "not_sure", "appropriate")
     (task,) = desk.tasks(vera)
     assert task.label is None
     give(desk, vera, "appropriate")

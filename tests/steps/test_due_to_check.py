@@ -10,7 +10,7 @@ import pytest
 from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.files.tabular import read_table
 from fcpair.params import Adjudicate, Annotate, Assign, Simulate, Validate
-from fcpair.records import Role, Round, Submission
+from fcpair.records import Role, Submission
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
 from steps.small import assert_refused, check, open_work, record, who_had
@@ -32,14 +32,14 @@ def half_labelled(at: At, folder: Path) -> tuple[Study, set[int], set[int]]:
 
 
 def checked(study: Study) -> set[int]:
-    return {pair for _, pair in open_work(study, Round.VALIDATE)}
+    return {pair for _, pair in open_work(study, checks=True)}
 
 
 def reopened(at: At, folder: Path) -> tuple[Study, int]:
     """A pair that vera has to validate, and that a second annotator has to label since."""
     study = at("checking")
     study.grid().assign(Assign(overlap={3: 1.0}), more=True)
-    pair = next(pair for who, pair in open_work(study, Round.VALIDATE) if who == "vera" and pair in labelling(study))
+    pair = next(pair for who, pair in open_work(study, checks=True) if who == "vera" and pair in labelling(study))
     return study, pair
 
 
@@ -78,7 +78,7 @@ def test_a_slot_that_nobody_is_left_to_fill_holds_nothing_up(at: At, tmp_path: P
 def test_a_validator_is_not_shown_a_pair_that_is_being_labelled_again(at: At, tmp_path: Path) -> None:
     study, _ = reopened(at, tmp_path)
     desk, vera = at_desk(study, "vera")
-    own = {pair for who, pair in open_work(study, Round.VALIDATE) if who == "vera"}
+    own = {pair for who, pair in open_work(study, checks=True) if who == "vera"}
     shown = {task.cell_id for task in desk.tasks(vera, 50)}
     assert shown == own - labelling(study)
     assert desk.progress(vera).open == len(shown)
@@ -142,7 +142,7 @@ def test_there_is_no_sheet_where_all_wait(at: At, tmp_path: Path) -> None:
 
 
 def verdicts(study: Study) -> list[tuple[str, int, str]]:
-    return [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)]
+    return [(who, pair, "agree") for who, pair in open_work(study, checks=True)]
 
 
 def test_a_file_with_a_verdict_on_it_is_refused(at: At, tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_who_has_labelled_or_has_still_to_label_a_pair_does_not_come_to_check_it
     record(study, tmp_path, [(who, pair, "2") for who, pair in open_work(study)])
     grid.adjudicate(Adjudicate("majority"))
     grid.assign_validation(Validate())
-    assert not {pair for who, pair in open_work(study, Round.VALIDATE) if who == "ana"} & set(own)
+    assert not {pair for who, pair in open_work(study, checks=True) if who == "ana"} & set(own)
 
 
 def test_simulated_people_and_the_road_of_a_recipe_are_not_held_up(at: At) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.params import Adjudicate, Validate
-from fcpair.records import Role, Round
+from fcpair.records import Role
 from fcpair.steps.docket import Ruling
 from fcpair.study import Study
 from steps.online import admit
@@ -51,9 +51,7 @@ def one_validates_it(study: Study, folder: Path) -> Situation:
     grid.adjudicate(Adjudicate())
     study.add_people(["vera", "walt"], Role.VALIDATOR)
     grid.assign_validation(Validate())
-    pair = next(
-        pair for who, pair in open_work(study, Round.VALIDATE) if who == "vera" and len(who_had(study)[pair]) > 2
-    )
+    pair = next(pair for who, pair in open_work(study, checks=True) if who == "vera" and len(who_had(study)[pair]) > 2)
     labelled = sorted(who_had(study)[pair] - {"vera"})
     record(study, folder, [(labelled[0], pair, "0"), (labelled[1], pair, "2")], supersede=True)
     study.hand_over("vera")

@@ -12,7 +12,6 @@ from fcpair.errors import InputError, StageError
 from fcpair.evaluate.outcome import Outcome
 from fcpair.params import Adjudicate, Evaluate, Partition
 from fcpair.recipe import Recipe, load_recipe
-from fcpair.records import Round
 from fcpair.store import runs
 from fcpair.study import Study
 from steps.small import CNS, assert_refused, check, dump, open_work, write_csv
@@ -166,7 +165,7 @@ def test_a_file_that_cannot_be_written_leaves_the_study_and_the_folders_as_they_
 def test_a_run_over_all_tiers_can_be_evaluated_on_one_that_has_fewer_hs(at: At, tmp_path: Path) -> None:
     study = at("checking")
     grid = study.grid()
-    todo = open_work(study, Round.VALIDATE)
+    todo = open_work(study, checks=True)
     of_the_first_hs = range(1, 7)
     verdicts = [(who, pair, "disagree" if pair in of_the_first_hs else "agree") for who, pair in todo]
     check(study, tmp_path, verdicts)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fcpair.errors import ConflictError, InputError
 from fcpair.params import Adjudicate, Assign, Policy, Simulate, Ties, Validate
-from fcpair.records import Role, Round, Tier
+from fcpair.records import Role, Tier
 from fcpair.stages.adjudicate import labels_changed
 from fcpair.steps.docket import Ruling
 from fcpair.study import Study
@@ -382,7 +382,7 @@ def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At
     grid.adjudicate(MAJORITY)
     study.add_people(["vera", "walt"], Role.VALIDATOR)
     grid.assign_validation(Validate())
-    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
+    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
     assert study.status()["lost_verdicts"] == 0
     record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
     state = study.status()
@@ -390,9 +390,9 @@ def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At
     assert "1; `fcpair validate assign --more`" in state["next"]
     assert state["notes"] == ["1 pair has a verdict on a label that it has no more; such a verdict does not count"]
     grid.assign_validation(Validate(), more=True)
-    assert [pair for _, pair in open_work(study, Round.VALIDATE)] == [1]
+    assert [pair for _, pair in open_work(study, checks=True)] == [1]
     assert "open verdicts: 1" in study.status()["next"]
-    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
+    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
     assert study.status()["lost_verdicts"] == 0
 
 
@@ -404,14 +404,14 @@ def test_of_a_round_of_a_part_only_the_lost_verdicts_are_proposed_and_they_are_d
     grid.adjudicate(MAJORITY)
     study.add_people(["vera", "walt"], Role.VALIDATOR)
     grid.assign_validation(Validate(pairs=3, blind=True))
-    open_ = open_work(study, Round.VALIDATE)
+    open_ = open_work(study, checks=True)
     rows = [{"pair": pair, "validator": who, "own_label": "2"} for who, pair in open_]
     grid.import_verdicts(write_csv(tmp_path / "own.csv", rows))
     pair = open_[1][1]
     record(study, tmp_path, [("ana", pair, "0"), ("ben", pair, "0")], supersede=True)
     assert "1; `fcpair validate assign --more --pairs 1 --blind`" in study.status()["next"]
     grid.assign_validation(Validate(pairs=1, blind=True), more=True)
-    assert [one for _, one in open_work(study, Round.VALIDATE)] == [pair]
+    assert [one for _, one in open_work(study, checks=True)] == [pair]
 
 
 def test_reports_and_cards_say_what_is_to_be_looked_at_again(at: At, tmp_path: Path) -> None:
@@ -422,7 +422,7 @@ def test_reports_and_cards_say_what_is_to_be_looked_at_again(at: At, tmp_path: P
     assert f'<p class="banner" role="note">{note}.</p>' in study.report(tmp_path / "r.html").read_text("utf-8")
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate())
-    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
+    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
     grid.export.hf(tmp_path / "hf")
     assert f"**{note}.**" in (tmp_path / "hf" / "README.md").read_text("utf-8")
 
@@ -436,7 +436,7 @@ def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tm
     check(study, tmp_path, [("vera", 1, "agree"), ("vera", 2, "agree")])
     record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "0")], supersede=True)
     run = grid.assign_validation(Validate(), more=True)
-    assert (run.counts["pairs"], open_work(study, Round.VALIDATE)) == (1, [("vera", 1)])
+    assert (run.counts["pairs"], open_work(study, checks=True)) == (1, [("vera", 1)])
     assert (run.counts["load_min"], run.counts["load_max"], run.counts["asked_again"]) == (1, 1, 1)
     desk, vera = at_desk(study, "vera")
     (task,) = desk.tasks(vera)
@@ -461,7 +461,7 @@ def relabel(path: Path, pair: int, code: int) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
             "INSERT INTO judgement (assignment_id, skipped, code, origin, note, at) SELECT id, 0, ?, 'imported', '', "
-            "'2030-01-01T00:00:00.000+00:00' FROM assignment WHERE cell_id = ? AND round = 'label'",
+            "'2030-01-01T00:00:00.000+00:00' FROM assignment WHERE pair_id = ? AND round = 'label'",
             (code, pair),
         )
 
@@ -469,7 +469,7 @@ def relabel(path: Path, pair: int, code: int) -> None:
 def test_the_upgrade_makes_decisions_right_that_had_gone_stale(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection:
         ((pair, code),) = connection.execute(
-            "SELECT cell_id, code FROM adjudication WHERE rule = 'majority' ORDER BY id LIMIT 1"
+            "SELECT pair_id, code FROM adjudication WHERE rule = 'majority' ORDER BY id LIMIT 1"
         ).fetchall()
     relabel(older, pair, 2 - code)
     Study.upgrade(older)
@@ -483,7 +483,7 @@ def test_the_upgrade_makes_decisions_right_that_had_gone_stale(older: Path) -> N
 
 def test_the_upgrade_of_a_study_without_stale_decisions_writes_none(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection:
-        before = connection.execute("SELECT id, cell_id, rule, code FROM adjudication ORDER BY id").fetchall()
+        before = connection.execute("SELECT id, pair_id, rule, code FROM adjudication ORDER BY id").fetchall()
     Study.upgrade(older)
     with closing(sqlite3.connect(older)) as connection:
         after = connection.execute(f"SELECT id, cell_id, rule, {CODE} FROM adjudication ORDER BY id").fetchall()
@@ -509,13 +509,13 @@ def test_the_upgrade_finds_decisions_by_people_that_labels_have_overtaken(older:
         pairs = [
             row[0]
             for row in connection.execute(
-                "SELECT cell_id FROM assignment WHERE round = 'label' AND status = 'done' AND cell_id NOT IN "
-                "(SELECT cell_id FROM adjudication) GROUP BY cell_id ORDER BY cell_id LIMIT 2"
+                "SELECT pair_id FROM assignment WHERE round = 'label' AND status = 'done' AND pair_id NOT IN "
+                "(SELECT pair_id FROM adjudication) GROUP BY pair_id ORDER BY pair_id LIMIT 2"
             )
         ]
         for pair in pairs:
             connection.execute(
-                "INSERT INTO adjudication (cell_id, rule, code, note, at) VALUES "
+                "INSERT INTO adjudication (pair_id, rule, code, note, at) VALUES "
                 "(?, 'person', 2, '', '2029-01-01T00:00:00.000+00:00')",
                 (pair,),
             )

@@ -12,7 +12,7 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.params import Adjudicate, Assign, Evaluate, Export, Import, Pair, Select, Setup, Validate
-from fcpair.records import Role, Round, Tier
+from fcpair.records import Role, Tier
 from fcpair.stages.question import Choice, OneOf
 from fcpair.study import Study
 from steps.small import CNS, SELECTED, assert_refused, check, open_work, record, set_candidates, write_corpus, write_csv
@@ -44,7 +44,7 @@ def five(tmp_path_factory: pytest.TempPathFactory) -> Study:
     grid.adjudicate(Adjudicate("majority"))
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(seed=1))
-    check(study, folder, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
+    check(study, folder, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
     return study
 
 

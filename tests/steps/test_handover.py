@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from fcpair.records import Role, Round, Status
+from fcpair.records import Role, Status
 from fcpair.steps import handover
-from fcpair.store import work
+from fcpair.store import rounds, work
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
 from steps.small import open_work, record
@@ -42,7 +42,7 @@ def test_one_slot_alone_finds_the_hands_that_it_finds_among_all(at: At) -> None:
     study = at("dealt")
     study.add_people(["dora", "eli"], Role.ANNOTATOR)
     with study.store.write() as tx:
-        dealt = work.assignments(tx, Round.LABEL)
+        dealt = work.assignments(tx, rounds.counting(tx))
         one = int(dealt["id"][0])
         work.set_status(tx, [one], [Status.WITHDRAWN.value])
         found = [handover.foresee(tx, seed) for seed in range(10)]

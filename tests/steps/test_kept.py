@@ -78,15 +78,14 @@ def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> N
     study, kept = at("labelled"), Conflicts()
     study.add_people(["zoe"], Role.ANNOTATOR)
     with study.store.write() as tx:
-        from fcpair.records import Round
-        from fcpair.store import work
+        from fcpair.store import rounds, work
 
         pair = settle.in_dispute(tx)[0].cell_id
         zoe = next(one.id for one in study.people if one.name == "zoe")
         import pandas as pd
 
         given = pd.DataFrame({"cell_id": [pair], "person_id": [zoe], "position": [1], "status": ["open"]})
-        work.add_assignments(tx, given, Round.LABEL)
+        work.add_assignments(tx, given, rounds.counting(tx))
     assert_is_as_found_anew(study, kept)
     assert pair not in kept.due
     for name in [one.name for one in study.people if one.role is Role.ANNOTATOR]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.records import Kept, Round
+from fcpair.records import Kept
 from fcpair.study import Study
 from steps.small import open_work, record
 from steps.small import write_csv as write
@@ -73,7 +73,7 @@ def test_the_label_that_a_validator_checks_is_no_answer_of_theirs(at: At, tmp_pa
     filled = fill_in(tmp_path / "vera.csv", "verdict", "agree")
     assert "vera" not in grid.write_validation_sheets(tmp_path)
     assert (tmp_path / "vera.csv").read_bytes() == filled
-    assert [old.person for old in grid.old_sheets(tmp_path, Round.VALIDATE)] == ["vera"]
+    assert [old.person for old in grid.old_sheets(tmp_path, checks=True)] == ["vera"]
 
 
 @pytest.mark.parametrize("leave", ["retire", "hand_over"])

@@ -9,7 +9,7 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.params import Adjudicate, Simulate, Validate
-from fcpair.records import Role, Round, Tier
+from fcpair.records import Role, Tier
 from fcpair.study import Study
 from steps.small import VALIDATORS, assert_refused, labels_of, open_work, record, write_csv
 
@@ -55,7 +55,7 @@ def test_tiers_rest_on_real_labels_once_they_are_in(at: At, tmp_path: Path) -> N
     grid.adjudicate(Adjudicate("majority"))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
     grid.assign_validation(Validate(seed=1))
-    rows = [{"pair": pair, "validator": who, "verdict": "agree"} for who, pair in open_work(study, Round.VALIDATE)]
+    rows = [{"pair": pair, "validator": who, "verdict": "agree"} for who, pair in open_work(study, checks=True)]
     grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
     assert not grid.tier(Tier.BRONZE)["simulated"].any()
 
@@ -93,7 +93,7 @@ def test_an_equal_verdict_by_a_person_is_recorded_as_real(at: At, tmp_path: Path
     grid = study.grid()
     rows = [
         {"pair": pair, "validator": who, "verdict": "agree", "origin": "simulated"}
-        for who, pair in open_work(study, Round.VALIDATE)
+        for who, pair in open_work(study, checks=True)
     ]
     grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
     assert study.status()["judgements"] == {"imported": 42, "simulated": 19}

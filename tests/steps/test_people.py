@@ -10,7 +10,7 @@ import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Assign
-from fcpair.records import Role, Round
+from fcpair.records import Role
 from fcpair.study import Study
 from steps.small import NAMES, assert_refused, check, labels_of, open_work, record, who_had, write_csv
 
@@ -277,10 +277,10 @@ def test_a_skip_that_comes_later_frees_the_slot_too(at: At, tmp_path: Path) -> N
 
 def test_a_skipped_verdict_goes_to_another_validator(at: At, tmp_path: Path) -> None:
     study = at("checking")
-    who, pair = open_work(study, Round.VALIDATE)[0]
+    who, pair = open_work(study, checks=True)[0]
     run = check(study, tmp_path, [(who, pair, "skip")])
     assert run.counts["reassigned"] == 1
-    assert [name for name, one in open_work(study, Round.VALIDATE) if one == pair] == [
+    assert [name for name, one in open_work(study, checks=True) if one == pair] == [
         {"vera": "walt", "walt": "vera"}[who]
     ]
 

@@ -14,7 +14,7 @@ import pytest
 from fcpair.errors import FcpairError, InputError, RefusedError
 from fcpair.files.tabular import read_table
 from fcpair.params import Adjudicate, DiamondRule, Partition, Setup, Simulate, Validate
-from fcpair.records import Role, Round, Tier
+from fcpair.records import Role, Tier
 from fcpair.study import Study
 from steps.small import (
     ANNOTATORS,
@@ -178,7 +178,7 @@ def test_an_annotator_who_becomes_a_validator_gets_other_pairs(at: At) -> None:
     study.add_people(["vera"], Role.VALIDATOR)
     study.grid().assign_validation(Validate())
     assert shares(study) == []
-    assert {"ana", "cleo", "vera"} == {who for who, _ in open_work(study, Round.VALIDATE)}
+    assert {"ana", "cleo", "vera"} == {who for who, _ in open_work(study, checks=True)}
 
 
 def test_an_adjudicator_who_becomes_a_validator_gets_other_pairs(at: At) -> None:
@@ -191,7 +191,7 @@ def test_an_adjudicator_who_becomes_a_validator_gets_other_pairs(at: At) -> None
     study.add_people(["walt"], Role.VALIDATOR)
     grid.assign_validation(Validate())
     assert shares(study) == []
-    assert {pair for who, pair in open_work(study, Round.VALIDATE) if who == "walt"} >= set(decided)
+    assert {pair for who, pair in open_work(study, checks=True) if who == "walt"} >= set(decided)
 
 
 def test_when_every_validator_took_part_it_is_said_and_nothing_is_dealt(at: At) -> None:
@@ -208,9 +208,9 @@ def test_work_that_is_handed_over_keeps_the_promise(at: At, tmp_path: Path) -> N
     study = at("checking")
     study.change_role("ana", Role.VALIDATOR)
     study.retire("vera")
-    check(study, tmp_path, [(who, pair, "skip") for who, pair in open_work(study, Round.VALIDATE) if who == "walt"][:1])
+    check(study, tmp_path, [(who, pair, "skip") for who, pair in open_work(study, checks=True) if who == "walt"][:1])
     assert shares(study) == []
-    assert "ana" in {who for who, _ in open_work(study, Round.VALIDATE)}
+    assert "ana" in {who for who, _ in open_work(study, checks=True)}
 
 
 def test_simulated_validators_keep_the_promise(at: At) -> None:
@@ -371,7 +371,7 @@ def stirred(study: Study, tmp_path: Path) -> Study:
     grid.take_back(next(pair for pair, (rule, _) in standing(study).items() if rule == "person"), by="ada")
     study.add_people(["xeno"], Role.VALIDATOR)
     grid.assign_validation(Validate(), more=True)
-    todo = open_work(study, Round.VALIDATE)
+    todo = open_work(study, checks=True)
     check(study, tmp_path, [(who, pair, "disagree" if pair % 5 == 0 else "agree") for who, pair in todo])
     return study
 

@@ -89,9 +89,8 @@ def test_verdicts_and_decisions_come_from_spreadsheets_too(at: At, tmp_path: Pat
 
 
 def _open_verdicts(study: Study) -> list[tuple[str, int]]:
-    from fcpair.records import Round
 
-    return open_work(study, Round.VALIDATE)
+    return open_work(study, checks=True)
 
 
 def test_a_list_of_hs_may_be_a_spreadsheet(at: At, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Adjudicate, Assign, Simulate, Validate
-from fcpair.records import Role, Round, Tier
-from fcpair.store import decisions
+from fcpair.records import Role, Tier
+from fcpair.store import decisions, rounds
 from fcpair.study import Study
 from steps.small import VALIDATORS, dump, labels_of, open_work, standing, write_csv
 
@@ -103,7 +103,7 @@ def test_labels_are_answered_before_verdicts(at: At, tmp_path: Path) -> None:
     skip = write_csv(tmp_path / "skip.csv", [made_up(pair, annotator=who, label="skip")])
     grid.import_labels(skip, supersede=True)
     assert grid.simulate(Simulate(skips=0.0)).counts["round"] == "label"
-    assert len(open_work(study, Round.VALIDATE)) == n
+    assert len(open_work(study, checks=True)) == n
     assert grid.simulate(Simulate(skips=0.0)).counts["round"] == "validate"
 
 
@@ -150,7 +150,7 @@ def test_only_blind_validators_leave_a_label_of_their_own(at: At, blind: bool) -
     grid.adjudicate(Adjudicate("majority"))
     validated(study, blind=blind)
     with study.store.read() as tx:
-        own = decisions.current_codes(tx, Round.VALIDATE)["own_code"]
+        own = decisions.current_codes(tx, rounds.checking(tx))["own_code"]
     assert own.notna().all() == blind
     assert own.isna().all() != blind
 
@@ -198,7 +198,7 @@ def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Pat
 def test_a_pair_whose_verdict_alone_was_made_up_is_marked(at: At, tmp_path: Path) -> None:
     study = at("checking")
     grid = study.grid()
-    rows = [made_up(pair, validator=who, verdict="agree") for who, pair in open_work(study, Round.VALIDATE)]
+    rows = [made_up(pair, validator=who, verdict="agree") for who, pair in open_work(study, checks=True)]
     grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
     assert grid.tier(Tier.BRONZE)["simulated"].all()
 

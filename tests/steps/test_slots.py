@@ -103,7 +103,7 @@ class Walk:
     def answer(self, _: Person, visitor: Visitor) -> None:
         task = self.random.choice(self.desk.tasks(visitor, 3) or [None])
         if task:
-            answer = self.random.choice(self.desk.choices(task.round))
+            answer = self.random.choice(self.desk.choices(visitor.role))
             given = Submission(self.request(), task.assignment_id, answer, decision_id=task.decision_id)
             self.desk.submit(visitor, given)
 
@@ -116,7 +116,7 @@ class Walk:
     def go_back(self, _: Person, visitor: Visitor) -> None:
         task = self.random.choice(self.desk.answers(visitor, None, 50) or [None])
         if task:
-            answer = self.random.choice([*self.desk.choices(task.round), "skip"])
+            answer = self.random.choice([*self.desk.choices(visitor.role), "skip"])
             given = Submission(self.request(), task.assignment_id, answer, decision_id=task.decision_id)
             self.desk.submit(visitor, given)
 

@@ -11,7 +11,6 @@ import pytest
 from fcpair.errors import InputError
 from fcpair.files.tabular import read_table, write_table
 from fcpair.params import Adjudicate
-from fcpair.records import Round
 from fcpair.study import Study
 from steps.small import assert_refused, open_work, record, standing, write_csv
 
@@ -75,7 +74,7 @@ def test_the_rest_of_such_a_sheet_and_a_new_one_are_taken(at: At, tmp_path: Path
     assert new["pair"].astype(int).tolist() == [pair]
     write_table(new.assign(verdict="disagree"), tmp_path / "new.csv")
     assert study.grid().import_verdicts(tmp_path / "new.csv").counts["answers"] == 1
-    assert not [one for who, one in open_work(study, Round.VALIDATE) if who == "vera"]
+    assert not [one for who, one in open_work(study, checks=True) if who == "vera"]
 
 
 def test_a_label_that_changed_back_is_no_change(at: At, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from web.conftest import Site
 
 from fcpair.errors import InputError
 from fcpair.params import Annotate, Assign, Import, Pair, Select, Setup, Validate
-from fcpair.records import Role, Round
-from fcpair.store import sides, texts, work
+from fcpair.records import Role
+from fcpair.store import rounds, sides, texts, work
 from fcpair.store.tables import text
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
@@ -46,16 +46,16 @@ def keep(study: Study, name: str, value: str) -> None:
         connection.execute("UPDATE person SET opted_out = ? WHERE name = ?", (value, name))
 
 
-def hs_open(study: Study, name: str, round_: Round = Round.LABEL) -> list[str]:
+def hs_open(study: Study, name: str, *, checks: bool = False) -> list[str]:
     """The HS of each pair that a person has open."""
     with study.store.read() as tx:
-        rows = work.open_work(tx, round_)
+        rows = work.open_work(tx, rounds.checking(tx) if checks else rounds.counting(tx))
     return rows["hs"][rows["annotator"] == name].tolist()
 
 
-def read_by(study: Study, name: str, round_: Round = Round.LABEL) -> set[str]:
+def read_by(study: Study, name: str, *, checks: bool = False) -> set[str]:
     """The HS of what a person has open."""
-    return set(hs_open(study, name, round_))
+    return set(hs_open(study, name, checks=checks))
 
 
 def ticked(study: Study, name: str, split: str = ",;") -> list[str]:
@@ -147,8 +147,8 @@ def test_a_validator_is_dealt_nothing_that_they_left_out(at: At) -> None:
     study.add_people(["vera", "walt"], Role.VALIDATOR)
     study.access.opt_out(admit(study, "vera").id, TOPIC, ["terrorism"])
     study.grid().assign_validation(Validate())
-    assert read_by(study, "vera", Round.VALIDATE) == {SELECTED[3]}
-    assert read_by(study, "walt", Round.VALIDATE) >= TERROR
+    assert read_by(study, "vera", checks=True) == {SELECTED[3]}
+    assert read_by(study, "walt", checks=True) >= TERROR
 
 
 def test_an_adjudicator_is_not_asked_to_decide_what_they_left_out_in_another_role(at: At) -> None:

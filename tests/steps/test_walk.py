@@ -24,7 +24,7 @@ from fcpair.params import (
     Validate,
 )
 from fcpair.recipe import Recipe
-from fcpair.records import Round, Tier
+from fcpair.records import Tier
 from fcpair.study import Study
 from steps.small import SELECTED, check, label_of, open_work, record, set_candidates, standing, write_corpus, write_csv
 
@@ -76,7 +76,7 @@ def test_it_stops_while_labels_are_open_and_goes_on_when_they_are_in(at: At, rec
     record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work[-1:]])
     assert walked(study, recipe) == ["adjudicate", "validate"]
     assert walked(study, recipe) == []
-    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
+    check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
     assert walked(study, recipe) == ["agreement", "partition"]
     assert walked(study, recipe) == []
 
@@ -141,7 +141,7 @@ def test_it_stops_where_conflicts_wait_for_a_person(at: At, recipe: Recipe) -> N
     for pair in waiting:
         grid.decide(pair, 2, by="ada")
     assert walked(study, manual) == ["validate"]
-    assert {pair for _, pair in open_work(study, Round.VALIDATE)} == set(range(1, 25))
+    assert {pair for _, pair in open_work(study, checks=True)} == set(range(1, 25))
 
 
 def test_it_ends_when_no_pair_can_be_decided(at: At, recipe: Recipe, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from fcpair.errors import FcpairError, StageError, UnknownIdError
 from fcpair.params import Assign, Simulate
-from fcpair.records import Role, Round
+from fcpair.records import Role
 from fcpair.store import people
 from fcpair.study import Study
 from steps.online import at_desk, give
@@ -243,10 +243,10 @@ def test_labels_that_brought_their_own_deal_can_be_withdrawn(at: At, tmp_path: P
 def test_verdicts_are_withdrawn_alike(at: At, tmp_path: Path) -> None:
     study = at("checking")
     grid = study.grid()
-    before = open_work(study, Round.VALIDATE)
+    before = open_work(study, checks=True)
     run = check(study, tmp_path, [(who, pair, "disagree") for who, pair in before])
     assert grid.withdraw_verdicts(run.id).counts["answers"] == 19
-    assert open_work(study, Round.VALIDATE) == before
+    assert open_work(study, checks=True) == before
     assert (grid.partition().pairs["verdict"] == -1).all()
     check(study, tmp_path, [(who, pair, verdict_of(pair)) for who, pair in before])
     assert (grid.partition().pairs["verdict"] >= 0).sum() == 19
@@ -254,7 +254,7 @@ def test_verdicts_are_withdrawn_alike(at: At, tmp_path: Path) -> None:
 
 def test_a_run_is_withdrawn_in_the_round_in_which_it_answered(at: At, tmp_path: Path) -> None:
     study = at("checking")
-    run = check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, Round.VALIDATE)])
+    run = check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
     said = rf"run {run.id} \(validate import\) brought no labels but verdicts; `fcpair validate withdraw {run.id}`"
     assert_refused(study, lambda: study.grid().withdraw_labels(run.id), StageError, said)
 

@@ -11,8 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from fcpair.records import Origin, Role, Round, Rule, Status
-from fcpair.store import Store, Tx, chain, checksums, decisions, desk, docket, guidelines, people, soundness, work
+from fcpair.records import Origin, Role, Rule, Status
+from fcpair.store import (
+    Store,
+    Tx,
+    chain,
+    checksums,
+    decisions,
+    desk,
+    docket,
+    guidelines,
+    people,
+    rounds,
+    soundness,
+    work,
+)
 from fcpair.store.chain import ANSWERS, DECISIONS, FIRST, Head
 from fcpair.store.tables import adjudication, assignment, guideline, judgement, person, text
 from store.test_promises import assigned, fill
@@ -39,8 +52,8 @@ def sha256(before: bytes, says: str) -> bytes:
 def filled(store: Store) -> Store:
     with store.write() as tx:
         fill(tx)
-        work.add_assignments(tx, assigned(2, 1), Round.LABEL)
-        work.add_assignments(tx, assigned(1, 2), Round.LABEL)
+        work.add_assignments(tx, assigned(2, 1), rounds.counting(tx))
+        work.add_assignments(tx, assigned(1, 2), rounds.counting(tx))
     return store
 
 
@@ -109,8 +122,8 @@ def test_whatever_is_answered_fits_when_it_is_read_again(
 ) -> None:
     with undone(lasting_store) as tx:
         fill(tx)
-        work.add_assignments(tx, assigned(2, 1), Round.LABEL)
-        work.add_assignments(tx, assigned(1, 2), Round.LABEL)
+        work.add_assignments(tx, assigned(2, 1), rounds.counting(tx))
+        work.add_assignments(tx, assigned(1, 2), rounds.counting(tx))
         chain.add(tx, ANSWERS, (answer(one, code, note=note, seconds=s) for one, code, note, s in rows))
         found = soundness.linked(tx, ANSWERS)
         assert (found.n, found.faults) == (len(rows) + 1, [])

@@ -8,9 +8,23 @@ from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError
 
 from fcpair.params import Setup
-from fcpair.records import Role, Round, Status
+from fcpair.records import Role, Status
 from fcpair.steps import init
-from fcpair.store import Store, Tx, cells, decisions, grids, people, progress, runs, settings, sides, texts, work
+from fcpair.store import (
+    Store,
+    Tx,
+    cells,
+    decisions,
+    grids,
+    people,
+    progress,
+    rounds,
+    runs,
+    settings,
+    sides,
+    texts,
+    work,
+)
 from fcpair.store.tables import cell
 
 SECOND = 2**32
@@ -70,8 +84,8 @@ def test_work_and_answers_are_of_one_grid(both: Store) -> None:
     for grid, pair in ((1, 1), (2, SECOND + 1)):
         with both.on(grid).write() as tx:
             row = {"cell_id": [pair], "person_id": [ana], "position": [1], "status": [Status.OPEN.value]}
-            work.add_assignments(tx, pd.DataFrame(row), Round.LABEL)
-            assert work.assignments(tx, Round.LABEL)["cell_id"].tolist() == [pair]
+            work.add_assignments(tx, pd.DataFrame(row), rounds.counting(tx))
+            assert work.assignments(tx, rounds.counting(tx))["cell_id"].tolist() == [pair]
             assert progress.built(tx)["assign"] == 1
     with both.on(2).write() as tx:
         decisions.add_adjudications(tx, pd.DataFrame({"cell_id": [SECOND + 1], "rule": ["person"], "code": [2]}))

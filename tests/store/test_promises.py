@@ -13,8 +13,8 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from fcpair.records import Origin, Role, Round, Status
-from fcpair.store import Store, Tx, cells, decisions, people, progress, sides, texts, work
+from fcpair.records import Origin, Role, Status
+from fcpair.store import Store, Tx, cells, decisions, people, progress, rounds, sides, texts, work
 from fcpair.store.tables import adjudication, assignment, cell, judgement
 from store.test_rows import undone
 
@@ -29,7 +29,7 @@ def fill(tx: Tx, *, n_hs: int = 2, n_cn: int = 3) -> None:
     sides.put(tx, "column", list(cns.values()))
     cells.fill(tx)
     people.add_people(tx, ["ana", "ben"], Role.ANNOTATOR)
-    work.add_assignments(tx, assigned(1, 1), Round.LABEL)
+    work.add_assignments(tx, assigned(1, 1), rounds.counting(tx))
     decisions.add_judgements(tx, answered(1, 2), Origin.IMPORTED)
     decisions.add_adjudications(tx, pd.DataFrame({"cell_id": [1], "rule": ["unanimous"], "code": [2]}))
 
@@ -82,7 +82,7 @@ def test_an_answer_cannot_be_written_over_by_an_upsert(filled: Store, table: str
 
 
 def test_an_answer_cannot_go_with_the_assignment_that_it_belongs_to(filled: Store) -> None:
-    assert_refused(filled, lambda tx: work.clear_assignments(tx, Round.LABEL), "FOREIGN KEY")
+    assert_refused(filled, lambda tx: work.clear_assignments(tx, rounds.counting(tx)), "FOREIGN KEY")
 
 
 def test_a_grid_with_answers_cannot_be_cleared(filled: Store) -> None:
@@ -150,20 +150,22 @@ def test_the_grid_is_the_product_less_the_corpus_each_pair_once(
 
 
 def test_nobody_is_given_a_pair_twice_in_a_round(filled: Store) -> None:
-    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(1, 1), Round.LABEL), "UNIQUE")
+    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(1, 1), rounds.counting(tx)), "UNIQUE")
 
 
 def test_the_two_rounds_are_apart(filled: Store) -> None:
     with filled.write() as tx:
-        work.add_assignments(tx, assigned(1, 1), Round.VALIDATE)
-        assert len(work.assignments(tx, Round.VALIDATE)) == 1
+        work.add_assignments(tx, assigned(1, 1), rounds.checking(tx))
+        assert len(work.assignments(tx, rounds.checking(tx))) == 1
 
 
 def test_a_slot_is_taken_over_once(filled: Store) -> None:
     with filled.write() as tx:
-        work.add_assignments(tx, assigned(1, 2).assign(replaces=1), Round.LABEL)
+        work.add_assignments(tx, assigned(1, 2).assign(replaces=1), rounds.counting(tx))
     said = "UNIQUE"
-    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(2, 2).assign(replaces=1), Round.LABEL), said)
+    assert_refused(
+        filled, lambda tx: work.add_assignments(tx, assigned(2, 2).assign(replaces=1), rounds.counting(tx)), said
+    )
 
 
 @pytest.mark.parametrize(("code", "skipped"), [(None, False), (2, True)])
@@ -175,8 +177,8 @@ def test_an_answer_is_either_a_code_or_a_skip(filled: Store, code: int | None, s
 @pytest.mark.parametrize(
     "attempt",
     [
-        lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL),
-        lambda tx: work.add_assignments(tx, assigned(1, 999), Round.LABEL),
+        lambda tx: work.add_assignments(tx, assigned(999, 1), rounds.counting(tx)),
+        lambda tx: work.add_assignments(tx, assigned(1, 999), rounds.counting(tx)),
         lambda tx: decisions.add_judgements(tx, answered(999, None, skipped=True), Origin.IMPORTED),
         lambda tx: decisions.add_adjudications(tx, pd.DataFrame({"cell_id": [999], "rule": ["person"], "code": [2]})),
         lambda tx: tx.execute(update(assignment).values(cell_id=999)),
@@ -191,13 +193,13 @@ def test_what_refers_to_nothing_is_refused(filled: Store, attempt: Callable[[Tx]
 def test_references_are_checked_again_after_bulk_work(filled: Store) -> None:
     with filled.write(bulk=True):
         pass
-    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL), "FOREIGN KEY")
+    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(999, 1), rounds.counting(tx)), "FOREIGN KEY")
 
 
 def test_references_are_checked_again_after_bulk_work_that_failed(filled: Store) -> None:
     with pytest.raises(ZeroDivisionError), filled.write(bulk=True):
         raise ZeroDivisionError
-    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(999, 1), Round.LABEL), "FOREIGN KEY")
+    assert_refused(filled, lambda tx: work.add_assignments(tx, assigned(999, 1), rounds.counting(tx)), "FOREIGN KEY")
 
 
 def test_answers_and_decisions_may_be_added_by_the_thousand(filled: Store) -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary, String, Table, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from fcpair.records import Origin, Role, Round, Status
-from fcpair.store import Store, Tx, cells, decisions, people, progress, runs, sides, texts, work
+from fcpair.records import Origin, Role, Status
+from fcpair.store import Store, Tx, cells, decisions, people, progress, rounds, runs, sides, texts, work
 from fcpair.store.rows import CHUNK, frame, insert_rows, records
 from fcpair.store.tables import metadata, person, source_pair, text
 
@@ -199,7 +199,7 @@ def test_the_current_answer_is_the_latest(store: Store) -> None:
         cells.fill(tx)
         one = people.add_people(tx, ["ana"], Role.ANNOTATOR)[0]
         given = {"cell_id": [1], "person_id": [one.id], "position": [1], "status": [Status.OPEN.value]}
-        work.add_assignments(tx, pd.DataFrame(given), Round.LABEL)
+        work.add_assignments(tx, pd.DataFrame(given), rounds.counting(tx))
         for code, note in ((0, "first"), (2, "second")):
             answer = {"assignment_id": [1], "skipped": [False], "code": [code], "note": [note]}
             decisions.add_judgements(tx, pd.DataFrame(answer), Origin.IMPORTED)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from steps.small import STAGES, dump, labels_of, record, write_csv
+from steps.small import STAGES, dump, labels_of, open_work, record, write_csv
 
 from fcpair.params import Adjudicate, Assign, Export, Simulate, Validate
-from fcpair.records import Role, Round, Tier
+from fcpair.records import Role, Tier
 from fcpair.report import paint
 from fcpair.report.rows import KappaCell
 from fcpair.web.context import STATIC
@@ -282,10 +282,7 @@ def test_pairs_are_dealt_to_validators_and_later_more(serve: Serve) -> None:
     assert "Pairs: 5." in post(browser, "/lead/steps/validate", pairs="5", blind="true")
     assert site.study.grid().own(Validate).blind
     post(browser, "/lead/steps/validate", more="true", blind="true")
-    with site.study.store.read() as tx:
-        from fcpair.store import work
-
-        assert len(work.open_work(tx, Round.VALIDATE)) > 5
+    assert len(open_work(site.study, checks=True)) > 5
 
 
 @pytest.mark.parametrize("form", [{"pairs": "many"}, {"pairs": "0"}, {"pairs": "-3"}])
