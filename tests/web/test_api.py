@@ -39,16 +39,15 @@ def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site
     ana = {
         "name": "ana",
         "role": "annotator",
-        "round": "label",
         "consented": True,
         "blurred": False,
         "guideline_version": 1,
     }
     assert site.machine("ana").get("/api/me").json() == {**ana, "choices": list(NAMES)}
     vera = site.machine("vera").get("/api/me").json()
-    assert (vera["round"], vera["choices"]) == ("validate", ["agree", "disagree"])
+    assert vera["choices"] == ["agree", "disagree"]
     lea = site.machine("lea").get("/api/me").json()
-    assert (lea["round"], lea["choices"]) == (None, [])
+    assert lea["choices"] == []
 
 
 def test_consent_comes_before_the_first_pair(serve: Callable[..., Site]) -> None:
