@@ -16,7 +16,8 @@ from benchmarks.latent import Shape
 from fcpair.records import Figure
 from fcpair.stages.intervals import CLUSTERS, Cluster, Spread, bounded
 from fcpair.stages.kappa import MEANS, Subsets, added, summary_figures
-from fcpair.stages.pooled import COEFFICIENTS, LeftOut, Overlap, Sums, dense, pooled_figures, ratio
+from fcpair.stages.pooled import COEFFICIENTS, pooled_figures
+from fcpair.stages.profiles import LeftOut, Overlap, Sums, dense, moments, ratio, sums_by
 
 LEVEL = 0.95
 Floats = npt.NDArray[np.float64]
@@ -92,22 +93,47 @@ Found = tuple[str, float, Floats, Spreads]
 def _pooled(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
     for n_labels in (None, 2, 3):
         part = LeftOut(overlap if n_labels is None else overlap.only(n_labels), constant=n_labels is not None)
-        hs, names = part.total - part.without(Cluster.HS)[0], dense(part.label.hs)[0]
+        hs, names = _removed(part, Cluster.HS), dense(part.label.hs)[0]
         total = np.zeros((sizes.n_studies, hs.shape[1]))
         np.add.at(total, names // sizes.hs, hs)
         rows = {cluster: _rows(part, cluster, total, sizes) for cluster in Cluster}
         for one in COEFFICIENTS:
             if one.n_labels == n_labels:
-                values = {c: one.compute(Sums.of(left, overlap.n_classes)) for c, (left, _, _) in rows.items()}
+                values = {c: one.compute(sums_of(left)) for c, (left, _, _) in rows.items()}
                 spreads = {c: spreads_of(values[c], *rows[c][1:], sizes.n_studies) for c in rows}
                 lowest = -1.0 if one.corrects_chance else 0.0
-                yield one.name, lowest, one.compute(Sums.of(total, overlap.n_classes)), spreads
+                yield one.name, lowest, one.compute(sums_of(total)), spreads
+
+
+def flat(profiles: Ints) -> Floats:
+    """`moments` with the coincidence matrix beside them, which few classes can have for each of many sums."""
+    n_labels = profiles.sum(axis=1)
+    counts = np.where((n_labels >= 2)[:, None], profiles, 0)
+    matrix = counts[:, :, None] * (counts[:, None, :] - np.eye(profiles.shape[1]))
+    square = matrix / np.maximum(n_labels - 1, 1)[:, None, None]
+    return np.column_stack([moments(profiles), square.reshape(len(profiles), profiles.shape[1] ** 2)])
+
+
+def sums_of(flat: Floats) -> Sums:
+    """The sums of what `flat` gives, or sums of it."""
+    k = round((flat.shape[-1] - 2) ** 0.5) - 1  # 3 + 2 k + k squared columns
+    matrix = flat[..., 3 + 2 * k :].reshape(*flat.shape[:-1], k, k)
+    return Sums.of(flat[..., : 3 + 2 * k], lambda values: np.einsum("...i,...ij,...j->...", values, matrix, values))
+
+
+def _removed(part: LeftOut, cluster: Cluster) -> Floats:
+    """What goes with each cluster, or with each kind where clusters are alike."""
+    code, change = part.members(cluster)
+    kinds, kind = dense(change)
+    before, after = part.changes(cluster, kinds)
+    gone = flat(before) - flat(after)
+    return gone if cluster in {Cluster.PAIR, Cluster.LABEL} else sums_by(code, kind, gone)
 
 
 def _rows(part: LeftOut, cluster: Cluster, total: Floats, sizes: Sizes) -> tuple[Floats, Ints, Ints]:
     """The sums of a study without each cluster, the study, and for how many clusters they stand."""
     code, kind = part.members(cluster)
-    removed = part.total - part.without(cluster)[0]
+    removed = _removed(part, cluster)
     if cluster in {Cluster.PAIR, Cluster.LABEL}:
         kinds = dense(kind)[1]
         key, times = np.unique(sizes.study(cluster, code, part.label.hs) * len(removed) + kinds, return_counts=True)
@@ -119,7 +145,7 @@ def _rows(part: LeftOut, cluster: Cluster, total: Floats, sizes: Sizes) -> tuple
 
 def _means(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
     subsets = Subsets(overlap, "none")
-    each = added(subsets.kappas, subsets.tables.sum(axis=(1, 2)))
+    each = added(subsets.kappas, subsets.n)
     total = np.zeros((sizes.n_studies, 4))
     np.add.at(total, subsets.annotators[:, 0] // sizes.annotator, each)
     rows: dict[Cluster, tuple[Floats, Ints]] = {}

@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.batch import Bounds, batch_intervals, check
+from benchmarks.batch import Bounds, batch_intervals, check, flat, sums_of
 from benchmarks.latent import Effects, Shape, draw, new_annotators, same_annotators
 from benchmarks.measure import SEED, Figure
 from fcpair.stages.kappa import Subsets, subset_figures
-from fcpair.stages.pooled import COEFFICIENTS, Overlap, Sums, moments
+from fcpair.stages.pooled import COEFFICIENTS
+from fcpair.stages.profiles import Overlap
 
 REPETITIONS = 1000
 RESAMPLES = 200
@@ -165,7 +166,7 @@ def _pigeonhole(overlap: Overlap, rng: np.random.Generator) -> Iterator[tuple[st
     weights = np.add.reduceat(drawn[:, order], np.searchsorted(profile[order], np.arange(len(profiles))), axis=1)
     for one in COEFFICIENTS:
         there = profiles.sum(axis=1) == one.n_labels if one.n_labels else np.ones(len(profiles), dtype=bool)
-        values = one.compute(Sums.of(weights[:, there] @ moments(profiles[there]), k))
+        values = one.compute(sums_of(weights[:, there] @ flat(profiles[there])))
         values = values[~np.isnan(values)]
         low, high = np.quantile(values, [0.025, 0.975]).tolist() if len(values) else (None, None)
         yield one.name, low, high

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fcpair.stages.kappa import cohens_kappa
-from fcpair.stages.pooled import COEFFICIENTS, Overlap, Sums
+from fcpair.stages.pooled import COEFFICIENTS
+from fcpair.stages.profiles import Overlap, Sums
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -108,7 +109,8 @@ def _figures(found: Floats, weights: Floats) -> tuple[dict[str, float], Floats]:
     both = np.einsum("abij,ab->ij", found, weights)
     marginal = both.sum(axis=1)
     many = np.array(MANY)
-    sums = Sums(many, many * np.trace(both), many * marginal, 2 * many * marginal, 2 * many * both)
+    same, matrix = many * np.trace(both), 2 * many * both
+    sums = Sums(many, same, 2 * same, many * marginal, 2 * many * marginal, lambda values: values @ matrix @ values)
     kappas = cohens_kappa(found * MANY, "none")
     mean = float((kappas * weights).sum())
     return {one.name: float(one.compute(sums)) for one in COEFFICIENTS} | dict.fromkeys(MEANS, mean), kappas

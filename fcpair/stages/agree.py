@@ -13,8 +13,10 @@ from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.intervals import FOR
 from fcpair.stages.kappa import SubsetAgreement, Subsets, subset_figures, summary_figures
-from fcpair.stages.pooled import Overlap, pooled_figures
+from fcpair.stages.pooled import coefficients_of, pooled_figures
+from fcpair.stages.profiles import Overlap
 from fcpair.stages.question import Closed
+from fcpair.stages.question.coded import numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +71,7 @@ def agreement(labels: pd.DataFrame, question: Closed, options: Agree | None = No
     overlapped = labels.loc[labels.duplicated("cell_id", keep=False)]
     overlap, names = _overlap(overlapped, codes)
     subsets = Subsets(overlap, options.weights)
+    coefficients = coefficients_of(question.distance, numbers(question, codes))
     return Agreement(
         options=options,
         classes=tuple(choice.name for choice in kept),
@@ -77,7 +80,7 @@ def agreement(labels: pd.DataFrame, question: Closed, options: Agree | None = No
         n_labels=len(labels),
         subsets=subset_figures(subsets, names, options.level),
         summary=summary_figures(subsets, options.intervals, options.level),
-        pooled=pooled_figures(overlap, options.intervals, options.level),
+        pooled=pooled_figures(overlap, options.intervals, options.level, coefficients),
     )
 
 

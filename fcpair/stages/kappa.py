@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fcpair.params import Reach, Weights
 from fcpair.records import Figure
@@ -21,10 +22,7 @@ from fcpair.stages.intervals import (
     why_none,
     with_interval,
 )
-from fcpair.stages.pooled import Overlap, dense, ratio, sums_by
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from fcpair.stages.profiles import Floats, Ints, Overlap, dense, ratio, sums_by
 
 NO_SUBSET = "no two annotators share a pair"
 MEANS = ("mean kappa", "mean kappa weighted by n")
@@ -55,39 +53,75 @@ def cohens_kappa(tables: Floats | Ints, weights: Weights) -> Floats:
     DOI 10.1177/001316446002000104; with weights Cohen (1968), DOI 10.1037/h0026256. Weights are over ranks of the
     classes, not over their codes.
     """
-    rank = np.arange(tables.shape[-1])
+    apart = _disagreement(tables.shape[-1], weights)
+    seen = (tables * apart).sum(axis=(-2, -1))
+    by_chance = ((tables.sum(axis=-1) @ apart) * tables.sum(axis=-2)).sum(axis=-1)
+    return _kappa(tables.sum(axis=(-2, -1)), seen, by_chance)
+
+
+def _disagreement(n_classes: int, weights: Weights) -> Floats:
+    rank = np.arange(n_classes)
     apart = np.abs(rank[:, None] - rank).astype(np.float64)
-    disagreement = {"none": np.minimum(apart, 1), "linear": apart, "quadratic": apart**2}[weights]
-    n = tables.sum(axis=(-2, -1))
-    observed = tables.reshape(*tables.shape[:-2], rank.size**2) @ disagreement.ravel()
-    expected = ((tables.sum(axis=-1) @ disagreement) * tables.sum(axis=-2)).sum(axis=-1)
-    kappa: Floats = 1 - ratio(n * observed, expected)
+    weighted: dict[Weights, Floats] = {"none": np.minimum(apart, 1), "linear": apart, "quadratic": apart**2}
+    return weighted[weights]
+
+
+@dataclass(frozen=True)
+class _Used:
+    """What kappa needs of tables: their sum and their sum of disagreement, shape (...), and their margins.
+
+    `first` and `second`, shape (..., n_classes), count how often each of the two annotators used each class.
+    """
+
+    n: Ints
+    seen: Floats
+    first: Ints
+    second: Ints
+
+    def kappa(self, apart: Floats) -> Floats:
+        return _kappa(self.n, self.seen, ((self.first @ apart) * self.second).sum(axis=-1))
+
+    def less(self, gone: _Used, of: Ints) -> _Used:
+        """Those of the tables `of` without those in `gone`, one for one."""
+        return _Used(
+            self.n[of] - gone.n, self.seen[of] - gone.seen, self.first[of] - gone.first, self.second[of] - gone.second
+        )
+
+
+def _kappa(n: Floats | Ints, seen: Floats, by_chance: Floats) -> Floats:
+    kappa: Floats = 1 - ratio(n * seen, by_chance)
     return np.where(n < 2, np.nan, kappa)
 
 
 class Subsets:
     """The overlap subsets: every two annotators who share a pair, whoever else labelled it.
 
-    `annotators` (n_subsets, 2) are the two, the lower number first; `tables` (n_subsets, n_classes, n_classes) and
+    `annotators` (n_subsets, 2) are the two, the lower number first; `n` (n_subsets,), the pairs that they share, and
     `kappas` (n_subsets,) are in the same order.
     """
 
     def __init__(self, overlap: Overlap, weights: Weights) -> None:
-        self._overlap, self._weights = overlap, weights
+        self._overlap, self._n_classes = overlap, overlap.n_classes
+        self._apart = _disagreement(self._n_classes, weights)
         self._first, self._second = _couples(overlap.pair, overlap.annotator)
         self._n_people = int(overlap.annotator.max(initial=0)) + 1
         of_two = overlap.annotator[self._first] * self._n_people + overlap.annotator[self._second]
         two, self._subset = dense(of_two)
-        self._entry = overlap.klass[self._first] * overlap.n_classes + overlap.klass[self._second]
         self.annotators = np.column_stack(np.divmod(two, self._n_people))
-        self.tables = self._count(self._subset, self._entry, len(two))
-        self.kappas = cohens_kappa(self.tables, weights)
+        self._used = self._count(self._subset, np.arange(len(of_two)), len(two))
+        self.n, self.kappas = self._used.n, self._used.kappa(self._apart)
+        entry = overlap.klass[self._first] * self._n_classes + overlap.klass[self._second]
+        self._kinds, self._kind = dense(self._subset * self._n_classes**2 + entry)
+        self._times = np.bincount(self._kind)
         self._kept: dict[Cluster, _Groups] = {}
 
-    def _count(self, group: Ints, entry: Ints, n_groups: int) -> Ints:
-        """How many pairs each group has in each entry of its table, shape (n_groups, n_classes, n_classes)."""
-        shape = (n_groups, self._overlap.n_classes, self._overlap.n_classes)
-        return np.bincount(group * shape[1] ** 2 + entry, minlength=int(np.prod(shape))).reshape(shape)
+    def _count(self, group: Ints, record: Ints, n_groups: int) -> _Used:
+        """What the label pairs at these places are, in each group."""
+        first, second = self._overlap.klass[self._first[record]], self._overlap.klass[self._second[record]]
+        shape = (n_groups, self._n_classes)
+        used = [np.bincount(group * shape[1] + one, minlength=shape[0] * shape[1]) for one in (first, second)]
+        seen = np.bincount(group, self._apart[first, second], minlength=n_groups).astype(np.float64)
+        return _Used(np.bincount(group, minlength=n_groups), seen, used[0].reshape(shape), used[1].reshape(shape))
 
     @property
     def n_pairs(self) -> int:
@@ -95,10 +129,22 @@ class Subsets:
         defined = ~np.isnan(self.kappas)[self._subset]
         return len(dense(self._overlap.pair[self._first[defined]])[0])
 
+    def tables(self) -> Iterator[Ints]:
+        """The table of each subset, (n_classes, n_classes): how many pairs have each two classes."""
+        for kinds, times in self._by_subset(self._kinds, self._times):
+            table = np.zeros((self._n_classes, self._n_classes), dtype=np.int64)
+            np.put(table, kinds % self._n_classes**2, times)
+            yield table
+
+    def _by_subset(self, *columns: Any) -> Iterator[tuple[Any, ...]]:
+        """Columns with a value for each kind of label pair, subset by subset."""
+        ends = np.searchsorted(self._kinds, np.arange(1, len(self.n)) * self._n_classes**2)
+        return zip(*(np.split(column, ends) for column in columns), strict=True) if len(self.n) else iter(())
+
     def spreads(self) -> list[Spreads]:
         """The spreads of each kappa over HS, CN and pairs."""
         by_cluster = {Cluster.HS: self._over(Cluster.HS), Cluster.CN: self._over(Cluster.CN)}
-        by_cluster[Cluster.PAIR] = self._over_pairs()
+        by_cluster[Cluster.PAIR] = [spread(*one) for one in self._by_subset(self._less_one().kappa, self._times)]
         return [dict(zip(by_cluster, found, strict=True)) for found in zip(*by_cluster.values(), strict=True)]
 
     def _over(self, cluster: Cluster) -> list[Spread]:
@@ -108,38 +154,35 @@ class Subsets:
         squares = np.bincount(group.subset, (group.kappa - mean[group.subset]) ** 2, minlength=len(n))
         return [Spread(*one) for one in zip(((n - 1) / n * squares).tolist(), n.tolist(), strict=True)]
 
-    def _over_pairs(self) -> list[Spread]:
-        times = self.tables.reshape(len(self.tables), self._overlap.n_classes**2)
-        replicates = cohens_kappa(self._less_one(), self._weights)
-        return [spread(one[n > 0], n[n > 0]) for one, n in zip(replicates, times, strict=True)]
-
-    def _less_one(self) -> Ints:
-        """The tables without one pair of each entry, (n_subsets, n_entries, n_classes, n_classes); 0 where none is."""
-        n_entries = self._overlap.n_classes**2
-        one = np.eye(n_entries, dtype=np.int64).reshape(n_entries, *self.tables.shape[1:])
-        return np.asarray(np.maximum(self.tables[:, None] - one, 0))
+    def _less_one(self) -> _Groups:
+        """The subsets without one label pair of each kind that they have."""
+        subset, entry = np.divmod(self._kinds, max(self._n_classes, 1) ** 2)
+        i, j = np.divmod(entry, max(self._n_classes, 1))
+        one, used = self._apart[i, j], self._used
+        of_first, of_second = used.first @ self._apart, used.second @ self._apart
+        by_chance = (of_first * used.second).sum(axis=-1)[subset] - of_second[subset, i] - of_first[subset, j] + one
+        n = used.n[subset] - 1
+        return _Groups(self._kinds, subset, _kappa(n, used.seen[subset] - one, by_chance), n)
 
     def without(self, cluster: Cluster) -> Floats:
         """What `added` gives, summed over the subsets, without each cluster: shape (n_clusters, 4)."""
-        each = added(self.kappas, self.tables.sum(axis=(1, 2)))
-        if cluster in {Cluster.PAIR, Cluster.LABEL}:
-            less = self._less_one()
-            left = added(cohens_kappa(less, self._weights), less.sum(axis=(2, 3)))
-            change = (left - each[:, None]).reshape(-1, 4)
-            name, record = self.members(cluster)
-            kind = self._subset[record] * self._overlap.n_classes**2 + self._entry[record]
-            return np.asarray(each.sum(axis=0) + sums_by(name, kind, change))
-        group = self._groups(cluster)
+        each = added(self.kappas, self.n)
+        by_kind = cluster in {Cluster.PAIR, Cluster.LABEL}
+        group = self._less_one() if by_kind else self._groups(cluster)
         change = added(group.kappa, group.n) - each[group.subset]
-        return np.asarray(each.sum(axis=0) + sums_by(group.cluster, np.arange(len(change)), change))
+        name, kind = group.cluster, np.arange(len(change))
+        if by_kind:
+            name, record = self.members(cluster)
+            kind = self._kind[record]
+        return np.asarray(each.sum(axis=0) + sums_by(name, kind, change))
 
     def _groups(self, cluster: Cluster) -> _Groups:
         if cluster not in self._kept:
             name, record = self.members(cluster)
-            key, place = dense(name * len(self.tables) + self._subset[record])
-            names, subsets = np.divmod(key, len(self.tables))
-            left = self.tables[subsets] - self._count(place, self._entry[record], len(key))
-            self._kept[cluster] = _Groups(names, subsets, cohens_kappa(left, self._weights), left.sum(axis=(1, 2)))
+            key, place = dense(name * len(self.n) + self._subset[record])
+            names, subsets = np.divmod(key, len(self.n))
+            left = self._used.less(self._count(place, record, len(key)), subsets)
+            self._kept[cluster] = _Groups(names, subsets, left.kappa(self._apart), left.n)
         return self._kept[cluster]
 
     def members(self, cluster: Cluster) -> tuple[Ints, Ints]:
@@ -159,7 +202,7 @@ class Subsets:
 
 @dataclass(frozen=True)
 class _Groups:
-    """The label pairs of one cluster in one subset: kappa of the subset without them, and the pairs left for it."""
+    """What is left of a subset without the label pairs of a cluster, or without one of a kind: kappa, and the pairs."""
 
     cluster: Ints
     subset: Ints
@@ -187,7 +230,7 @@ def added(kappa: Floats, n: Ints) -> Floats:
 
 def subset_figures(subsets: Subsets, names: list[str], level: float) -> tuple[SubsetAgreement, ...]:
     """The figures of every two annotators; `names` are those of the annotators."""
-    rows = zip(subsets.annotators.tolist(), subsets.tables, subsets.kappas.tolist(), subsets.spreads(), strict=True)
+    rows = zip(subsets.annotators.tolist(), subsets.tables(), subsets.kappas.tolist(), subsets.spreads(), strict=True)
     return tuple(_subset((names[a], names[b]), table, kappa, spreads, level) for (a, b), table, kappa, spreads in rows)
 
 
@@ -235,7 +278,7 @@ def summary_figures(subsets: Subsets, reach: Reach, level: float) -> tuple[Figur
 
 
 def _means(subsets: Subsets, blank: tuple[Figure, ...], reach: Reach, level: float) -> list[Figure]:
-    total = added(subsets.kappas, subsets.tables.sum(axis=(1, 2))).sum(axis=0)
+    total = added(subsets.kappas, subsets.n).sum(axis=0)
     left = {cluster: subsets.without(cluster) for cluster in CLUSTERS[reach]}
     figures = []
     for figure, (part, whole) in zip(blank, ((0, 1), (2, 3)), strict=True):

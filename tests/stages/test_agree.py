@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.agree import Agreement, agreement
 from fcpair.stages.kappa import SubsetAgreement, cohens_kappa
-from fcpair.stages.question import Choice, OneOf
+from fcpair.stages.question import Choice, Closed, OneOf, parse_question
 
 SCHEME = OneOf(
     (
@@ -421,6 +422,70 @@ def test_the_codes_of_the_classes_matter_only_to_ordinal_alpha(given_: Given, co
     left_out = () if codes in ([0, 1, 2], [2, 1, 0]) else (ordinal,)
     found, again = (agreement(x, SCHEME, TEXTS) for x in (labels, recoded))
     assert values(again, *left_out) == values(found, *left_out)
+
+
+# -- the distance of the question
+
+
+def question(text: str) -> Closed:
+    found = parse_question(text)
+    assert isinstance(found, Closed)
+    return found
+
+
+ALPHAS = ("nominal", "ordinal", "interval")
+
+
+@pytest.mark.parametrize(
+    ("text", "there", "own"),
+    [
+        ("one_of(no,unsure?,yes+)", 2, None),
+        ("one_of(no,unsure?,yes+,distance=ordinal)", 2, "ordinal"),
+        ("scale(1,2,0.5,positive=2)", 3, "interval"),
+    ],
+)
+def test_alpha_is_given_up_to_the_distance_of_the_question_and_says_which_that_is(
+    text: str, there: int, own: str | None
+) -> None:
+    found = agreement(three_tables_and_one_undefined(), question(text))
+    alphas = [figure for figure in found.pooled if "alpha" in figure.name]
+    assert [figure.name for figure in alphas] == [f"Krippendorff's alpha, {name}" for name in ALPHAS[:there]]
+    said = [name for name, figure in zip(ALPHAS, alphas, strict=False) if "the distance of the question" in figure.note]
+    assert said == [own] * (own is not None)
+
+
+def test_a_distance_changes_nothing_but_the_note_of_its_alpha() -> None:
+    labels = three_tables_and_one_undefined()
+    texts = ("one_of(a,b?,c+)", "one_of(a,b?,c+,distance=ordinal)")
+    plain, ordinal = (figures(agreement(labels, question(text))) for text in texts)
+    note = plain["Krippendorff's alpha, ordinal"].note.replace("codes", "codes; the distance of the question")
+    assert ordinal == {
+        name: replace(figure, note=note) if name.endswith("ordinal") else figure for name, figure in plain.items()
+    }
+
+
+def test_the_interval_distance_is_that_of_the_numbers() -> None:
+    """1 1, 1 3, 5 5 as in the tests of the coefficient: 24 / 29, whatever the unit and the start."""
+    for text, step in (("scale(1,5,1)", 1), ("scale(-2,2,0.5)", 2), ("scale(0,0.004,0.001)", 1)):
+        low, middle, high = 0, 2 * step, 4 * step
+        labels = labels_of({0: {"a": low, "b": low}, 1: {"a": low, "b": middle}, 5: {"a": high, "b": high}})
+        found = figures(agreement(labels, question(text)))["Krippendorff's alpha, interval"]
+        assert found.value == pytest.approx(24 / 29)
+
+
+def test_a_scale_of_101_points_takes_little_memory() -> None:
+    """A number for each two cells of a table of two would take 101 to the fourth, 830 MB for every two annotators."""
+    rng = np.random.default_rng(0)
+    pairs = np.repeat(np.arange(600), 2)
+    codes = rng.integers(101, size=600)[pairs] + rng.integers(-3, 4, size=1200)
+    labels = pd.DataFrame({"cell_id": pairs, "hs_id": pairs // 30, "cn_id": pairs % 30, "code": codes.clip(0, 100)})
+    labels["annotator"] = [f"p{(pair + at) % 4}" for at, pair in enumerate(pairs)]
+    tracemalloc.start()
+    found = agreement(labels, question("scale(0,100,1)"), Agree(weights="quadratic", intervals="annotators"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60 * 1024**2
+    assert all(figure.value is not None for figure in figures(found).values() if "Fleiss" not in figure.name)
 
 
 # -- FC-CONAN

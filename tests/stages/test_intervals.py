@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from fcpair.params import Agree, Reach
 from fcpair.records import Figure
 from fcpair.stages.agree import Agreement, agreement
 from fcpair.stages.intervals import Cluster, Spread, bounded, spread, standard_error, why_none, with_interval
+from fcpair.stages.question import Scale
 from fcpair.stages.question.labels import APPROPRIATENESS
 
+SCALE = Scale(Decimal(1), Decimal(2), Decimal("0.5"))
 TEXTS, ANNOTATORS = Agree(), Agree(intervals="annotators")
 COLUMNS = ["cell_id", "hs_id", "cn_id", "annotator", "code"]
 KEYS = {
@@ -183,7 +186,7 @@ def by_hand(
         gone = number == one
         if n_labels is not None:
             gone = overlapped["cell_id"].isin(overlapped.loc[gone, "cell_id"])
-        found = figures(agreement(overlapped[~gone], APPROPRIATENESS, options))
+        found = figures(agreement(overlapped[~gone], SCALE, options))
         replicates.append({name: np.nan if figure.value is None else figure.value for name, figure in found.items()})
     table = pd.DataFrame(replicates)
     return {str(name): (len(table) - 1) * float(table[name].to_numpy().var()) for name in table}
@@ -195,6 +198,7 @@ NAMES = {
     "Fleiss' kappa, 3 labels": 3,
     "Krippendorff's alpha, nominal": None,
     "Krippendorff's alpha, ordinal": None,
+    "Krippendorff's alpha, interval": None,
     "Gwet's AC1": None,
     "mean kappa": None,
     "mean kappa weighted by n": None,
@@ -220,7 +224,7 @@ def test_each_interval_is_what_leaving_out_by_hand_gives(
         shared = variance[Cluster.HS_ANNOTATOR] + variance[Cluster.CN_ANNOTATOR] - variance[Cluster.LABEL]
         total += max(0.0, variance[Cluster.ANNOTATOR] - shared)
     options = Agree(intervals=reach, weights="linear", level=0.5)
-    figure = figures(agreement(labels, APPROPRIATENESS, options))[name]
+    figure = figures(agreement(labels, SCALE, options))[name]
     assert figure.value is not None
     assert figure.low is not None
     sides = ["hs_id", "cn_id"] + ["annotator"] * (reach == "annotators")
@@ -234,7 +238,7 @@ def test_the_standard_error_of_two_annotators_is_what_leaving_out_by_hand_gives(
     hs, cn, pair = (
         by_hand(labels, cluster, options)["mean kappa"] for cluster in (Cluster.HS, Cluster.CN, Cluster.PAIR)
     )
-    (subset,) = agreement(labels, APPROPRIATENESS, options).subsets
+    (subset,) = agreement(labels, SCALE, options).subsets
     assert subset.kappa_se == pytest.approx(max(hs + cn - pair, pair) ** 0.5)
 
 

@@ -13,17 +13,16 @@ from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
 from fcpair.stages.pooled import (
-    Overlap,
-    Sums,
-    dense,
     fleiss_kappa,
     gwet_ac1,
-    krippendorff_alpha,
-    moments,
+    interval_alpha,
+    nominal_alpha,
     observed_agreement,
+    ordinal_alpha,
     pooled_figures,
-    sums_by,
 )
+from fcpair.stages.profiles import Overlap, Sums, coincidence, dense, moments, sums_by
+from fcpair.stages.question.closed import Distance
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -41,7 +40,16 @@ def counted(pairs: list[list[int]], n_classes: int = N_CLASSES) -> Ints:
 def sums(profiles: Ints, weights: Floats | None = None) -> Sums:
     """Over so many pairs of each profile; one of each if not given."""
     weights = np.ones(len(profiles)) if weights is None else weights
-    return Sums.of(weights @ moments(profiles), profiles.shape[1])
+    matrix = coincidence(profiles, weights.astype(np.int64))
+    return Sums.of(weights @ moments(profiles), lambda values: values @ matrix @ values)
+
+
+def alpha(found: Sums, distance: Distance) -> Floats:
+    """Krippendorff's alpha, with the classes' places for their numbers."""
+    numbers = np.arange(len(found.labels), dtype=np.float64)
+    if distance == "interval":
+        return interval_alpha(found, numbers=numbers)
+    return {"nominal": nominal_alpha, "ordinal": ordinal_alpha}[distance](found)
 
 
 def overlap_of(pairs: list[list[int]], hs: list[int], cn: list[int]) -> Overlap:
@@ -67,11 +75,14 @@ def test_a_pair_adds_its_labels_and_its_coincidences_to_the_sums() -> None:
     assert found.agreeing == pytest.approx(1 / 3)
     assert found.labels.tolist() == [2, 0, 1]
     assert found.shares == pytest.approx([2 / 3, 0, 1 / 3])
-    assert found.coincidence.tolist() == [[1, 0, 1], [0, 0, 0], [1, 0, 0]]
+    assert found.same == 1
+    assert coincidence(counted([[0, 0, 2]]), np.array([1])).tolist() == [[1, 0, 1], [0, 0, 0], [1, 0, 0]]
+    assert found.products(np.array([2.0, 3.0, 5.0])) == 2 * 2 + 2 * 2 * 5
 
 
 def test_a_pair_with_fewer_than_two_labels_adds_nothing() -> None:
     assert not moments(counted([[1], []])).any()
+    assert not coincidence(counted([[1], []]), np.array([3, 4])).any()
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=1, max_size=20))
@@ -123,11 +134,22 @@ FOUR_OBSERVERS = [
 ]
 
 
-@pytest.mark.parametrize(("ordinal", "published"), [(False, 0.743), (True, 0.815)])
-def test_alpha_of_krippendorffs_own_example(ordinal: bool, published: float) -> None:
-    profiles = counted(FOUR_OBSERVERS, 5)
-    alpha = krippendorff_alpha(sums(profiles), ordinal=ordinal)
-    assert alpha == pytest.approx(published, abs=5e-4)
+@pytest.mark.parametrize(("distance", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+def test_alpha_of_krippendorffs_own_example(distance: Distance, published: float) -> None:
+    assert alpha(sums(counted(FOUR_OBSERVERS, 5)), distance) == pytest.approx(published, abs=5e-4)
+
+
+def test_the_nominal_alpha_of_krippendorffs_two_observers() -> None:
+    """Ten units in two classes: 0.095 (ibid., section A)."""
+    meg, owen = (0, 1, 0, 0, 0, 0, 0, 0, 1, 0), (1, 1, 1, 0, 0, 1, 0, 0, 0, 0)
+    pairs = [[*both] for both in zip(meg, owen, strict=True)]
+    assert alpha(sums(counted(pairs, 2)), "nominal") == pytest.approx(0.095, abs=5e-4)
+
+
+def test_interval_alpha_by_hand() -> None:
+    """1 1, 1 3, 5 5: observed 2 x 4, by chance 2 x (3 x 4 + 6 x 16 + 2 x 4) / 5, alpha = 1 - 8 x 5 / 232 = 24 / 29."""
+    found = sums(counted([[0, 0], [0, 1], [2, 2]]))
+    assert interval_alpha(found, numbers=np.array([1.0, 3.0, 5.0])) == pytest.approx(24 / 29)
 
 
 def test_published_figures_of_two_abstractors() -> None:
@@ -137,7 +159,7 @@ def test_published_figures_of_two_abstractors() -> None:
     weights = table.ravel().astype(np.float64)
     assert observed_agreement(sums(profiles, weights)) == pytest.approx(0.89)
     assert gwet_ac1(sums(profiles, weights)) == pytest.approx(0.8493305, abs=5e-8)
-    assert krippendorff_alpha(sums(profiles, weights), ordinal=False) == pytest.approx(0.7972585, abs=5e-8)
+    assert nominal_alpha(sums(profiles, weights)) == pytest.approx(0.7972585, abs=5e-8)
 
 
 def test_ac1_by_hand() -> None:
@@ -153,16 +175,44 @@ def test_ac1_counts_each_pair_once_towards_prevalence_however_many_labels_it_has
 
 
 @settings(deadline=None)
-@given(studies, st.booleans())
-def test_alpha_equals_the_krippendorff_package(pairs: list[list[int]], ordinal: bool) -> None:
+@given(studies, st.sampled_from(["nominal", "ordinal", "interval"]))
+def test_alpha_equals_the_krippendorff_package(pairs: list[list[int]], distance: Distance) -> None:
     profiles = counted(pairs)
     assume(np.count_nonzero(profiles.sum(axis=0)) > 1)
     expected = krippendorff.alpha(
         value_counts=profiles,
         value_domain=list(range(N_CLASSES)),
-        level_of_measurement="ordinal" if ordinal else "nominal",
+        level_of_measurement=distance,
     )
-    assert krippendorff_alpha(sums(profiles), ordinal=ordinal) == pytest.approx(expected, abs=1e-9)
+    assert alpha(sums(profiles), distance) == pytest.approx(expected, abs=1e-9)
+
+
+def by_loops(pairs: list[list[int]], numbers: list[float], distance: Distance) -> float:
+    """Alpha as it is defined: every two labels of a pair against every two of all labels."""
+    labels = [label for one in pairs for label in one]
+
+    def apart(a: int, b: int) -> float:
+        if distance == "nominal":
+            return float(a != b)
+        if distance == "interval":
+            return (numbers[a] - numbers[b]) ** 2
+        between = sum(min(a, b) <= label <= max(a, b) for label in labels)
+        return (between - (labels.count(a) + labels.count(b)) / 2) ** 2
+
+    observed = sum(apart(a, b) / (len(one) - 1) for one in pairs for a, b in combinations(one, 2)) / len(labels)
+    expected = sum(apart(a, b) for a, b in combinations(labels, 2)) / (len(labels) * (len(labels) - 1))
+    return 1 - observed / expected
+
+
+@settings(deadline=None)
+@given(studies, st.lists(st.integers(-50, 50), min_size=3, max_size=3, unique=True).map(sorted))
+def test_alpha_equals_loops_over_label_pairs(pairs: list[list[int]], numbers: list[float]) -> None:
+    assume(len({label for one in pairs for label in one}) > 1)
+    found = sums(counted(pairs))
+    assert nominal_alpha(found) == pytest.approx(by_loops(pairs, numbers, "nominal"), abs=1e-9)
+    assert ordinal_alpha(found) == pytest.approx(by_loops(pairs, numbers, "ordinal"), abs=1e-9)
+    interval = interval_alpha(found, numbers=np.array(numbers, dtype=np.float64))
+    assert interval == pytest.approx(by_loops(pairs, numbers, "interval"), abs=1e-9)
 
 
 @settings(deadline=None)
