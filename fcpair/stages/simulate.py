@@ -28,8 +28,13 @@ class Habits:
 
 
 def truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArray[np.int64]:
-    """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`."""
+    """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`.
+
+    Where no answer is positive, every definite one is as likely.
+    """
     rng = np.random.default_rng([seed, 0])
+    if not question.positive:
+        return rng.choice(question.definite, n_pairs)
     negative = [code for code in question.definite if code not in question.positive]
     is_positive = rng.random(n_pairs) < positive
     return np.where(is_positive, rng.choice(question.positive, n_pairs), rng.choice(negative, n_pairs))
