@@ -1,0 +1,57 @@
+"""Replies of models: asked once and kept, what is no reply is refused; and canned ones, by row or by cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fcpair.errors import InputError, ServiceError
+from fcpair.models.reply import Canned, Chat, speaker
+from fcpair.stages.answerer import parse_answerer
+from models.served import Served, said
+
+CELLS = [("Tea is for cowards.", "facts"), ("Cyclists own the road.", "humour")]
+
+
+def test_a_service_is_asked_by_the_prompt_and_only_once(served: Served) -> None:
+    served.script = [said(" One. "), said("Two.")]
+    chat = Chat("tiny", "Answer `{row}` with {column}.")
+    seen: list[tuple[int, int]] = []
+    assert chat.replies(CELLS, lambda done, n: seen.append((done, n))) == ["One.", "Two."]
+    assert seen == [(1, 2), (2, 2)]
+    body = served.asked[0].body
+    assert body["messages"] == [{"role": "user", "content": "Answer `Tea is for cowards.` with facts."}]
+    assert (body["model"], body["temperature"], body["seed"]) == ("tiny", 0, 0)
+    assert chat.replies(CELLS) == ["One.", "Two."]
+    assert len(served.asked) == 2
+
+
+def test_an_empty_message_is_no_reply(served: Served) -> None:
+    served.then = lambda _: said("  ")
+    with pytest.raises(ServiceError, match="without content"):
+        Chat("tiny", "{row}").replies(CELLS[:1])
+
+
+def test_a_record_tells_prompts_apart() -> None:
+    first, second = (Chat("tiny", prompt).record() for prompt in ("{row}", "{row}!"))
+    assert first["name"] == second["name"] == "tiny"
+    assert first["sha256"] != second["sha256"]
+
+
+def test_canned_replies_by_row_or_by_cell(tmp_path: Path) -> None:
+    by_row, by_cell = tmp_path / "row.csv", tmp_path / "cell.csv"
+    by_row.write_text('row,reply\n"Tea is for cowards. ",Is it?\n', "utf-8")
+    by_cell.write_text(
+        "row,column,reply\nTea is for cowards.,facts,Six cups a day.\nTea is for cowards.,humour,\n", "utf-8"
+    )
+    assert speaker(parse_answerer(f"a=canned:{by_row}"), "").replies(CELLS) == ["Is it?", None]
+    assert Canned.read(by_cell).replies([*CELLS, ("Tea is for cowards.", "humour")]) == ["Six cups a day.", None, None]
+    assert Canned.read(by_row).record()["sha256"] != Canned.read(by_cell).record()["sha256"]
+
+
+def test_two_replies_to_a_cell_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text("row,reply\nTea.,One.\nTea.,Two.\n", "utf-8")
+    with pytest.raises(InputError, match=r"twice\.csv:3: this cell has another reply"):
+        Canned.read(path)

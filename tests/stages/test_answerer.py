@@ -1,0 +1,45 @@
+"""Models as a plan names them, and which columns each of them answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fcpair.errors import InputError
+from fcpair.stages.answerer import Answerer, asked_of, parse_answerer
+
+
+@pytest.mark.parametrize("text", ["careful=service:llama3.2:3b", "plain=canned:folder/plain replies.csv"])
+def test_a_model_is_read_as_it_is_written(text: str) -> None:
+    assert str(parse_answerer(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("careful", "cannot be read; expected NAME=service:MODEL"),
+        ("careful=service:", "cannot be read"),
+        ("=service:x", "cannot be read"),
+        ("careful=servce:x", "did you mean `service`"),
+        (f"{'x' * 200}=service:x", "longer than"),
+    ],
+)
+def test_what_is_no_model_is_refused(text: str, found: str) -> None:
+    with pytest.raises(InputError, match=found):
+        parse_answerer(text)
+
+
+def test_only_files_are_looked_for_in_a_folder() -> None:
+    assert parse_answerer("a=canned:b.csv").within(Path("/f")).of == "/f/b.csv"
+    assert parse_answerer("a=canned:/g/b.csv").within(Path("/f")).of == "/g/b.csv"
+    assert parse_answerer("a=service:b").within(Path("/f")).of == "b"
+
+
+def test_who_answers_which_column() -> None:
+    ann, bob, cy = (Answerer(name, "service", "m") for name in ("ann", "bob", "cy"))
+    assert asked_of(["bob", "ann"], [ann, bob]) == [(0, 1), (1, 0)]
+    assert asked_of(["heard", "believed"], [ann, bob]) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert asked_of(["ann", "other"], [ann, cy]) == [(0, 0), (1, 1)]
+    with pytest.raises(InputError, match="no model answers the column `other`"):
+        asked_of(["ann", "other"], [ann])
