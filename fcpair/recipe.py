@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -13,14 +13,17 @@ from fcpair.errors import InputError, RecipeError, nearest
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
 from fcpair.params import (
+    MAIN,
     Adjudicate,
     Agree,
     Annotate,
     Assign,
     Evaluate,
+    GridPlan,
     Import,
     Pair,
     Partition,
+    Printed,
     Retrieve,
     Select,
     Setup,
@@ -29,7 +32,11 @@ from fcpair.params import (
     is_required,
     plain_type,
 )
+from fcpair.stages.plan import check_plans
+from fcpair.stages.question import Form
 from fcpair.stages.question.labels import read_choices, read_labels
+
+_OF_ALL = ("setup", "annotate", "simulate", "grids")  # what is about every grid, or about others than `main`
 
 
 @dataclass(frozen=True)
@@ -52,12 +59,19 @@ class Recipe:
     validate: Validate | None = None
     partition: Partition | None = None
     evaluate: Evaluate | None = None
+    grids: tuple[GridPlan, ...] = ()
+
+    @property
+    def has_main(self) -> bool:
+        """Whether the study has the grid `main`: unless the recipe plans grids, and has no stage of `main`."""
+        return not self.grids or any(
+            getattr(self, item.name) is not None for item in fields(self) if item.name not in _OF_ALL
+        )
 
 
-_NAMES = {"setup": "study", "import_": "import"}
-_SECTIONS: dict[str, tuple[str, type]] = {
-    _NAMES.get(name, name): (name, plain_type(hint)) for name, hint in get_type_hints(Recipe).items()
-}
+_KEYS = {"setup": "study", "import_": "import", "grids": "grid", "rounds": "round"}
+"""What a recipe calls a field where that is not its name."""
+_SECTIONS = {_KEYS.get(name, name): plain_type(hint) for name, hint in get_type_hints(Recipe).items()}
 _NO_RESAMPLES = "intervals of agreement no longer resample, so they need none: leave the key out"
 _GONE = {("agreement", "resamples"): _NO_RESAMPLES, ("agreement", "seed"): _NO_RESAMPLES}
 """Keys of earlier versions, with what to do about them."""
@@ -81,9 +95,14 @@ def load_recipe(path: str | Path) -> Recipe:
         raise RecipeError(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path}: not TOML: {error}") from None
-    _only_known(str(path), content, list(_SECTIONS), "section")
-    given = {_SECTIONS[name][0]: _section(path, name, values) for name, values in content.items()}
-    return Recipe(**given)
+    names = {_KEYS.get(item.name, item.name): item.name for item in fields(Recipe)}
+    _only_known(str(path), content, list(names), "section")
+    recipe = Recipe(**{names[name]: _section(path, name, values) for name, values in content.items()})
+    try:
+        check_plans(recipe.grids, {MAIN: f"label: {(recipe.setup or Setup()).scheme}"} if recipe.has_main else {})
+    except InputError as error:
+        raise RecipeError(f"{path}: {error}") from None
+    return recipe
 
 
 def _only_known(place: str, given: Mapping[str, Any], known: list[str], what: str) -> None:
@@ -93,26 +112,48 @@ def _only_known(place: str, given: Mapping[str, Any], known: list[str], what: st
 
 
 def _section(path: Path, name: str, values: Any) -> Any:
-    cls = _SECTIONS[name][1]
-    place = f"{path}: [{name}]"
-    if not isinstance(values, dict):
-        raise RecipeError(f"{place} must be a table")
-    for key in values:
+    cls, place = _SECTIONS[name], f"{path}: [{name}]"
+    if cls == tuple[GridPlan, ...]:
+        return _tables(f"{path}: [[{name}]]", values, cls, path.parent)
+    for key in values if isinstance(values, dict) else ():
         if gone := _GONE.get((name, key)):
             raise RecipeError(f"{place}: `{key}` is gone; {gone}")
-    _only_known(place, values, [item.name for item in fields(cls)], "key")
-    hints = get_type_hints(cls, include_extras=True)
-    read = {key: _value(f"{place} {key}", value, hints[key], path.parent) for key, value in values.items()}
-    missing = [item.name for item in fields(cls) if is_required(item) and item.name not in read]
-    if missing:
+    return _table(place, values, cls, path.parent)
+
+
+def _table(place: str, values: Any, cls: Any, folder: Path) -> Any:
+    """What a table says, as an instance of `cls`."""
+    if not isinstance(values, dict):
+        raise RecipeError(f"{place} must be a table")
+    items = {_KEYS.get(item.name, item.name): item for item in fields(cls)}
+    _only_known(place, values, list(items), "key")
+    if missing := [key for key, item in items.items() if is_required(item) and key not in values]:
         raise RecipeError(f"{place}: `{missing[0]}` is missing")
+    hints = get_type_hints(cls, include_extras=True)
+    named = {items[key].name: (f"{place} {key}", value) for key, value in values.items()}
+    read = {name: _value(at, value, hints[name], folder) for name, (at, value) in named.items()}
     try:
         made = cls(**read)
-        return _in_folder(place, made, path.parent.absolute()) if isinstance(made, Evaluate) else made
+        return _in_folder(place, made, folder.absolute()) if isinstance(made, Evaluate) else made
     except RecipeError:
         raise
     except InputError as error:
         raise RecipeError(f"{place}: {error}") from None
+
+
+def _tables(place: str, listed: Any, kind: Any, folder: Path) -> tuple[Any, ...]:
+    """What the tables of a list say; in messages each has its name, or its number where it has none."""
+    (cls, _) = get_args(kind)
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise RecipeError(f"{place} must be a list of tables, each with its heading in double brackets")
+    numbered = enumerate(listed, 1)
+    return tuple(_table(f"{place} {one.get('name', number)}", _asked(one), cls, folder) for number, one in numbered)
+
+
+def _asked(given: dict[str, Any]) -> dict[str, Any]:
+    """A round with its one question under the round's own name, where its form is no table."""
+    form = given.get("form")
+    return {**given, "form": {given.get("name", ""): form}} if isinstance(form, str) else given
 
 
 def _in_folder(place: str, options: Evaluate, folder: Path) -> Evaluate:
@@ -127,28 +168,40 @@ def _in_folder(place: str, options: Evaluate, folder: Path) -> Evaluate:
 
 def _value(place: str, value: Any, hint: Any, folder: Path) -> Any:
     kind = plain_type(hint)
-    if kind is Path and isinstance(value, str):
-        return folder / _expand(place, value)
+    if convert := _converter(kind):
+        return convert(place, value, kind, folder)
     if kind is float and type(value) is int:
         return float(value)
-    if kind == tuple[str, ...]:
-        return _names(place, value)
-    if kind == tuple[Path, ...]:
-        return tuple(folder / name for name in _names(place, value))
-    if convert := _CONVERT.get(get_origin(kind) or kind):
-        return convert(place, value, kind)
     if type(value) is not kind:
         raise RecipeError(f"{place} is `{value}`; expected {kind.__name__}")
     return value
 
 
-def _choice(place: str, value: Any, kind: Any) -> Any:
+def _converter(kind: Any) -> Callable[[str, Any, Any, Path], Any] | None:
+    if is_dataclass(kind):
+        return _table
+    if get_origin(kind) is tuple and is_dataclass(get_args(kind)[0]):
+        return _tables
+    return _CONVERT.get(kind) or _CONVERT.get(get_origin(kind))
+
+
+def _path(place: str, value: Any, _kind: Any, folder: Path) -> Path:
+    if not isinstance(value, str):
+        raise RecipeError(f"{place} is `{value}`; expected Path")
+    return folder / _expand(place, value)
+
+
+def _paths(place: str, value: Any, kind: Any, folder: Path) -> tuple[Path, ...]:
+    return tuple(folder / name for name in _names(place, value, kind, folder))
+
+
+def _choice(place: str, value: Any, kind: Any, _folder: Path) -> Any:
     if value not in get_args(kind):
         raise RecipeError(f"{place} is `{value}`; expected one of {', '.join(get_args(kind))}")
     return value
 
 
-def _labels(place: str, value: Any, _kind: Any) -> str:
+def _labels(place: str, value: Any, _kind: Any, _folder: Path) -> str:
     written = isinstance(value, str)
     if not written and not (isinstance(value, list) and all(isinstance(choice, dict) for choice in value)):
         raise RecipeError(f"{place} must be a list of tables, or a question such as one_of(no,unsure?,yes+)")
@@ -158,26 +211,39 @@ def _labels(place: str, value: Any, _kind: Any) -> str:
         raise RecipeError(f"{place}: {error}") from None
 
 
-def _groups(place: str, value: Any, _kind: Any) -> tuple[tuple[str, ...], ...]:
+def _form(place: str, value: Any, _kind: Any, _folder: Path) -> str:
+    if not isinstance(value, dict):
+        raise RecipeError(f"{place} must be a question such as one_of(no,yes+), or a table of questions by name")
+    try:
+        return str(Form.of(value))
+    except InputError as error:
+        raise RecipeError(f"{place}: {error}") from None
+
+
+def _groups(place: str, value: Any, _kind: Any, _folder: Path) -> tuple[tuple[str, ...], ...]:
     if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
         raise RecipeError(f"{place} must be a list of lists of names")
     return tuple(tuple(str(name) for name in group) for group in value)
 
 
-def _names(place: str, value: Any) -> tuple[str, ...]:
+def _names(place: str, value: Any, _kind: Any, _folder: Path) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise RecipeError(f"{place} must be a list of names")
     return tuple(_expand(place, name) for name in value)
 
 
-def _shares(place: str, value: Any, _kind: Any) -> dict[int, float]:
+def _shares(place: str, value: Any, _kind: Any, _folder: Path) -> dict[int, float]:
     try:
         return {int(n_labels): float(share) for n_labels, share in value.items()}
     except (AttributeError, TypeError, ValueError):
         raise RecipeError(f"{place} must be a table such as {{2 = 0.126, 3 = 0.05}}") from None
 
 
-_CONVERT: dict[Any, Callable[[str, Any, Any], Any]] = {
+_CONVERT: dict[Any, Callable[[str, Any, Any, Path], Any]] = {
+    Path: _path,
+    tuple[Path, ...]: _paths,
+    tuple[str, ...]: _names,
+    Printed: _form,
     Literal: _choice,
     Annotated: _labels,
     tuple: _groups,

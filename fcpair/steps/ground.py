@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from fcpair.errors import ConflictError, StageError, UnknownIdError
-from fcpair.params import as_params
+from fcpair.params import MAIN, as_params
 from fcpair.records import GridKey, RunRecord
 from fcpair.stages.question import OneOf, parse_form
 from fcpair.steps.opaque import Opaque
 from fcpair.store import Store, Tx, cells, decisions, grids, progress, rounds, runs, settings, watch
 
 Options = TypeVar("Options")
-MAIN = "main"  # the grid that is meant where there are several and none is named
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
 MORE = ", `fcpair assign --more` deals further labels in this one"
 MADE = {

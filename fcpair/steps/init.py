@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any
 
 from fcpair.files.corpus import CN, HS
-from fcpair.params import Setup
+from fcpair.params import MAIN, Setup
 from fcpair.records import Role
 from fcpair.stages.question import Closed, Form
 from fcpair.stages.question.labels import VERDICT, read_labels
-from fcpair.steps.ground import MAIN
 from fcpair.store import Tx, grids, rounds, runs
 
 LABEL, VALIDATE, BLIND = "label", "validate", "validate blind"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from fcpair.errors import InputError, StageError, UnknownIdError
-from fcpair.params import apart
+from fcpair.params import LONGEST_NAME, apart
 from fcpair.records import Person, Role, RunRecord, Status
 from fcpair.steps.ground import OnStudy, note_run
 from fcpair.steps.handover import refill
 from fcpair.store import Tx, decisions, people, rounds, work
 
 SEE_LABELS = (Role.ADJUDICATOR, Role.LEAD)
-LONGEST_NAME = 60  # a sheet is named for its person, and a file name holds 255 bytes
 _PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v"}
 
 

@@ -1,0 +1,47 @@
+"""Whether the rounds of a planned grid ask what can be asked, and what their order lets them ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fcpair.errors import InputError
+from fcpair.params import GridPlan
+from fcpair.stages.question import Edit, Form, parse_form
+
+
+def check_plan(plan: GridPlan) -> None:
+    """Raise InputError where a form cannot be read, or edits what no round before it has written."""
+    forms: dict[str, Form] = {}
+    for one in plan.rounds:
+        forms[one.name] = form = parse_form(one.form)
+        edit = any(isinstance(question, Edit) for _, question in form.questions)
+        if edit and not one.edits:
+            raise InputError(
+                f"round `{one.name}` has `edit(...)`; say with `edits` which round's text is edited, or ask `text(...)`"
+            )
+        if one.edits and not edit:
+            raise InputError(f"round `{one.name}` edits `{one.edits}`; ask `edit(...)` in its form, or say `after`")
+        if one.edits and not forms[one.edits].writes:
+            raise InputError(f"round `{one.name}` edits `{one.edits}`, in which no text is written")
+
+
+def check_plans(plans: Sequence[GridPlan], there: Mapping[str, str]) -> None:
+    """Raise InputError where a grid has the name of another, or a side is what an earlier grid does not write.
+
+    `there` are the grids that come before all of these: of each name the printed form of the round that counts.
+    """
+    known = dict(there)
+    for plan in plans:
+        check_plan(plan)
+        if plan.name in known:
+            raise InputError(f"there is a grid `{plan.name}` already; give each a name of its own")
+        for earlier in {plan.rows.answers, plan.columns.answers} - {""}:
+            if earlier not in known:
+                which = f"earlier are {', '.join(known)}" if known else "it is the first"
+                raise InputError(f"grid `{plan.name}` takes the answers of `{earlier}`, no earlier grid; {which}")
+            if not parse_form(known[earlier]).writes:
+                raise InputError(
+                    f"grid `{plan.name}` takes the answers of `{earlier}`, in whose round that counts no text is "
+                    "written; ask `text()` there"
+                )
+        known[plan.name] = plan.counting.form
