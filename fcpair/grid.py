@@ -17,6 +17,7 @@ from fcpair.steps import (
     partition,
     published,
     retrieve,
+    rounds,
     select,
     settle,
     sheets,
@@ -47,6 +48,7 @@ class Grid(OnGrid):
     retrieve = retrieve.bring_in
     pair = pair.make_grid
     assign = assign.assign
+    assign_round = rounds.assign_round
 
     write_sheets = sheets.write_sheets
     old_sheets = sheets.old_sheets

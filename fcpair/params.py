@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -329,7 +329,7 @@ class SidePlan:
 
 
 @dataclass(frozen=True)
-class RoundPlan:
+class RoundPlan(_Seeded):
     """A form that is put on the cells of a grid: who answers it, and how it is dealt."""
 
     name: str = field(metadata={"help": "what the round is called"})
@@ -341,11 +341,14 @@ class RoundPlan:
     edits: str = _param("", "an earlier round of the grid, whose text is given to be edited")
     after: str = _param("", "an earlier round of the grid, in which a cell must have an answer first")
     models: tuple[str, ...] = _param((), "the models that answer, instead of people")
+    people: int | None = _param(None, "how many people answer; those of the role that `people` lists if not given")
+    seed: int = _param(0, "of the deal and the orders")
     counts: bool | None = _param(
         None, "whether decisions and tiers rest on it", otherwise="the last round that people answer"
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "models", tuple(self.models))
         _check_name("round", self.name)
         if not self.form.strip():
@@ -357,6 +360,8 @@ class RoundPlan:
                 "everybody answers each cell (`answers = 0`), so nobody can have one cell of a row only; give "
                 "`answers` a number, or omit `once_per_row`"
             )
+        if self.models and self.people is not None:
+            raise InputError("`models` answer, so no `people` do; omit one of them")
         if self.edits and self.after not in {"", self.edits}:
             raise InputError(f"what is edited was written in `{self.edits}`, so the round is after that; omit `after`")
         once("name of a model", self.models)
@@ -524,4 +529,6 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, Mapping):
         return {str(key): item for key, item in value.items()}
+    if is_dataclass(value):
+        return as_params(value)
     return [_plain(item) for item in value] if isinstance(value, tuple) else value

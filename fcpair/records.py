@@ -16,9 +16,13 @@ class Role(StrEnum):
     ADJUDICATOR = "adjudicator"
     VALIDATOR = "validator"
     LEAD = "lead"
+    WRITER = "writer"
+    RATER = "rater"
+    RESPONDENT = "respondent"
+    MODEL = "model"
 
 
-WORKERS = (Role.ANNOTATOR, Role.VALIDATOR)
+WORKERS = (Role.ANNOTATOR, Role.VALIDATOR, Role.WRITER, Role.RATER, Role.RESPONDENT)
 """The roles of those who answer the rounds of a grid."""
 
 
@@ -53,6 +57,24 @@ class Round:
     def id(self) -> int:
         """The id under which assignments and answers have it, unless it is asked blind."""
         return self.ids[0]
+
+    @property
+    def rests_on(self) -> str:
+        """The round of the grid in which a cell must have an answer first; empty where there is none."""
+        return str(self.options.get("edits") or self.options.get("after") or "")
+
+    @property
+    def bars_earlier(self) -> bool:
+        """Whether who answered a cell in the round that this one rests on is not given it here.
+
+        Only where everybody is asked, once after the other, it is the same people who answer both.
+        """
+        return bool(self.options.get("edits") or self.options.get("answers") != 0)
+
+    @property
+    def once_per_row(self) -> bool:
+        """Whether nobody may have two cells of a row."""
+        return bool(self.options.get("once_per_row"))
 
 
 class Status(StrEnum):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
 from fcpair.errors import StudyError
 from fcpair.grid import Grid
-from fcpair.params import Annotate, Setup, as_params
+from fcpair.params import Annotate, GridPlan, Setup, as_params
 from fcpair.records import Person
 from fcpair.steps import doctor, guide, import_, init, overview, people, report, walk
+from fcpair.steps import grids as planned
 from fcpair.steps.access import Access
 from fcpair.steps.desk import Desk
 from fcpair.steps.ground import OnStudy, find_grid, note_run
@@ -31,20 +33,22 @@ class Study(OnStudy):
     doctor = staticmethod(doctor.examine)
 
     @classmethod
-    def create(cls, path: str | Path, setup: Setup | None = None) -> Study:
-        """Make a new study at `path`.
+    def create(cls, path: str | Path, setup: Setup | None = None, *, grids: Sequence[GridPlan] = ()) -> Study:
+        """Make a new study at `path`, with the grid `main`, or with planned `grids` instead.
 
         Raises:
             StudyError: something is there, or the guidelines cannot be read.
-            InputError: the guidelines are too long, or no labels can answer the scheme.
+            InputError: the guidelines are too long, no labels can answer the scheme, or what `add_grid` refuses.
         """
         setup = setup or Setup()
         guidelines = _read_text(setup.guidelines) if setup.guidelines else ""
         guide.check_length(guidelines)
 
         def fill(tx: Tx) -> None:
-            init.fill(tx, setup, guidelines)
+            init.fill(tx, setup, guidelines, main=not grids)
             note_run(tx, setup.stage, as_params(setup), {})
+            for plan in grids:
+                planned.add(tx, plan)
 
         return cls(Store.create(Path(path), fill))
 
@@ -120,6 +124,9 @@ class Study(OnStudy):
         """The number and the Markdown of the guidelines that hold."""
         with self.store.read() as tx:
             return guidelines.current(tx)
+
+    add_grid = planned.add_grid
+    grid_overview = planned.overview
 
     guideline_versions = guide.versions
     edit_guidelines = guide.edit

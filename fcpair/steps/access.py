@@ -218,7 +218,7 @@ class Access:
             returned = topics.return_about(tx, person_id, before, now)
             withdrawn = withdraw_opted_out(tx, [person_id])
             name = next(one.name for one in people.people(tx) if one.id == person_id)
-            counts = {"withdrawn": withdrawn, "returned": returned, **handover.refill(tx, seed)}
+            counts = {"withdrawn": withdrawn, "returned": returned, **handover.refill_everywhere(tx, seed)}
             return note_run(tx, "people", {"opt_out": name}, counts)
 
     def spare(self, *, seed: int = 0) -> None:
@@ -233,7 +233,7 @@ class Access:
             return
         with self._store.write() as tx:
             names = [one.name for one in people.people(tx) if one.id in due]
-            counts = {"withdrawn": withdraw_opted_out(tx, due), **handover.refill(tx, seed)}
+            counts = {"withdrawn": withdraw_opted_out(tx, due), **handover.refill_everywhere(tx, seed)}
             note_run(tx, "people", {"spare": names}, counts)
 
 

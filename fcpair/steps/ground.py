@@ -18,6 +18,7 @@ from fcpair.steps.opaque import Opaque
 from fcpair.store import Store, Tx, cells, decisions, grids, progress, rounds, runs, settings, watch
 
 Options = TypeVar("Options")
+PLAN = "grid"  # the settings of a planned grid
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
 MORE = ", `fcpair assign --more` deals further labels in this one"
 MADE = {
@@ -41,6 +42,19 @@ class OnStudy:
         with self.store.read() as tx:
             return runs.study_facts(tx)
 
+    def own(self, cls: type[Options], **given: Any) -> Options:
+        """The grid's own Partition, Annotate, ..., as its settings have them, with what is given in their place.
+
+        Those of a study are those of its first grid.
+        """
+        with self.store.read() as tx:
+            return own(tx, cls, given)
+
+    def has_own(self, cls: type[Options]) -> bool:
+        """Whether options of this kind were ever set; `own` gives the defaults where they were not."""
+        with self.store.read() as tx:
+            return has_own(tx, cls)
+
 
 class OnGrid(OnStudy):
     """One grid of a study, as the use cases take it that are about one."""
@@ -55,16 +69,6 @@ class OnGrid(OnStudy):
         with self.store.read() as tx:
             return scheme_of(tx)
 
-    def own(self, cls: type[Options], **given: Any) -> Options:
-        """The grid's own Partition, Annotate, ..., as its settings have them, with what is given in their place."""
-        with self.store.read() as tx:
-            return own(tx, cls, given)
-
-    def has_own(self, cls: type[Options]) -> bool:
-        """Whether options of this kind were ever set; `own` gives the defaults where they were not."""
-        with self.store.read() as tx:
-            return has_own(tx, cls)
-
 
 def find_grid(tx: Tx, name: str | None = None) -> GridKey:
     """The grid of this name; without a name, the only one, or `main`.
@@ -77,6 +81,11 @@ def find_grid(tx: Tx, name: str | None = None) -> GridKey:
     if wanted not in there:
         raise UnknownIdError(f"there is no grid `{wanted}`; the grids of this study: {', '.join(there)}")
     return there[wanted]
+
+
+def is_planned(tx: Tx) -> bool:
+    """Whether the grid has a plan of its own: it is not one of HS and CNs that the building stages make."""
+    return bool(settings.of_stage(tx, PLAN))
 
 
 def scheme_of(tx: Tx) -> OneOf:
@@ -174,11 +183,11 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     """
     built = progress.built(tx)
     at = progress.BUILDING.index(stage)
-    missing = [name for name in progress.BUILDING[:at] if not built[name]]
+    missing = [] if is_planned(tx) else [name for name in progress.BUILDING[:at] if not built[name]]
     if missing and not (at and built[progress.BUILDING[at - 1]]):
         raise StageError(f"`{stage}` needs `{missing[0]}` first; run `fcpair {missing[0]}`")
     discarded = ", ".join(f"{built[name]:,} {MADE[name]}" for name in progress.BUILDING[at:] if built[name])
-    if discarded and (n := decisions.n_judgements(tx)):
+    if discarded and (n := sum(decisions.n_judgements(tx, one) for one in rounds.rounds(tx))):
         raise StageError(
             f"`{stage}` cannot be done again: {n:,} judgements rest on what is there ({discarded}), and judgements are "
             f"never discarded; `fcpair init --study OTHER` makes a new study{MORE * (stage == 'assign')}"

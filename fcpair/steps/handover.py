@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.records import Person, Round
+from fcpair.records import Person, Role, Round
 from fcpair.stages.assign import fill_slots
-from fcpair.store import Tx, decisions, rounds, slots, topics, work
+from fcpair.store import Tx, authors, cells, decisions, grids, rounds, slots, topics, work
 from fcpair.store.slots import Heir, Slot
 
 FEW = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
@@ -41,15 +41,25 @@ def refill(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = No
     return found.counts
 
 
+def refill_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[str, int]:
+    """Do what `refill` does in every grid of the study, as when somebody comes or goes."""
+    counts = Counter(reassigned=0, vacant=0)
+    for _ in grids.each(tx):
+        counts.update(refill(tx, seed, to=to))
+    return dict(counts)
+
+
 def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> Handover:
     """What `refill` would do."""
     rows: list[dict[str, Any]] = []
     vacant = 0
     for round_ in rounds.rounds(tx):
-        if open_ := slots.vacant(tx, round_, slot):
+        # A model answers its own cells only.
+        if round_.role is not Role.MODEL and (open_ := slots.vacant(tx, round_, slot)):
             heirs = [one for one in slots.heirs(tx, round_.role) if to is None or one.id == to.id]
             cell_id = np.array([one.cell_id for one in open_])
-            who = fill_slots(cell_id, barred(tx, cell_id, heirs), loads(heirs), seed)
+            apart = cells.row_numbers(tx, cell_id) if round_.once_per_row else cell_id
+            who = fill_slots(apart, barred(tx, cell_id, heirs, round_), loads(heirs), seed)
             taken = [(one, heirs[at].id) for one, at in zip(open_, who.tolist(), strict=True) if at >= 0]
             rows += _at_the_end(tx, taken, round_)
             vacant += len(open_) - len(taken)
@@ -75,19 +85,49 @@ def loads(heirs: Sequence[Heir]) -> NDArray[np.int64]:
     return np.array([one.load for one in heirs], np.int64)
 
 
-def barred(tx: Tx, cell_id: NDArray[np.int64], heirs: Sequence[Heir]) -> NDArray[np.bool_]:
-    """Who may not get which pair, shape `(n_slots, n_people)`.
+def barred(
+    tx: Tx, cell_id: NDArray[np.int64], heirs: Sequence[Heir], round_: Round, *, first: bool = False
+) -> NDArray[np.bool_]:
+    """Who may not get which pair in a round, shape `(n_slots, n_people)`.
 
-    That is who has taken part in it already, and who has opted out of what it is about.
+    That is who has taken part in it already, who wrote one of its texts, who has another cell of its row where nobody
+    may have two, and who has opted out of what it is about. Before the `first` deal of a round nobody has anything in
+    it, and what people have opted out of is dealt, and then taken back.
     """
     pairs, row = np.unique(cell_id, return_inverse=True)
     matrix = np.zeros((len(pairs), len(heirs)), np.bool_)
     column = {one.id: at for at, one in enumerate(heirs)}
-    part = decisions.took_part(tx, pairs.tolist(), list(column))
-    at = [column[person_id] for person_id in part[:, 1].tolist()]
-    matrix[np.searchsorted(pairs, part[:, 0]), at] = True
+    asked = pairs.tolist(), list(column)
+    others = (one for one in _related(tx, round_) if not first or one.id != round_.id)
+    for part in (decisions.took_part(tx, *asked, others), authors.wrote(tx, *asked)):
+        at = [column[person_id] for person_id in part[:, 1].tolist()]
+        matrix[np.searchsorted(pairs, part[:, 0]), at] = True
+    if round_.once_per_row and not first:
+        matrix |= _have_row(tx, pairs, asked[1], round_)
     for one in heirs:
-        if one.opted_out:
+        if one.opted_out and not first:
             about = topics.pairs_about(tx, one.opted_out, pairs.tolist() if len(pairs) <= FEW else None)
             matrix[:, column[one.id]] |= np.isin(pairs, about)
     return matrix[row]
+
+
+def _related(tx: Tx, round_: Round) -> Iterator[Round]:
+    """The rounds of the grid in which nobody may have a pair who gets it in this one, and this one itself."""
+    for one in rounds.rounds(tx):
+        if one.id == round_.id or _is_about(one, round_) or _is_about(round_, one):
+            yield one
+
+
+def _is_about(later: Round, earlier: Round) -> bool:
+    """Whether a round is about what was said in an earlier one, so that other people are to answer it."""
+    return later.checks == earlier.id or (later.rests_on == earlier.name and later.bars_earlier)
+
+
+def _have_row(tx: Tx, pairs: NDArray[np.int64], people: list[int], round_: Round) -> NDArray[np.bool_]:
+    """Who of these people was given a cell in the row of each of these, shape `(n_pairs, n_people)`."""
+    given = work.given(tx, round_, people)
+    row = cells.row_numbers(tx, np.concatenate([pairs, given[:, 0]]))
+    rows, at = np.unique(row, return_inverse=True)
+    has = np.zeros((len(rows), len(people)), np.bool_)
+    has[at[len(pairs) :], np.searchsorted(people, given[:, 1])] = True
+    return has[at[: len(pairs)]]

@@ -17,23 +17,25 @@ from fcpair.store import Tx, grids, rounds, runs
 LABEL, VALIDATE, BLIND = "label", "validate", "validate blind"
 
 
-def fill(tx: Tx, setup: Setup, guidelines: str) -> None:
-    """Write the first rows of a study, and its first grid."""
+def fill(tx: Tx, setup: Setup, guidelines: str, *, main: bool = True) -> None:
+    """Write the first rows of a study, and the grid `main` unless it is to have others."""
     runs.add_study(tx, setup.title, guidelines)
-    add_grid(tx, MAIN, setup)
+    if main:
+        add_grid(tx, MAIN, setup)
 
 
 def add_grid(tx: Tx, name: str, setup: Setup) -> None:
     """Add a grid of HS x CN, to be labelled, and validated with the label in sight or without."""
     grid_id = grids.add(tx, name, (HS, setup.hs_name), (CN, setup.cn_name))
     question = read_labels(setup.scheme)
-    add = partial(_add_round, tx, grid_id)
+    add = partial(add_round, tx, grid_id)
     label = add(LABEL, Role.ANNOTATOR, Form((("label", question),)), counts=True)
     add(VALIDATE, Role.VALIDATOR, Form((("verdict", VERDICT),)), checks=label)
     add(BLIND, Role.VALIDATOR, Form((("own_label", question),)), checks=label, blind=True)
 
 
-def _add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **what: Any) -> int:
+def add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **what: Any) -> int:
+    """Add a round of a grid, as `rounds.add` takes it, with the answers that its form can have; returns its id."""
     return rounds.add(tx, grid_id, name, role, str(form), _answers(form), **what)
 
 

@@ -134,7 +134,7 @@ def _late(tx: Tx, counts: pd.DataFrame, label: Round) -> list[str]:
 
 
 def _people(tx: Tx) -> list[dict[str, Any]]:
-    counts, decided = work.counts(tx), tally.decided_by(tx)
+    counts, decided = work.counts(tx, everywhere=True), tally.decided_by(tx)
     rows = []
     for one in people.people(tx):
         own = counts[counts["person_id"] == one.id]

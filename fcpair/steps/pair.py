@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from fcpair.errors import InputError
 from fcpair.params import Pair
 from fcpair.records import RunRecord
 from fcpair.stages import retrieve
 from fcpair.stages.pair import even_shares
-from fcpair.steps.ground import OnGrid, begin_building, note
+from fcpair.steps import grids
+from fcpair.steps.ground import OnGrid, begin_building, is_planned, note
 from fcpair.store import cells, sides
 
-if TYPE_CHECKING:
-    pass
+
+def make_grid(grid: OnGrid, options: Pair | None = None, *, redo: bool = False) -> RunRecord:
+    """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
+
+    A planned grid is made of its sides, and takes no options (`grids.fill`).
+    """
+    with grid.store.read() as tx:
+        planned = is_planned(tx)
+    options = options or Pair()
+    if planned and options != Pair():
+        raise InputError(f"the sides of grid `{grid.grid.name}` are planned, so nothing is drawn; omit the options")
+    return grids.fill(grid, redo=redo) if planned else _make(grid, options, redo=redo)
 
 
-def make_grid(grid: OnGrid, options: Pair, *, redo: bool = False) -> RunRecord:
-    """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept."""
+def _make(grid: OnGrid, options: Pair, *, redo: bool) -> RunRecord:
     with grid.store.write(bulk=True) as tx:
         begin_building(tx, "pair", redo=redo)
         there = sides.texts(tx, "column")

@@ -6,11 +6,11 @@ from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import LONGEST_NAME, apart
 from fcpair.records import Person, Role, RunRecord, Status
 from fcpair.steps.ground import OnStudy, note_run
-from fcpair.steps.handover import refill
+from fcpair.steps.handover import refill_everywhere
 from fcpair.store import Tx, decisions, people, rounds, work
 
 SEE_LABELS = (Role.ADJUDICATOR, Role.LEAD)
-_PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v"}
+_PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v", Role.WRITER: "w", Role.RATER: "r", Role.RESPONDENT: "p"}
 
 
 def add(study: OnStudy, names: list[str], role: Role) -> list[Person]:
@@ -24,7 +24,8 @@ def add(study: OnStudy, names: list[str], role: Role) -> list[Person]:
             raise InputError(f"there is a `{twice[0]}` already; choose another pseudonym")
         apart(names, known)
         added = people.add_people(tx, names, role)
-        note_run(tx, "people", {"add": names, "role": role.value}, {"people": len(added), **refill(tx, seed=0)})
+        counts = {"people": len(added), **refill_everywhere(tx, seed=0)}
+        note_run(tx, "people", {"add": names, "role": role.value}, counts)
         return added
 
 
@@ -105,7 +106,7 @@ def change_role(study: OnStudy, name: str, role: Role) -> RunRecord:
             raise StageError(f"`{name}` has {open_:,} open pairs; `fcpair people handover {name}` first")
         people.set_role(tx, person.id, role)
         params = {"role": name, "to": role.value, "from": person.role.value}
-        return note_run(tx, "people", params, refill(tx, seed=0))
+        return note_run(tx, "people", params, refill_everywhere(tx, seed=0))
 
 
 def retire(study: OnStudy, name: str, *, seed: int = 0) -> RunRecord:
@@ -116,7 +117,7 @@ def retire(study: OnStudy, name: str, *, seed: int = 0) -> RunRecord:
             raise StageError(f"`{name}` has been retired already")
         people.retire(tx, person.id)
         withdrawn = work.withdraw(tx, person.id)
-        counts = {"withdrawn": withdrawn, **refill(tx, seed)}
+        counts = {"withdrawn": withdrawn, **refill_everywhere(tx, seed)}
         return note_run(tx, "people", {"retire": name, "seed": seed}, counts)
 
 
@@ -128,8 +129,8 @@ def hand_over(study: OnStudy, name: str, to: str | None = None, *, seed: int = 0
         withdrawn = work.withdraw(tx, person.id)
         if not withdrawn:
             raise StageError(f"`{name}` has no open work")
-        first = refill(tx, seed, to=heir) if heir else {"reassigned": 0}
-        rest = refill(tx, seed)
+        first = refill_everywhere(tx, seed, to=heir) if heir else {"reassigned": 0}
+        rest = refill_everywhere(tx, seed)
         counts = {"withdrawn": withdrawn, **rest, "reassigned": first["reassigned"] + rest["reassigned"]}
         return note_run(tx, "people", {"handover": name, "to": to, "seed": seed}, counts)
 
@@ -142,7 +143,7 @@ def _heir(tx: Tx, person: Person, to: str) -> Person:
 
 
 def _open_counts(tx: Tx) -> dict[int, int]:
-    counts = work.counts(tx)
+    counts = work.counts(tx, everywhere=True)
     open_ = counts[counts["status"] == Status.OPEN.value]
     sums = open_.groupby("person_id")["n"].sum()
     return dict(zip(sums.index.tolist(), sums.tolist(), strict=True))

@@ -156,7 +156,7 @@ def _dealt(tx: Tx, annotators: list[Heir], refilled: list[dict[str, Any]]) -> _D
         settled=pairs["cell_id"].isin(by_hand).to_numpy(),
         people=ids,
         crew=crew,
-        barred=handover.barred(tx, pairs["cell_id"].to_numpy(), annotators) | crew,
+        barred=handover.barred(tx, pairs["cell_id"].to_numpy(), annotators, rounds.counting(tx)) | crew,
         loads=crew.sum(axis=0) + np.where(is_late, np.maximum(usual - done, 0), 0),
         late=np.flatnonzero(is_late),
         open_=given.assign(row=row, holder=holder)[given["status"] == Status.OPEN.value],

@@ -49,7 +49,7 @@ def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, mo
         validators = active(tx, Role.VALIDATOR, options.validators)
         pairs = draw_pairs(labelled, options.pairs, options.seed, first=decisions.lost_verdicts(tx))
         heirs = slots.heirs(tx, Role.VALIDATOR, rounds.checking(tx))
-        who = share_out(handover.barred(tx, pairs, heirs), handover.loads(heirs), options.seed)
+        who = share_out(handover.barred(tx, pairs, heirs, rounds.checking(tx)), handover.loads(heirs), options.seed)
         again = _ask_again(tx, pairs[who < 0] if more else pairs[:0], validators, blind=options.blind)
         if n := int(((who < 0) & ~np.isin(pairs, again["cell_id"])).sum()):
             raise StageError(

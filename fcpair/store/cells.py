@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exists, func, select
 
 from fcpair.store import dialect, sides
@@ -74,6 +76,12 @@ def sealed(tx: Tx) -> list[Span]:
 def n_cells(tx: Tx) -> int:
     """How many cells the grid has."""
     return int(tx.execute(select(func.count()).select_from(cell).where(span(tx).holds(cell.c.id))).scalar_one())
+
+
+def row_numbers(tx: Tx, cell_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which row each of these cells is in, counted from 0, in a grid that no cell was left out of."""
+    n_columns = len(sides.texts(tx, "column", drawn=True))
+    return (cell_ids - span(tx).first - 1) // max(n_columns, 1)
 
 
 def number_range(tx: Tx) -> tuple[int | None, int | None]:

@@ -198,6 +198,12 @@ def origins(tx: Tx) -> dict[str, int]:
     return {row[0]: row[1] for row in tx.execute(query)}
 
 
+def answered_cells(tx: Tx, of: Round) -> list[int]:
+    """The cells that have a current answer in a round, skips left out."""
+    query = select(assignment.c.cell_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
+    return list(tx.execute(query.where(rounds.among(of), current.ANSWER, ~judgement.c.skipped).distinct()).scalars())
+
+
 def is_answered(tx: Tx) -> bool:
     """Whether anybody has answered anything, a skip included, that was not withdrawn."""
     return bool(tx.execute(select(exists().where(current.ANSWER))).scalar_one())
@@ -296,15 +302,16 @@ _given, _decided = (
     )
     for table in (assignment, adjudication)
 )
-_TOOK_PART = Ready(select(_given.union(_decided).subquery()))
+_TOOK_PART = Ready(select(_given.where(rounds.GIVEN).union(_decided).subquery()))
 
 
-def took_part(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
-    """Who of these people has to do with which of these pairs, having labelled or decided it or been given it.
+def took_part(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
+    """Who of these people has to do with which of these pairs: was given it in one of these rounds, or decided it.
 
     Their numbers, `(n, 2)`: pair and person.
     """
-    rows = _TOOK_PART.all(tx, pairs=dialect.as_list(cell_ids), people=dialect.as_list(person_ids))
+    asked = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
+    rows = _TOOK_PART.all(tx, **{name: dialect.as_list(listed) for name, listed in asked.items()})
     return np.array(rows, np.int64).reshape(-1, 2)
 
 

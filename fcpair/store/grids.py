@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, insert, select
@@ -35,6 +37,24 @@ def here(tx: Tx) -> int:
     return int(tx.get_execution_options()["grid"])
 
 
+@contextmanager
+def about(tx: Tx, grid_id: int) -> Iterator[None]:
+    """Let a transaction be about another grid for a while."""
+    before = here(tx)
+    tx.execution_options(grid=grid_id)
+    try:
+        yield
+    finally:
+        tx.execution_options(grid=before)
+
+
+def each(tx: Tx) -> Iterator[GridKey]:
+    """The study's grids, oldest first; while one is had, the transaction is about it."""
+    for one in keys(tx):
+        with about(tx, one.id):
+            yield one
+
+
 def span(tx: Tx) -> Span:
     """The ids of the cells of the grid that a transaction is about."""
     return span_of(here(tx))
@@ -52,6 +72,11 @@ def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int
     (made,) = checksums.summed(tx, grid, [given])
     tx.execute(insert(grid), [made])
     return int(made["id"])
+
+
+def kinds(tx: Tx) -> tuple[str, str]:
+    """What kind of texts the rows and the columns of the grid are."""
+    return tuple(tx.execute(select(grid.c.row_kind, grid.c.column_kind).where(grid.c.id == here(tx))).one())
 
 
 def names(tx: Tx) -> tuple[str, str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, insert, select
 
+from fcpair.errors import UnknownIdError
 from fcpair.records import Role, Round
 from fcpair.store import checksums, dialect
 from fcpair.store.grids import here
 from fcpair.store.ready import Ready
+from fcpair.store.rows import insert_rows
 from fcpair.store.store import Tx
 from fcpair.store.tables import answer, assignment, judgement, round_
 
@@ -37,13 +39,14 @@ def add(
     counts: bool = False,
     checks: int | None = None,
     blind: bool = False,
+    options: Mapping[str, Any] | None = None,
 ) -> int:
     """Note a round of a grid with the `answers` known beforehand; returns its id."""
     row = {"grid_id": grid_id, "name": name, "role": role.value, "form": form, "checks": checks, "counts": counts}
-    (made,) = checksums.summed(tx, round_, [{**row, "blind": blind, "options": {}}])
+    (made,) = checksums.summed(tx, round_, [{**row, "blind": blind, "options": dict(options or {})}])
     tx.execute(insert(round_), [made])
     known = [{"round_id": made["id"], "text_id": None, **one._asdict()} for one in answers]
-    tx.execute(insert(answer), list(checksums.summed(tx, answer, known)))
+    insert_rows(tx, answer, checksums.summed(tx, answer, known))
     return int(made["id"])
 
 
@@ -89,6 +92,14 @@ def rounds(tx: Tx) -> list[Round]:
         for row in found
         if not row.blind
     ]
+
+
+def named(tx: Tx, name: str) -> Round:
+    """The round of this name in the grid; raises UnknownIdError, with the names there are, when there is none."""
+    there = {one.name: one for one in rounds(tx)}
+    if name not in there:
+        raise UnknownIdError(f"there is no round `{name}` in this grid; its rounds: {', '.join(there)}")
+    return there[name]
 
 
 def counting(tx: Tx) -> Round:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Select, func, select
@@ -22,6 +22,13 @@ def add_texts(tx: Tx, kind: str, rows: Iterable[tuple[str, str, str, Mapping[str
     named = ({"kind": kind, **dict(zip(names, row, strict=True))} for row in rows)
     insert_rows(tx, text, checksums.summed(tx, text, named))
     return text_ids(tx, kind)
+
+
+def put(tx: Tx, kind: str, rows: Sequence[tuple[str, str, str, Mapping[str, str]]]) -> list[int]:
+    """The ids of texts of one kind, as `add_texts` takes them, in their order; those that the study lacks are added."""
+    there = text_ids(tx, kind)
+    ids = add_texts(tx, kind, [row for row in rows if row[0] not in there])
+    return [ids[row[0]] for row in rows]
 
 
 def text_ids(tx: Tx, kind: str) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.orm import aliased
 
@@ -83,6 +84,13 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
     return frame(tx, query).astype({"blind": bool})
 
 
+def given(tx: Tx, of: Round, person_ids: list[int]) -> NDArray[np.int64]:
+    """What these people were ever given in a round, `(n, 2)`: cell and person."""
+    query = select(assignment.c.cell_id, assignment.c.person_id)
+    query = query.where(rounds.among(of), assignment.c.person_id.in_(dialect.listed(person_ids)))
+    return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
+
+
 def dealt(tx: Tx, of: Round) -> pd.DataFrame:
     """Who was dealt what to begin with, before anything found new hands: `cell_id`, `person_id`."""
     query = select(assignment.c.cell_id, assignment.c.person_id)
@@ -141,11 +149,18 @@ def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     return {row.person_id: row.last for row in found}
 
 
-def counts(tx: Tx) -> pd.DataFrame:
-    """How many assignments there are: `round`, `person_id`, `status`, `n`."""
+def counts(tx: Tx, *, everywhere: bool = False) -> pd.DataFrame:
+    """How many assignments there are in the grid, or `everywhere`: `round`, `person_id`, `status`, `n`."""
     columns = (rounds.NAME.label("round"), assignment.c.person_id, assignment.c.status)
     query = select(*columns, func.count().label("n")).join(round_, round_.c.id == assignment.c.round_id)
-    return frame(tx, query.where(round_.c.grid_id == here(tx)).group_by(*columns).order_by(*columns))
+    query = query if everywhere else query.where(round_.c.grid_id == here(tx))
+    return frame(tx, query.group_by(*columns).order_by(*columns))
+
+
+def by_status(tx: Tx, of: Round) -> dict[str, int]:
+    """How many assignments of a round there are with each status; nothing where it was not dealt."""
+    query = select(assignment.c.status, func.count()).where(rounds.among(of)).group_by(assignment.c.status)
+    return {row[0]: row[1] for row in tx.execute(query)}
 
 
 def labels_per_pair(tx: Tx) -> dict[int, int]:

@@ -158,7 +158,7 @@ def who_had(study: Study) -> dict[int, set[str]]:
     """The people who were ever given each pair, in any round, or decided it."""
     with study.store.read() as tx:
         names = {one.id: one.name for one in study.people}
-        part = decisions.took_part(tx, cells.cells(tx)["cell_id"].tolist(), list(names))
+        part = decisions.took_part(tx, cells.cells(tx)["cell_id"].tolist(), list(names), rounds.rounds(tx))
     found: dict[int, set[str]] = {}
     for pair, person in part.tolist():
         found.setdefault(pair, set()).add(names[person])

@@ -1,0 +1,179 @@
+"""Grids of any two sides: adding one as it is planned, filling its sides, and how far each is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fcpair.errors import Finding, StageError, reject
+from fcpair.files.corpus import digest
+from fcpair.files.tabular import LINE, check_file, place_of, read_table
+from fcpair.params import GridPlan, RoundPlan, SidePlan, as_params
+from fcpair.records import Role, Round, RunRecord, Status
+from fcpair.stages.plan import check_plans
+from fcpair.stages.question import parse_form
+from fcpair.steps import init
+from fcpair.steps.ground import PLAN, OnGrid, OnStudy, begin_building, file_setting, find_grid, note_run
+from fcpair.store import Tx, authors, cells, grids, rounds, settings, sides, slots, texts, work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AXES: tuple[tuple[sides.Axis, str], ...] = (("row", "rows"), ("column", "columns"))
+OWN = ("name", "role", "form", "counts")  # what a round has in columns of its own; all else are its options
+LANGUAGE = "language"
+
+
+class Standing(NamedTuple):
+    """How far a round is: who answers it, whether it was dealt, and how much is open, vacant and so on."""
+
+    round: Round
+    dealt: bool
+    counts: dict[str, int]
+
+
+def add_grid(study: OnStudy, plan: GridPlan) -> RunRecord:
+    """Add a grid with its rounds to the study; `Grid.pair` makes its cells.
+
+    Raises:
+        InputError: a name that a grid has already, a side of answers that no grid has, a form that cannot be read, or
+            no such file.
+    """
+    with study.store.write() as tx:
+        return add(tx, plan)
+
+
+def add(tx: Tx, plan: GridPlan) -> RunRecord:
+    """Write the rows of a planned grid and its rounds, and keep its sides as settings."""
+    check_plans([plan], {one.name: rounds.counting(tx).form for one in grids.each(tx)})
+    for side in (plan.rows, plan.columns):
+        if side.file is not None:
+            check_file(side.file)
+    named = ((side.text_kind, name) for side, name in ((plan.rows, plan.row_name), (plan.columns, plan.column_name)))
+    grid_id = grids.add(tx, plan.name, *named)
+    for one in plan.rounds:
+        what = {"counts": one is plan.counting, "options": options_of(one)}
+        init.add_round(tx, grid_id, one.name, Role(one.answered_by), parse_form(one.form), **what)
+    with grids.about(tx, grid_id):
+        run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
+        settings.put(tx, PLAN, {name: _kept(getattr(plan, name)) for _, name in AXES}, run.id)
+    return run
+
+
+def options_of(plan: RoundPlan) -> dict[str, Any]:
+    """The options of a round, as its row has them."""
+    return {name: value for name, value in as_params(plan).items() if name not in OWN}
+
+
+def _kept(side: SidePlan) -> dict[str, Any]:
+    """A side as a setting keeps it."""
+    return as_params(side) | ({"file": file_setting(side.file)} if side.file else {})
+
+
+def _side(kept: Mapping[str, Any]) -> SidePlan:
+    return SidePlan(**{**kept, "file": Path(kept["file"]["path"]) if kept["file"] else None})
+
+
+def fill(grid: OnGrid, *, redo: bool = False) -> RunRecord:
+    """Fill both sides of a planned grid, and make its cells: every row with every column.
+
+    Raises:
+        InputError: all findings about a file at once: an empty text, a text that is duplicated.
+        StageError: a side is what is written in a grid in which work is open still, or nothing was written.
+    """
+    with grid.store.write(bulk=True) as tx:
+        begin_building(tx, "pair", redo=redo)
+        planned = settings.of_stage(tx, PLAN)
+        for axis, name in AXES:
+            sides.put(tx, axis, _texts(tx, _side(planned[name])))
+        n_cells, _ = cells.fill(tx, keep_known=True)
+        counts = {"grid": grid.grid.name, **{name: sides.n_texts(tx, axis) for axis, name in AXES}, "cells": n_cells}
+        run = note_run(tx, "pair", {"grid": grid.grid.name, **planned}, counts)
+        settings.put(tx, PLAN, {name: _kept(_side(planned[name])) for _, name in AXES}, run.id)
+        return run
+
+
+def _texts(tx: Tx, side: SidePlan) -> list[int]:
+    """The ids of the texts of a side, in order."""
+    if side.answers:
+        return _answers(tx, side.answers)
+    if side.file:
+        return texts.put(tx, side.text_kind, _read(side.file, side.column))
+    return texts.put(tx, side.text_kind, [(digest(name), name, "", {}) for name in side.names])
+
+
+def _read(path: Path, column: str) -> list[tuple[str, str, str, dict[str, str]]]:
+    """The texts of a file's column: digest, text, language, and what the other columns have as metadata."""
+    table = read_table(path, [column], known=[LANGUAGE])
+    digests = [digest(text) for text in table[column]]
+    reject(path, _faults(table, column, digests))
+    language = table[LANGUAGE] if LANGUAGE in table.columns else [""] * len(table)
+    others = [str(name) for name in table.columns if name not in {column, LINE, LANGUAGE}]
+    about = [dict(zip(others, row, strict=True)) for row in table[others].itertuples(index=False, name=None)]
+    return list(zip(digests, table[column], language, about, strict=True))
+
+
+def _faults(table: pd.DataFrame, column: str, digests: list[str]) -> list[Finding]:
+    place, first, found = place_of(table), dict[str, int](), []
+    for text, line, mark in zip(table[column], table[LINE].tolist(), digests, strict=True):
+        if not text.strip():
+            found.append(Finding(place, line, "the text is empty"))
+        elif first.setdefault(mark, line) != line:
+            found.append(Finding(place, line, f"this text is in line {first[mark]} already"))
+    return found
+
+
+def _answers(tx: Tx, name: str) -> list[int]:
+    """The ids of the texts that were written in the round of a grid that counts."""
+    with grids.about(tx, find_grid(tx, name).id):
+        counting = rounds.counting(tx)
+        check_done(tx, name, counting)
+        if not (written := authors.written(tx, counting)):
+            raise StageError(f"no text was written in round `{counting.name}` of grid `{name}`, so there is no side")
+        return written
+
+
+def check_done(tx: Tx, grid: str, wanted: Round) -> None:
+    """Raise StageError unless a round of the grid that the transaction is about was dealt, and all its work is done."""
+    there = standing(tx, wanted)
+    if not there.dealt:
+        raise StageError(f"round `{wanted.name}` of grid `{grid}` comes first, and has not been dealt")
+    if n := there.counts["open"]:
+        which = "1 answer is" if n == 1 else f"{n:,} answers are"
+        raise StageError(f"{which} still open in round `{wanted.name}` of grid `{grid}`, which comes first")
+
+
+def standing(tx: Tx, wanted: Round) -> Standing:
+    """How far a round is."""
+    by_status = work.by_status(tx, wanted)
+    counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": len(slots.vacant(tx, wanted))}
+    return Standing(wanted, bool(by_status), counts)
+
+
+def overview(study: OnStudy) -> list[dict[str, Any]]:
+    """The study's grids, oldest first, as plain values.
+
+    Keys of each: `name`, `row_name`, `column_name`, `rows`, `columns`, `cells`, and `rounds`: of each its `name`,
+    `role`, whether it `counts` for decisions and was `dealt`, and how many assignments are `open`, `done`, `skipped`,
+    `withdrawn`, and how many slots `vacant`.
+    """
+    with study.store.read() as tx:
+        return [facts(tx, one.name) for one in grids.each(tx)]
+
+
+def facts(tx: Tx, name: str) -> dict[str, Any]:
+    """What `overview` says of the grid that the transaction is about."""
+    row_name, column_name = grids.names(tx)
+    return {
+        "name": name,
+        "row_name": row_name,
+        "column_name": column_name,
+        **{plural: sides.n_texts(tx, axis) for axis, plural in AXES},
+        "cells": cells.n_cells(tx),
+        "rounds": [
+            {"name": one.name, "role": one.role.value, "counts": one.counts, "dealt": there.dealt, **there.counts}
+            for one in rounds.rounds(tx)
+            for there in [standing(tx, one)]
+        ],
+    }

@@ -1,0 +1,127 @@
+"""Dealing a round of a planned grid, by its options."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.errors import InputError, StageError
+from fcpair.records import Role, Round, RunRecord, Status
+from fcpair.stages.assign import shard_order
+from fcpair.stages.rounds import deal_round
+from fcpair.steps import access, handover
+from fcpair.steps.grids import check_done, standing
+from fcpair.steps.ground import OnGrid, check_unmoved, is_planned, note_run
+from fcpair.steps.people import active, expected
+from fcpair.store import Tx, cells, decisions, rounds, slots, watch, work
+
+
+class _Asked(NamedTuple):
+    """What is to be dealt: the round, its cells by number and by row and column, and to whom.
+
+    `barred`, `(n_cells, n_people)`, says who may not have which cell.
+    """
+
+    round: Round
+    cell_id: NDArray[np.int64]
+    row: NDArray[np.int64]
+    column: NDArray[np.int64]
+    barred: NDArray[np.bool_]
+
+
+def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -> RunRecord:
+    """Deal a round of a planned grid to the people in its role, by its options; without a name, the only round.
+
+    Nobody is given a cell one of whose texts they wrote, or one that they answered in the round on which this one
+    rests. Where the round `edits` an earlier one or comes `after` it, only cells with a current answer there are dealt.
+
+    Raises:
+        StageError: the cells are not made, the round has been dealt, another one comes first, or nobody can answer.
+        InputError: several rounds and no name, or too few people for what is asked.
+        UnknownIdError: no such round.
+        ConflictError: the study changed while this was worked out.
+    """
+    import pandas as pd
+
+    with grid.store.read() as tx:
+        asked, marks = _asked(tx, grid.grid.name, name, redo=redo), watch.marks(tx)
+    options, once = asked.round.options, asked.round.once_per_row
+    answers, seed = options["answers"], options["seed"]
+    dealt = deal_round(asked.row, asked.column, asked.barred, answers, once_per_row=once, seed=seed)
+    order: Literal["hs", "random"] = "hs" if options["screen"] == "row" else "random"
+    place = shard_order(dealt.annotator, asked.row[dealt.pair], seed, order)
+    loads = np.bincount(dealt.annotator, minlength=asked.barred.shape[1])
+    with grid.store.write() as tx:
+        check_unmoved(tx, marks)
+        work.clear_assignments(tx, asked.round)
+        ids = np.array([one.id for one in active(tx, asked.round.role, _number(tx, asked.round))])
+        given = {"cell_id": asked.cell_id[dealt.pair], "person_id": ids[dealt.annotator], "position": place}
+        work.add_assignments(tx, pd.DataFrame({**given, "status": Status.OPEN.value}), asked.round)
+        if access.withdraw_opted_out(tx, ids.tolist()):
+            handover.refill(tx, seed)
+        counts = {
+            "grid": grid.grid.name,
+            "round": asked.round.name,
+            "people": len(ids),
+            "cells": len(asked.cell_id),
+            "assignments": len(dealt.pair),
+            "load_min": int(loads.min()),
+            "load_max": int(loads.max()),
+        }
+        return note_run(tx, "assign", {"grid": grid.grid.name, "round": asked.round.name, **options}, counts)
+
+
+def has_people(tx: Tx, round_: Round) -> bool:
+    """Whether somebody is there to be dealt a round, or its plan says how many are to be added."""
+    return bool(slots.heirs(tx, round_.role)) or _number(tx, round_) is not None
+
+
+def _asked(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _Asked:
+    round_ = _only(tx, grid) if name is None else rounds.named(tx, name)
+    _check(tx, grid, round_, redo=redo)
+    pairs = cells.cells(tx)
+    if round_.rests_on:
+        earlier = rounds.named(tx, round_.rests_on)
+        check_done(tx, grid, earlier)
+        pairs = pairs[pairs["cell_id"].isin(decisions.answered_cells(tx, earlier))]
+        if pairs.empty:
+            raise StageError(f"no cell has an answer in round `{earlier.name}`, so there is none for `{round_.name}`")
+    cell_id, row, column = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
+    heirs = slots.heirs(tx, round_.role)
+    n_people = len(expected(tx, round_.role, _number(tx, round_)))
+    nothing = np.zeros((len(cell_id), n_people), np.bool_)  # who is yet to be added has had nothing to do with any cell
+    return _Asked(
+        round_, cell_id, row, column, handover.barred(tx, cell_id, heirs, round_, first=True) if heirs else nothing
+    )
+
+
+def _only(tx: Tx, grid: str) -> Round:
+    """The only round of the grid; raises InputError where there are several."""
+    there = rounds.rounds(tx)
+    if len(there) > 1:
+        raise InputError(f"grid `{grid}` has several rounds; name one: {', '.join(one.name for one in there)}")
+    return there[0]
+
+
+def _check(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
+    """Raise StageError where the round cannot be dealt now."""
+    if not is_planned(tx):
+        raise StageError(f"the rounds of grid `{grid}` are dealt by `fcpair assign` and `fcpair validate assign`")
+    if round_.role is Role.MODEL:
+        raise StageError(f"round `{round_.name}` of grid `{grid}` is answered by models, so it is dealt to nobody")
+    if not cells.number_range(tx)[1]:
+        raise StageError(f"grid `{grid}` has no cells yet; run `fcpair pair --grid {grid}`")
+    there = standing(tx, round_)
+    if there.dealt and (n := decisions.n_judgements(tx, round_)):
+        raise StageError(f"round `{round_.name}` cannot be dealt again: {n:,} answers are in it, and none is discarded")
+    if there.dealt and not redo:
+        n_dealt = sum(there.counts[one.value] for one in Status)
+        raise StageError(f"round `{round_.name}` has been dealt; `--redo` would discard {n_dealt:,} assignments")
+
+
+def _number(tx: Tx, round_: Round) -> int | None:
+    """How many people are to be added for a round: none where there are some already."""
+    there = slots.heirs(tx, round_.role)
+    return None if there else round_.options["people"]

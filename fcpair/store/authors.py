@@ -1,0 +1,48 @@
+"""What was written in a round, which can be a side of a next grid; and who wrote it, who then has no part in it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import func, select
+
+from fcpair.records import Round
+from fcpair.store import current, dialect, grids, rounds
+from fcpair.store.store import Tx
+from fcpair.store.tables import answer, assignment, cell, judgement
+
+ANSWER = "answer"  # the kind of a text that was written in a study
+
+
+def written(tx: Tx, in_round: Round) -> list[int]:
+    """The ids of the distinct texts that the current answers of a round have, by the first cell that has each."""
+    query = (
+        select(answer.c.text_id)
+        .join(judgement, judgement.c.answer_id == answer.c.id)
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .where(rounds.among(in_round), current.ANSWER, answer.c.text_id.is_not(None))
+        .group_by(answer.c.text_id)
+        .order_by(func.min(assignment.c.cell_id), answer.c.text_id)
+    )
+    return list(tx.execute(query).scalars())
+
+
+def wrote(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
+    """Who of these people ever wrote the text of the row or the column of one of these cells.
+
+    Their numbers, `(n, 2)`: cell and person. What was superseded or withdrawn counts, too. Where no side of the grid is
+    what people have written, nothing is asked.
+    """
+    rows: set[tuple[int, int]] = set()
+    sides = (cell.c.row_id, cell.c.column_id)
+    for kind, text_id in zip(grids.kinds(tx), sides, strict=True):
+        if kind == ANSWER:
+            query = (
+                select(cell.c.id, assignment.c.person_id)
+                .join(answer, answer.c.text_id == text_id)
+                .join(judgement, judgement.c.answer_id == answer.c.id)
+                .join(assignment, assignment.c.id == judgement.c.assignment_id)
+                .where(cell.c.id.in_(dialect.listed(cell_ids)), assignment.c.person_id.in_(dialect.listed(person_ids)))
+            )
+            rows.update((row[0], row[1]) for row in tx.execute(query.distinct()))
+    return np.array(sorted(rows), np.int64).reshape(-1, 2)
