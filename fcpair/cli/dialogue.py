@@ -12,13 +12,14 @@ from fcpair.cli.table import fitted
 from fcpair.cli.terminal import plain, screen_width, show, tell, width_of
 from fcpair.errors import ConflictError, InputError, LimitError, RefusedError
 from fcpair.records import Conflict
-from fcpair.stages.question import IRRECONCILABLE, Choice
+from fcpair.stages.question import IRRECONCILABLE, NO_CODE, Choice, Closed, Scale
+from fcpair.stages.question.labels import outcome_reader
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
 
 WIDTH = 88  # of lines, or less where the terminal is narrower
-DISCARD, NOTE, LATER, UNDO, QUIT = "x", "n", "l", "u", "q"
+ANSWER, DISCARD, NOTE, LATER, UNDO, QUIT = "a", "x", "n", "l", "u", "q"
 NO_TERMINAL = "there is no terminal to answer in; decide by --policy or --import FILE"
 
 
@@ -32,10 +33,19 @@ def check_terminal() -> None:
         raise InputError(NO_TERMINAL) from None
 
 
-def _keys(choices: list[Choice]) -> dict[str, Choice]:
-    """The key of each choice: its code where all codes are single digits, else its place from 1."""
-    by_code = all(choice.code < 10 for choice in choices)
-    return {str(choice.code if by_code else at): choice for at, choice in enumerate(choices, 1)}
+def _keys(question: Closed) -> dict[str, Choice]:
+    """The key of each definite choice: its number, on a scale; else its code, where all are digits, or its place.
+
+    None where these are not all digits: the answers are typed then.
+    """
+    choices = [choice for choice in question if choice.definite]
+    if isinstance(question, Scale):
+        keys = [choice.name for choice in choices]
+    elif all(choice.code < 10 for choice in choices):
+        keys = [str(choice.code) for choice in choices]
+    else:
+        keys = [str(at) for at, _ in enumerate(choices, 1)]
+    return dict(zip(keys, choices, strict=True)) if all(len(key) == 1 for key in keys) else {}
 
 
 class Dialogue:
@@ -43,7 +53,8 @@ class Dialogue:
 
     def __init__(self, grid: Grid, by: str) -> None:
         self._grid, self._by = grid, by
-        self._choices = _keys([choice for choice in grid.scheme if choice.definite])
+        self._question = grid.scheme
+        self._choices = _keys(self._question)
         self._facts = grid.facts
         self._agenda = grid.agenda(by)
         self._queue = list(self._agenda.pairs)
@@ -108,7 +119,7 @@ class Dialogue:
             lines += ["", *fitted(again, width)]
         if self._note:
             lines += ["", *fitted(plain(f"note: {self._note}"), width)]
-        keys = [f"[{key}] {choice.name}" for key, choice in self._choices.items()]
+        keys = [f"[{key}] {choice.name}" for key, choice in self._choices.items()] or [f"[{ANSWER}] answer"]
         lines += ["", *_in_lines([*keys, f"[{DISCARD}] {IRRECONCILABLE}"], width)]
         lines += _in_lines([f"[{NOTE}] note", f"[{LATER}] later", f"[{UNDO}] undo", f"[{QUIT}] quit"], width)
         show(*lines)
@@ -119,6 +130,12 @@ class Dialogue:
             key = _key()
             if key in self._choices:
                 self._decide(seen, self._choices[key].code, self._choices[key].name)
+            elif key == ANSWER and not self._choices:
+                code = click.prompt("answer", value_proc=self._typed)
+                if code == NO_CODE:
+                    self._decide(seen, None, IRRECONCILABLE)
+                else:
+                    self._decide(seen, code, self._question.name(code))
             elif key == DISCARD:
                 self._decide(seen, None, IRRECONCILABLE)
             elif key == LATER:
@@ -131,6 +148,12 @@ class Dialogue:
             elif key != QUIT:
                 continue
             return key != QUIT
+
+    def _typed(self, answer: str) -> int:
+        try:
+            return outcome_reader(self._question)(answer)
+        except InputError as error:
+            raise click.UsageError(str(error)) from None
 
     def _decide(self, seen: Conflict, code: int | None, name: str) -> None:
         self._grid.decide(seen.cell_id, code, by=self._by, note=self._note, seen=seen)

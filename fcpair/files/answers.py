@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,6 @@ from fcpair.files.corpus import CN, HS
 from fcpair.files.tabular import LINE, place_of, read_table, require
 from fcpair.records import Origin
 from fcpair.stages.question import NO_CODE
-from fcpair.stages.question.closed import reader_of
 from fcpair.stages.spelling import identity, whole
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class Incoming:
 
 
 def read_answers(
-    path: str | Path, words: Mapping[str, int], *, person: str, answer: str, named: bool = True, shown: str = ""
+    path: str | Path, read_word: Callable[[str], int], *, person: str, answer: str, named: bool = True, shown: str = ""
 ) -> Incoming:
     """Read a long table of answers on pairs.
 
@@ -73,8 +72,7 @@ def read_answers(
         path: a file with `pair` (its number), or `hs` and `cn` (the texts), or all three; the columns that `person`
             and `answer` name; and if they are there `seconds`, `time` (ISO 8601), `note` and `origin` (as `labels
             export` writes it). Rows without an answer are left out: what was not seen is not skipped.
-        words: each word that the answer column may hold, in lower case, and its code; in the file neither capitals
-            count nor whether its parts are joined by spaces, hyphens or underscores.
+        read_word: gives the code of what a cell of the answer column says, or raises InputError.
         person: the column of the pseudonym.
         answer: the column of the answer.
         named: whether each answer needs a person; otherwise there is one answer a pair and the column may be absent.
@@ -100,7 +98,6 @@ def read_answers(
     require(place, frame.columns, keys)
     given = frame[frame[answer].str.strip() != ""].reset_index(drop=True)
     cells = _Cells(place, given)
-    read_word = reader_of(words)
     rows = pd.DataFrame(
         {
             LINE: given[LINE],

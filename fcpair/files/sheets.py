@@ -21,6 +21,7 @@ LONGEST_CELL = 32_767  # characters; a spreadsheet program cuts the rest off
 PAIRS, GUIDELINES = "pairs", "guidelines"
 WIDTHS = {"hs": 60, "cn": 60, "labels": 40, "note": 40, GUIDELINES: 100}  # of columns, in characters
 NARROW = 16
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")  # is compared as a number with what is typed, so it must be one
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # a workbook cannot hold them
 
 
@@ -66,7 +67,8 @@ def _write_workbook(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
     _lay_out(sheet, list(rows.columns))
     explained = book.create_sheet(GUIDELINES)
     columns = [f"{column}: {name}" for column, name in zip(("hs", "cn"), blank.sides, strict=True)]
-    lines = ["Allowed answers", *blank.words, "", "Columns", *columns, "", "Guidelines", *blank.guidelines.splitlines()]
+    words = [float(word) if _NUMBER.fullmatch(word) else word for word in blank.words]
+    lines = ["Allowed answers", *words, "", "Columns", *columns, "", "Guidelines", *blank.guidelines.splitlines()]
     _fill(explained, [[line] for line in lines], path)
     _lay_out(explained, [GUIDELINES])
     first, last = 2, 1 + len(blank.words)

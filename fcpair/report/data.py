@@ -110,6 +110,7 @@ class ReportData:
     rules_used: dict[str, int]
     n_need_person: int
     tiers: TierFigures | None
+    no_tiers: str
     releases: tuple[dict[str, Any], ...]
     evaluation: EvaluationFigures | None
     annotators: tuple[PersonFigures, ...]

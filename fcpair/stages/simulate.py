@@ -30,14 +30,13 @@ class Habits:
 def truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArray[np.int64]:
     """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`.
 
-    Where no answer is positive, every definite one is as likely.
+    Where no answer is positive, or each is, they are all alike.
     """
     rng = np.random.default_rng([seed, 0])
-    if not question.positive:
-        return rng.choice(question.definite, n_pairs)
-    negative = [code for code in question.definite if code not in question.positive]
+    others = [code for code in question.definite if code not in question.positive]
     is_positive = rng.random(n_pairs) < positive
-    return np.where(is_positive, rng.choice(question.positive, n_pairs), rng.choice(negative, n_pairs))
+    drawn = [rng.choice(codes or question.definite, n_pairs) for codes in (question.positive, others)]
+    return np.where(is_positive, *drawn)
 
 
 def answers(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from fcpair.files.answers import Incoming, read_answers
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord
 from fcpair.stages.question import IRRECONCILABLE, NO_CODE, SKIP, Closed
-from fcpair.stages.question.labels import outcome_words
+from fcpair.stages.question.labels import outcome_reader
 from fcpair.steps import eligible, settle
 from fcpair.steps.allowance import check_room
 from fcpair.steps.ground import OnGrid, need_labels, note, note_run, own, scheme_of, texts_of
@@ -186,8 +186,8 @@ def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) 
     """
     with grid.store.write() as tx:
         need_labels(tx, "adjudicate")
-        words = outcome_words(scheme_of(tx))
-        incoming = read_answers(path, words, person="adjudicator", answer="label", named=False, shown="labels")
+        read_word = outcome_reader(scheme_of(tx))
+        incoming = read_answers(path, read_word, person="adjudicator", answer="label", named=False, shown="labels")
         locate(tx, incoming)
         _add_deciders(tx, incoming)
         outcome = _with_standing(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))

@@ -11,7 +11,7 @@ from typing import Any
 from fcpair.errors import RecipeError
 from fcpair.params import Adjudicate, Annotate, Setup, Simulate, as_params
 from fcpair.recipe import Recipe
-from fcpair.stages.question import OneOf
+from fcpair.stages.question import Closed, OneOf
 from fcpair.stages.question.labels import read_labels
 from fcpair.steps.allowance import LIMITS, loosened
 from fcpair.steps.ground import OnStudy, is_file, scheme_of
@@ -153,7 +153,9 @@ def _shown(value: Any) -> str:
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
 
 
-def _choices(question: OneOf) -> str:
+def _choices(question: Closed) -> str:
+    if not isinstance(question, OneOf) or question.distance != "nominal":
+        return str(question)
     return ", ".join(
         f"{one.code} {one.name}{' (not definite)' * (not one.definite)}{' (positive)' * one.positive}"
         for one in question

@@ -11,7 +11,7 @@ from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.params import Annotate
 from fcpair.records import WORKERS, Origin, Progress, Role, Round, ShownText, Status, Submission, Task, Visitor
 from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
-from fcpair.stages.question import SKIP, Choice, OneOf
+from fcpair.stages.question import SKIP, Choice, Closed
 from fcpair.stages.question.labels import VERDICT
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.allowance import allowance, limit_reached, limited
@@ -36,7 +36,7 @@ class Desk:
         self._opaque: Opaque | None = None
 
     @cached_property
-    def _scheme(self) -> OneOf:
+    def _scheme(self) -> Closed:
         with self._store.read() as tx:
             return scheme_of(tx)
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
 from fcpair.records import BY_HAND, Examined, Health, Rule
+from fcpair.stages.question.labels import no_tiers
 from fcpair.steps import overview, partition, settle
 from fcpair.steps.ground import own, scheme_of
 from fcpair.steps.published import FORMAT
@@ -119,7 +120,7 @@ def _rules(tx: Tx) -> Found:
 
 
 def _tiers(tx: Tx) -> Found:
-    if not decisions.is_answered(tx):
+    if not decisions.is_answered(tx) or no_tiers(scheme_of(tx)):
         return Found(0, [])
     pairs = partition.tiers_of(tx, own(tx, Partition, {})).pairs
     return Found(len(pairs), [])

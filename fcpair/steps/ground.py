@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from fcpair.errors import ConflictError, StageError, UnknownIdError
 from fcpair.params import MAIN, as_params
 from fcpair.records import GridKey, RunRecord
-from fcpair.stages.question import OneOf, parse_form
+from fcpair.stages.question import Closed, parse_form
 from fcpair.steps.opaque import Opaque
 from fcpair.store import Store, Tx, cells, decisions, grids, progress, rounds, runs, settings, watch
 
@@ -64,7 +64,7 @@ class OnGrid(OnStudy):
         self.grid = grid
 
     @property
-    def scheme(self) -> OneOf:
+    def scheme(self) -> Closed:
         """The label scheme: the question that the labels answer."""
         with self.store.read() as tx:
             return scheme_of(tx)
@@ -88,15 +88,15 @@ def is_planned(tx: Tx) -> bool:
     return bool(settings.of_stage(tx, PLAN))
 
 
-def scheme_of(tx: Tx) -> OneOf:
+def scheme_of(tx: Tx) -> Closed:
     """The label scheme of the grid: the question of the round whose answers count."""
     return _question(rounds.counting(tx).form)
 
 
 @lru_cache
-def _question(form: str) -> OneOf:
+def _question(form: str) -> Closed:
     ((_, question),) = parse_form(form).questions
-    return cast(OneOf, question)
+    return cast(Closed, question)
 
 
 def opaque(tx: Tx) -> Opaque:

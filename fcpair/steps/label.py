@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import StageError
+from fcpair.errors import InputError, StageError
 from fcpair.files.answers import Incoming, read_answers
 from fcpair.files.corpus import digest
 from fcpair.files.tabular import read_table
 from fcpair.params import Assign
 from fcpair.records import Origin, Round, RunRecord, Status
-from fcpair.stages.question import NO_CODE, SKIP
-from fcpair.stages.question.labels import label_words
-from fcpair.stages.spelling import fold, identity, whole
+from fcpair.stages.question import NO_CODE, SKIP, Closed
+from fcpair.stages.question.labels import label_reader
+from fcpair.stages.spelling import identity
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.ground import OnGrid, begin_run, has_own, scheme_of
 from fcpair.store import Tx, cells, decisions, people, progress, rounds, runs, slots, texts, work
@@ -36,7 +36,7 @@ def import_labels(grid: OnGrid, path: str | Path, *, supersede: bool = False) ->
     `supersede` lets a different label replace an earlier one as the current one.
     """
     with grid.store.write() as tx:
-        given = read_answers(path, label_words(scheme_of(tx)), person="annotator", answer="label")
+        given = read_answers(path, label_reader(scheme_of(tx)), person="annotator", answer="label")
         return _record(tx, given, rounds.counting(tx), supersede=supersede)
 
 
@@ -47,9 +47,9 @@ def import_verdicts(grid: OnGrid, path: str | Path, *, supersede: bool = False) 
     """
     with grid.store.write() as tx:
         blind = _is_blind(tx, path)
-        words = label_words(scheme_of(tx)) if blind else validate.VERDICT_WORDS
+        read_word = label_reader(scheme_of(tx)) if blind else validate.read_verdict
         answer, shown = (OWN, "") if blind else (VERDICT, "label")
-        given = read_answers(path, words, person="validator", answer=answer, shown=shown)
+        given = read_answers(path, read_word, person="validator", answer=answer, shown=shown)
         return _record(tx, given, rounds.checking(tx), supersede=supersede, blind=blind)
 
 
@@ -239,11 +239,10 @@ def _refuse_what_is_not_due(tx: Tx, given: Incoming) -> None:
 def _refuse_what_is_about_another_label(tx: Tx, given: Incoming) -> None:
     """Add a finding where the pair of a new verdict has another label than the sheet shows, or none."""
     rows = given.rows
-    now = rows["cell_id"].map(validate.label_names(tx)).fillna("")
-    names = {str(choice.code): choice.name for choice in scheme_of(tx)}
-    shown = rows["shown"].map(lambda cell: fold(names.get(whole(str(cell)), str(cell))))
+    now, question = rows["cell_id"].map(validate.label_names(tx)).fillna(""), scheme_of(tx)
+    shown = rows["shown"].map(lambda cell: _as_named(question, str(cell)))
     is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~given.faulty
-    other = ((shown != "") & (shown != now.map(fold))).to_numpy() & is_new
+    other = ((shown != "") & (shown != now)).to_numpy() & is_new
     hint = f"since this sheet was written; leave its `{VERDICT}` empty, and give it on a new sheet"
     messages = (f"the label of pair {pair} has changed {hint}" for pair in rows["cell_id"])
     given.complain(other, messages, cause=f"the labels of these pairs have changed {hint}")
@@ -251,6 +250,14 @@ def _refuse_what_is_about_another_label(tx: Tx, given: Incoming) -> None:
     said = "no adjudicated label, so there is nothing to check"
     messages = (f"pair {pair} has {said}" for pair in rows["cell_id"])
     given.complain(none, messages, cause=f"these pairs have {said}")
+
+
+def _as_named(question: Closed, cell: str) -> str:
+    """The name of the label that a cell shows, which another program may have written in its own way."""
+    try:
+        return question.name(question.read(cell)) if cell else ""
+    except InputError:
+        return cell
 
 
 def _differ(rows: pd.DataFrame, there: pd.DataFrame) -> NDArray[np.bool_]:

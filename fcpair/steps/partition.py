@@ -19,7 +19,7 @@ from fcpair.records import Explanation, Origin, Rule, RunRecord, Tier, TierCheck
 from fcpair.stages.adjudicate import tally
 from fcpair.stages.partition import Evidence, TierRule, as_tier, grade, passes, reasons, tables, tier_rules
 from fcpair.stages.question import NO_CODE, SKIP, Closed
-from fcpair.stages.question.labels import VERDICT
+from fcpair.stages.question.labels import VERDICT, need_tiers, no_tiers
 from fcpair.stages.validate import combine
 from fcpair.steps import settle
 from fcpair.steps.ground import OnGrid, need_labels, note, note_run, own, scheme_of, texts_of
@@ -50,6 +50,7 @@ def partition(grid: OnGrid, options: Partition | None = None) -> Tiers:
     """Derive Diamond, Gold, Silver and Bronze from judgements, adjudications and verdicts.
 
     The grid's own rules hold when no options are given, as they do in `tier`, `release` and `explain`.
+    Raises InputError where no answer of the grid is positive, as of `scale(1,5,1)`: tiers need some that are.
     """
     with grid.store.read() as tx:
         need_labels(tx, "partition")
@@ -65,8 +66,8 @@ def note_partition(grid: OnGrid, options: Partition) -> RunRecord:
 
 
 def tiers_of(tx: Tx, options: Partition) -> Tiers:
-    """The tiers as they are in a transaction that is under way."""
-    question, rules = scheme_of(tx), tier_rules(options.diamond)
+    """The tiers as they are in a transaction that is under way; raises what `need_tiers` does."""
+    question, rules = need_tiers(scheme_of(tx)), tier_rules(options.diamond)
     evidence = _evidence(tx, decisions.current_labels(tx, "cell_id", "code"), question)
     given = cells.given(tx)
     pairs = (
@@ -196,7 +197,9 @@ def explain(grid: OnGrid, cell_id: int, options: Partition | None = None) -> Exp
         history = decisions.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
         discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
-        checks = _checks(_evidence(tx, labels, question), rules, len(labels), discarded=discarded)
+        not_yet = "" if len(labels) else "it has no labels yet"
+        barred = no_tiers(question) or ("it was discarded" if discarded else not_yet)
+        checks = _checks(_evidence(tx, labels, question), rules, barred)
         best = max((check.tier for check in checks if check.passed), default=None)
         return Explanation(
             cell_id,
@@ -214,12 +217,9 @@ def explain(grid: OnGrid, cell_id: int, options: Partition | None = None) -> Exp
         )
 
 
-def _checks(
-    evidence: Evidence, rules: tuple[TierRule, ...], n_labels: int, *, discarded: bool
-) -> tuple[TierCheck, ...]:
-    if discarded or not n_labels:
-        why = "it was discarded" if discarded else "it has no labels yet"
-        return tuple(TierCheck(rule.tier, str(rule), False, (why,)) for rule in rules)
+def _checks(evidence: Evidence, rules: tuple[TierRule, ...], barred: str) -> tuple[TierCheck, ...]:
+    if barred:
+        return tuple(TierCheck(rule.tier, str(rule), False, (barred,)) for rule in rules)
     return tuple(
         TierCheck(rule.tier, str(rule), bool(passes(rule, evidence)[0]), tuple(reasons(evidence, rule, 0)))
         for rule in rules

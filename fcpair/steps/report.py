@@ -21,7 +21,7 @@ from fcpair.report.page import render
 from fcpair.report.words import counted
 from fcpair.stages.agree import Agreement, agreement
 from fcpair.stages.question import Closed
-from fcpair.stages.question.labels import VERDICT
+from fcpair.stages.question.labels import VERDICT, no_tiers
 from fcpair.steps import adjudicate, tally
 from fcpair.steps.ground import OnStudy, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
@@ -85,7 +85,8 @@ def gather(study: OnStudy, partition: Partition | None = None, agreement: Agree 
             agreement=_agreement(labels, question, options),
             rules_used=dict(zip(rules_used.index.tolist(), rules_used.tolist(), strict=True)),
             n_need_person=tally.pair_counts(tx).wait_for_person,
-            tiers=_tier_figures(tx, rules) if len(labels) else None,
+            tiers=_tier_figures(tx, rules) if len(labels) and not no_tiers(question) else None,
+            no_tiers=no_tiers(question),
             releases=tuple(runs.releases(tx)),
             evaluation=_evaluation(tx, log),
             annotators=_people(tx, Role.ANNOTATOR, rounds.counting(tx), question, given),

@@ -11,8 +11,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.params import Simulate, as_params
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages import simulate as simulation
-from fcpair.stages.question import NO_CODE, SKIP, OneOf
-from fcpair.stages.question.labels import label_words
+from fcpair.stages.question import NO_CODE, Closed
 from fcpair.steps import handover, settle, validate
 from fcpair.steps.ground import OnGrid, begin_run, scheme_of
 from fcpair.steps.label import save_answers
@@ -56,7 +55,7 @@ def by_people(tx: Tx) -> int:
     return sum(n for origin, n in decisions.origins(tx).items() if origin != Origin.SIMULATED.value)
 
 
-def _truths(tx: Tx, question: OneOf, seed: int, positive: float) -> pd.Series[int]:
+def _truths(tx: Tx, question: Closed, seed: int, positive: float) -> pd.Series[int]:
     """The true code of each pair of the grid, by its number: the same for all who are ever asked about it."""
     import pandas as pd
 
@@ -67,7 +66,7 @@ def _truths(tx: Tx, question: OneOf, seed: int, positive: float) -> pd.Series[in
 def _simulate_round(
     tx: Tx,
     round_: Round,
-    question: OneOf,
+    question: Closed,
     habits: simulation.Habits,
     seed: int,
     true: pd.Series[int],
@@ -98,16 +97,16 @@ def _simulate_round(
     return {**counts, "vacant": vacant}
 
 
-def _habits(options: Simulate, question: OneOf) -> simulation.Habits:
+def _habits(options: Simulate, question: Closed) -> simulation.Habits:
     for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
         value = getattr(options, name)
         if not 0 <= value <= 1:
             raise InputError(f"{name} is {value}; expected a probability from 0 to 1")
-    words = label_words(question)
-    del words[SKIP]
-    if options.leaning and options.leaning_to not in words:
-        raise InputError(f"`{options.leaning_to}` is no label; expected one of {', '.join(words)}")
-    leaning_to = words.get(options.leaning_to, question.codes[0])
+    try:
+        leaning_to = question.read(options.leaning_to) if options.leaning else question.codes[0]
+    except InputError:
+        names = ", ".join(choice.name for choice in question)
+        raise InputError(f"`{options.leaning_to}` is no label; expected one of {names}") from None
     return simulation.Habits(
         options.positive, options.accuracy, options.leaning, leaning_to, options.not_sure, options.skips
     )

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from fcpair.errors import StageError
 from fcpair.params import Validate, as_params
 from fcpair.records import Person, Role, RunRecord, Status
-from fcpair.stages.question import NO_CODE
-from fcpair.stages.question.labels import VERDICT, label_words
+from fcpair.stages.question import NO_CODE, SKIP
+from fcpair.stages.question.closed import reader_of, words_of
+from fcpair.stages.question.labels import AGREE, DISAGREE, VERDICT
 from fcpair.stages.validate import blind_verdict, draw_pairs
 from fcpair.steps import eligible, handover
 from fcpair.steps.ground import OnGrid, keep, note_run, own, scheme_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _KIND = {True: "blind", False: "not blind"}
 _CHANGED = "so far the round was {}, and the pairs dealt now are {}; what was dealt before stays as it was"
 _WAIT = "{:,} pairs wait until all their labels are in"
-VERDICT_WORDS = label_words(VERDICT) | {"valid": 1, "not valid": 0}
+read_verdict = reader_of(words_of(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE})
 
 
 def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -20,6 +22,7 @@ from fcpair.web.schemas import LARGEST_ID, LONGEST_NOTE, Answer, Note, RequestId
 
 SEE_OTHER = 303
 CONFLICT = 409
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 PAGE = 30  # decisions on one page of the list
 REASONS = {
     Rule.UNANIMOUS: "the labels agree",
@@ -34,6 +37,15 @@ PairId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 Number = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 SentNumber = Annotated[int | None, Form(ge=1, le=LARGEST_ID)]
 SentId = Annotated[RequestId, Form()]
+
+
+def _keys(choices: Sequence[str]) -> list[str]:
+    """The key of each choice: its place, from 1, but x of the last one; of a number, which must be its own key, itself.
+
+    None, an empty string, where that takes more than one key.
+    """
+    keys = [name if _NUMBER.fullmatch(name) else str(at) for at, name in enumerate(choices[:-1], 1)]
+    return [*(key if len(key) == 1 else "" for key in keys), "x"]
 
 
 def router(context: Context) -> APIRouter:
@@ -62,6 +74,7 @@ class _Pages:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
         values: dict[str, Any] = {
             "case": case,
+            "keys": _keys(case.choices) if case else (),
             "queue": self.docket.state(visitor.id),
             "reading": self.docket.allowance(visitor.id),
             "revealed": revealed,

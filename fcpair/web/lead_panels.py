@@ -84,7 +84,7 @@ def _coverage(monitor: Monitor) -> Values:
 def _tiers(monitor: Monitor) -> Values:
     data = monitor.figures()
     tables = tier_tables(data.tiers, data.question) if data.tiers else []
-    return {"tiers": data.tiers, "tables": tables, "waiting": data.n_need_person}
+    return {"tiers": data.tiers, "no_tiers": data.no_tiers, "tables": tables, "waiting": data.n_need_person}
 
 
 def _flags(monitor: Monitor) -> Values:

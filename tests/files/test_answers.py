@@ -11,9 +11,10 @@ import pytest
 from fcpair.errors import InputError
 from fcpair.files.answers import read_answers
 from fcpair.stages.question import NO_CODE
-from fcpair.stages.question.labels import APPROPRIATENESS, label_words, outcome_words
+from fcpair.stages.question.closed import reader_of
+from fcpair.stages.question.labels import APPROPRIATENESS, label_reader, outcome_reader
 
-WORDS = label_words(APPROPRIATENESS)
+READ = label_reader(APPROPRIATENESS)
 
 
 def written(folder: Path, *lines: str) -> Path:
@@ -23,7 +24,7 @@ def written(folder: Path, *lines: str) -> Path:
 
 
 def read(folder: Path, *lines: str) -> pd.DataFrame:
-    return read_answers(written(folder, *lines), WORDS, person="annotator", answer="label").accepted()
+    return read_answers(written(folder, *lines), READ, person="annotator", answer="label").accepted()
 
 
 def found(folder: Path, *lines: str) -> list[tuple[int | None, str]]:
@@ -33,8 +34,8 @@ def found(folder: Path, *lines: str) -> list[tuple[int | None, str]]:
 
 
 def decisions(folder: Path, *lines: str) -> pd.DataFrame:
-    words = outcome_words(APPROPRIATENESS)
-    return read_answers(written(folder, *lines), words, person="adjudicator", answer="label", named=False).accepted()
+    read_word = outcome_reader(APPROPRIATENESS)
+    return read_answers(written(folder, *lines), read_word, person="adjudicator", answer="label", named=False).accepted()
 
 
 # -- what is read
@@ -108,7 +109,7 @@ def test_a_column_is_found_however_its_name_is_written(tmp_path: Path, header: s
 
 def test_a_blind_label_may_stand_below_words_with_a_space(tmp_path: Path) -> None:
     path = written(tmp_path, "pair;Validator;Own Label", "7;vera;NOT SURE")
-    table = read_answers(path, WORDS, person="validator", answer="own_label").accepted()
+    table = read_answers(path, READ, person="validator", answer="own_label").accepted()
     assert table[["person", "code"]].to_numpy().tolist() == [["vera", 1]]
 
 
@@ -121,7 +122,7 @@ def test_seconds_may_have_a_decimal_comma(tmp_path: Path) -> None:
 
 
 def test_words_that_only_spaces_tell_apart_are_taken_as_they_are_written(tmp_path: Path) -> None:
-    words = {"so so": 1, "so_so": 2}
+    words = reader_of({"so so": 1, "so_so": 2})
     path = written(tmp_path, "pair,annotator,label", "1,ana,so so", "2,ana,SO_SO")
     assert read_answers(path, words, person="annotator", answer="label").accepted()["code"].tolist() == [1, 2]
     path = written(tmp_path, "pair,annotator,label", "1,ana,so-so")
@@ -249,7 +250,7 @@ def test_cells_that_cannot_be_read_are_not_taken_for_the_same_pair(tmp_path: Pat
 
 def test_what_is_found_later_is_said_together_with_what_was_found_at_reading(tmp_path: Path) -> None:
     path = written(tmp_path, "pair,annotator,label", "1,ana,0", "2,ana,9", "3,ana,0")
-    incoming = read_answers(path, WORDS, person="annotator", answer="label")
+    incoming = read_answers(path, READ, person="annotator", answer="label")
     incoming.complain(incoming.rows["pair"].to_numpy() != 2, (f"not {pair}" for pair in incoming.rows["pair"]))
     with pytest.raises(InputError) as caught:
         incoming.accepted()

@@ -215,7 +215,7 @@ def test_guidelines_that_are_not_there_leave_no_study(tmp_path: Path) -> None:
 
 
 def test_a_scheme_that_no_labels_can_answer_leaves_no_study(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be answered by labels"):
+    with pytest.raises(InputError, match="cannot decide a cell for tiers"):
         Study.create(tmp_path / "study.db", Setup(scheme="text()"))
     assert not list(tmp_path.iterdir())
 

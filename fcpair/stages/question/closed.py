@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from fcpair.errors import InputError
-from fcpair.stages.question.asked import SKIP, Part, Question
+from fcpair.stages.question.asked import NO_CODE, SKIP, Part, Question
 from fcpair.stages.question.notation import Item, whole_number
 from fcpair.stages.spelling import NO_TEXT, fold, identity, whole
 
@@ -70,6 +71,13 @@ class Closed(Question[int]):
     def numbers(self) -> tuple[float, ...]:
         """The number of each answer, in the order of the codes, from which the interval distance is taken."""
         return tuple(map(float, self.codes))
+
+    @abstractmethod
+    def reader(self, besides: str, *, final: bool = False) -> Callable[[str], int]:
+        """What reads a cell of a file as `read` does, or as a word `besides`, which is no answer: -1.
+
+        With `final`, an answer that is not definite is no word.
+        """
 
     def name(self, answer: int) -> str:
         """The name of the choice, or the number."""
@@ -156,6 +164,10 @@ class OneOf(Closed):
     def read(self, cell: str) -> int:
         """The code of a cell that holds a name or a code, whatever its capitals and however its words are joined."""
         return _reader(self.choices)(cell)
+
+    def reader(self, besides: str, *, final: bool = False) -> Callable[[str], int]:
+        """What reads a name or a code, or `besides`."""
+        return reader_of(words_of(one for one in self if one.definite or not final) | {besides: NO_CODE})
 
     def load(self, stored: object) -> int:
         """The code of a name, spelt as it is."""

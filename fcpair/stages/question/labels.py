@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
 
 from fcpair.errors import InputError, RecipeError
-from fcpair.stages.question.asked import NO_CODE, SKIP, Question
-from fcpair.stages.question.closed import IRRECONCILABLE, Choice, Closed, OneOf, complain, words_of
+from fcpair.stages.question.asked import SKIP, Question
+from fcpair.stages.question.closed import IRRECONCILABLE, Choice, Closed, OneOf, complain
 from fcpair.stages.question.parse import parse_question
 
 APPROPRIATENESS = OneOf(
@@ -18,8 +18,8 @@ VERDICT = OneOf((Choice(0, "disagree"), Choice(1, "agree", positive=True)))
 DISAGREE, AGREE = VERDICT.codes
 
 
-def need_tiers(question: Question[Any]) -> None:
-    """Raise InputError, with the reason, unless the answers can decide cells and tiers can be made of the decisions.
+def need_tiers(question: Question[Any]) -> Closed:
+    """The question; InputError, with the reason, unless its answers can decide cells, of which tiers can be made.
 
     A question that is only asked, as in a survey, need not be so: `one_of(yes,no,decline?)` has no positive choice.
     """
@@ -29,6 +29,16 @@ def need_tiers(question: Question[Any]) -> None:
         complain(_tier_problems(question.choices))
     except InputError as error:
         raise InputError(f"`{question}` cannot decide a cell for tiers: {error}") from None
+    return question
+
+
+def no_tiers(question: Question[Any]) -> str:
+    """Why `need_tiers` refuses a question; empty where it does not."""
+    try:
+        need_tiers(question)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _tier_problems(choices: Sequence[Choice]) -> Iterator[tuple[bool, str]]:
@@ -38,18 +48,13 @@ def _tier_problems(choices: Sequence[Choice]) -> Iterator[tuple[bool, str]]:
     yield not positive or not positive < definite, "some, not all, of the definite choices must be positive"
 
 
-def read_labels(text: str) -> OneOf:
+def read_labels(text: str) -> Closed:
     """The question that labels are to answer, from its printed form: `one_of(no,unsure?,yes+)`.
 
     Raises:
-        InputError: what cannot be read or asked, or is no `one_of`, or has a distance, which the weights of agreement
-            are there for; what `need_tiers` refuses.
+        InputError: what cannot be read or asked, and what `need_tiers` refuses.
     """
-    question = parse_question(text)
-    if not isinstance(question, OneOf) or question.distance != "nominal":
-        raise InputError(f"`{question}` cannot be answered by labels; expected one_of(...) without a distance")
-    need_tiers(question)
-    return question
+    return need_tiers(parse_question(text))
 
 
 def read_choices(tables: Sequence[dict[str, Any]]) -> OneOf:
@@ -101,11 +106,11 @@ def decision_words(question: Closed) -> tuple[str, ...]:
     return (*(choice.name for choice in question if choice.definite), IRRECONCILABLE)
 
 
-def label_words(question: OneOf) -> dict[str, int]:
-    """What a file may say in a label column: a code, a name, or `skip`."""
-    return words_of(question) | {SKIP: NO_CODE}
+def label_reader(question: Closed) -> Callable[[str], int]:
+    """What reads a cell of a label column: an answer, or `skip`, which is -1."""
+    return question.reader(SKIP)
 
 
-def outcome_words(question: OneOf) -> dict[str, int]:
-    """What a file may say of a conflict: a definite code or name, or `irreconcilable`."""
-    return words_of(choice for choice in question if choice.definite) | {IRRECONCILABLE: NO_CODE}
+def outcome_reader(question: Closed) -> Callable[[str], int]:
+    """What reads what a file says of a conflict: a definite answer, or `irreconcilable`, which is -1."""
+    return question.reader(IRRECONCILABLE, final=True)

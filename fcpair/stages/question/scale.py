@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 from fcpair.errors import InputError
+from fcpair.stages.question.asked import NO_CODE
 from fcpair.stages.question.closed import Choice, Closed, Distance, complain
 from fcpair.stages.question.notation import Item, plain_names, take_options
+from fcpair.stages.spelling import fold
 
 LARGEST, DECIMALS, MOST_VALUES = 1_000_000, 4, 1_001
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
@@ -76,6 +78,19 @@ class Scale(Closed):
     def read(self, cell: str) -> int:
         """The code of a number, with a decimal point or comma; raises InputError for one that is not on the scale."""
         return self._code(_exact(cell))
+
+    def reader(self, besides: str, *, final: bool = False) -> Callable[[str], int]:
+        """What reads a number, never a code, or `besides`."""
+
+        def read(cell: str) -> int:
+            if fold(cell) == fold(besides):
+                return NO_CODE
+            try:
+                return self.read(cell)
+            except InputError as error:
+                raise InputError(f"{error}, or `{besides}`") from None
+
+        return read
 
     def load(self, stored: object) -> int:
         """The code of a number on the scale."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fcpair.errors import RecipeError
+from fcpair.errors import InputError, RecipeError
 from fcpair.records import Verdict
 from fcpair.stages.question import IRRECONCILABLE, LONGEST_NAME, NO_CODE, SKIP, Choice, Closed, OneOf, parse_question
 from fcpair.stages.question.labels import (
@@ -19,8 +19,8 @@ from fcpair.stages.question.labels import (
     answer_words,
     decision_words,
     grades_of,
-    label_words,
-    outcome_words,
+    label_reader,
+    outcome_reader,
     read_choices,
     read_labels,
 )
@@ -107,20 +107,47 @@ def test_the_words_with_a_meaning_of_their_own() -> None:
 
 
 def test_a_label_is_a_code_a_name_or_skip() -> None:
-    assert label_words(STARS) == {
-        **{"0": 0, "bad": 0, "1": 1, "poor": 1, "3": 3, "good": 3, "7": 7, "no idea": 7},
-        "skip": NO_CODE,
-    }
-    assert list(label_words(VERDICT)) == ["0", "disagree", "1", "agree", "skip"]
+    read = label_reader(STARS)
+    words = {"0": 0, "bad": 0, "1": 1, "poor": 1, "3": 3, "good": 3, "7": 7, "no idea": 7, "skip": NO_CODE}
+    assert {word: read(word) for word in words} == words
+    with pytest.raises(InputError, match=r"unknown label `2`; expected one of 0, disagree, 1, agree, skip$"):
+        label_reader(VERDICT)("2")
     assert answer_words(STARS) == ("bad", "poor", "Good", "no idea", "skip")
 
 
 def test_an_outcome_is_a_definite_label_or_irreconcilable() -> None:
-    assert outcome_words(STARS) == {
-        **{"0": 0, "bad": 0, "1": 1, "poor": 1, "3": 3, "good": 3},
-        "irreconcilable": NO_CODE,
-    }
+    read = outcome_reader(STARS)
+    words = {"0": 0, "bad": 0, "1": 1, "poor": 1, "3": 3, "good": 3, "irreconcilable": NO_CODE}
+    assert {word: read(word) for word in words} == words
+    for word in ("no idea", "7", "skip"):
+        with pytest.raises(InputError, match=f"unknown label `{word}`; expected one of 0, bad"):
+            read(word)
     assert decision_words(STARS) == ("bad", "poor", "Good", "irreconcilable")
+
+
+HALVES = read_labels("scale(1,5,0.5,positive=4)")
+
+
+def test_a_scale_is_read_by_its_numbers_and_never_by_its_codes() -> None:
+    read = label_reader(HALVES)
+    words = {"1": 0, "4": 6, "4.0": 6, "4.5": 7, " 4,5 ": 7, "٤٫٥": 7, "5": 8, "Skip": NO_CODE}
+    assert {word: read(word) for word in words} == words
+    for word, problem in (
+        ("0", "`0` is outside of the scale; expected 1 to 5 by 0.5, or `skip`"),
+        ("6", "`6` is outside of the scale"),
+        ("4.25", "the nearest are 4 and 4.5"),
+        ("good", "`good` is no number of a scale"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            read(word)
+    assert answer_words(HALVES) == ("1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5", "skip")
+
+
+def test_a_scale_is_decided_by_a_number_or_irreconcilable() -> None:
+    read = outcome_reader(HALVES)
+    assert [read(word) for word in ("4", "1,5", "irreconcilable")] == [6, 1, NO_CODE]
+    with pytest.raises(InputError, match="`skip` is no number of a scale; .*, or `irreconcilable`"):
+        read("skip")
 
 
 def test_a_verdict_is_whether_the_own_answer_is_the_one_decided() -> None:
