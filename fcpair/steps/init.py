@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -10,9 +9,11 @@ from typing import Any
 from fcpair.files.corpus import CN, HS
 from fcpair.params import MAIN, Setup
 from fcpair.records import Role
-from fcpair.stages.question import Closed, Form
+from fcpair.stages.question import Form
 from fcpair.stages.question.labels import VERDICT, read_labels
+from fcpair.steps.answers import closed_question, kept
 from fcpair.store import Tx, grids, rounds, runs
+from fcpair.store.answers import Answer
 
 LABEL, VALIDATE, BLIND = "label", "validate", "validate blind"
 
@@ -39,9 +40,7 @@ def add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **what: A
     return rounds.add(tx, grid_id, name, role, str(form), _answers(form), **what)
 
 
-def _answers(form: Form) -> Iterator[rounds.Answer]:
+def _answers(form: Form) -> Iterator[Answer]:
     """The answers that a form can have, where it is one closed question."""
-    if len(form.questions) == 1 and isinstance(question := form.questions[0][1], Closed):
-        for code in question.codes:
-            given = {form.questions[0][0]: code}
-            yield rounds.Answer(hashlib.sha256(form.key(given).encode()).hexdigest(), form.store(given), code)
+    if question := closed_question(form):
+        yield from (kept(form, {form.questions[0][0]: code}) for code in question.codes)

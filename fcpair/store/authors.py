@@ -8,10 +8,9 @@ from sqlalchemy import func, select
 
 from fcpair.records import Round
 from fcpair.store import current, dialect, grids, rounds
+from fcpair.store.answers import WRITTEN
 from fcpair.store.store import Tx
 from fcpair.store.tables import answer, assignment, cell, judgement
-
-ANSWER = "answer"  # the kind of a text that was written in a study
 
 
 def written(tx: Tx, in_round: Round) -> list[int]:
@@ -36,7 +35,7 @@ def wrote(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int6
     rows: set[tuple[int, int]] = set()
     sides = (cell.c.row_id, cell.c.column_id)
     for kind, text_id in zip(grids.kinds(tx), sides, strict=True):
-        if kind == ANSWER:
+        if kind == WRITTEN:
             query = (
                 select(cell.c.id, assignment.c.person_id)
                 .join(answer, answer.c.text_id == text_id)

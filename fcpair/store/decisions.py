@@ -27,10 +27,12 @@ _DECIDED |= {"cell_id": adjudication.c.cell_id, "code": answer.c.code}
 
 
 def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
-    """Add answers: `assignment_id`, `skipped`, `code` (missing for a skip), `note`, and where they are known
-    `own_code`, `adjudication_id`, `seconds`, `at`, `run_id`.
+    """Add answers: `assignment_id`, `skipped`, `code` or `answer_id` (missing for a skip), `note`, and where they are
+    known `own_code`, `adjudication_id`, `seconds`, `at`, `run_id`.
     """
-    kept = judgements.assign(origin=origin.value, answer_id=_answer_ids(tx, judgements))
+    kept = judgements.assign(origin=origin.value)
+    if "code" in kept.columns:
+        kept["answer_id"] = _answer_ids(tx, judgements)
     kept = kept.drop(columns=["code", "own_code"], errors="ignore")
     kept["at"] = kept["at"].where(kept["at"] != "", now()) if "at" in kept.columns else now()
     chain.add(tx, chain.ANSWERS, records(kept))

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, insert, select
 
 from fcpair.errors import UnknownIdError
 from fcpair.records import Role, Round
 from fcpair.store import checksums, dialect
+from fcpair.store.answers import Answer
+from fcpair.store.answers import add as add_answers
 from fcpair.store.grids import here
 from fcpair.store.ready import Ready
-from fcpair.store.rows import insert_rows
 from fcpair.store.store import Tx
 from fcpair.store.tables import answer, assignment, judgement, round_
-
-
-class Answer(NamedTuple):
-    """An answer as a round keeps it: a digest that is the same for answers that are the same, what it says, as JSON,
-    and the code that stands for it in arrays, if there is one.
-    """
-
-    digest: str
-    value: str
-    code: int | None
 
 
 def add(
@@ -34,19 +25,18 @@ def add(
     name: str,
     role: Role,
     form: str,
-    answers: Iterable[Answer],
+    known: Iterable[Answer],
     *,
     counts: bool = False,
     checks: int | None = None,
     blind: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> int:
-    """Note a round of a grid with the `answers` known beforehand; returns its id."""
+    """Note a round of a grid with the answers that are `known` beforehand; returns its id."""
     row = {"grid_id": grid_id, "name": name, "role": role.value, "form": form, "checks": checks, "counts": counts}
     (made,) = checksums.summed(tx, round_, [{**row, "blind": blind, "options": dict(options or {})}])
     tx.execute(insert(round_), [made])
-    known = [{"round_id": made["id"], "text_id": None, **one._asdict()} for one in answers]
-    insert_rows(tx, answer, checksums.summed(tx, answer, known))
+    add_answers(tx, made["id"], list(known))
     return int(made["id"])
 
 

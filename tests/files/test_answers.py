@@ -35,7 +35,9 @@ def found(folder: Path, *lines: str) -> list[tuple[int | None, str]]:
 
 def decisions(folder: Path, *lines: str) -> pd.DataFrame:
     read_word = outcome_reader(APPROPRIATENESS)
-    return read_answers(written(folder, *lines), read_word, person="adjudicator", answer="label", named=False).accepted()
+    return read_answers(
+        written(folder, *lines), read_word, person="adjudicator", answer="label", named=False
+    ).accepted()
 
 
 # -- what is read

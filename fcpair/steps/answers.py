@@ -1,0 +1,57 @@
+"""Answers on their way into the study and back: as clients send them, as a form takes them, as a round keeps them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import lru_cache
+from typing import Any
+
+from fcpair.errors import InputError
+from fcpair.files.corpus import digest
+from fcpair.stages.question import SKIP, Closed, Form, parse_form
+from fcpair.stages.question.form import Answer
+from fcpair.store import answers
+
+
+@lru_cache
+def form_of(printed: str) -> Form:
+    """The form of a round."""
+    return parse_form(printed)
+
+
+def closed_question(form: Form) -> Closed | None:
+    """The question of a form that asks one closed question, whose answers have codes; None for any other form."""
+    question = form.questions[0][1]
+    return question if len(form.questions) == 1 and isinstance(question, Closed) else None
+
+
+def take(form: Form, given: Any) -> Answer:
+    """The answer that a client sent: what the only question stores, or of several an object with each by its name.
+
+    Raises:
+        InputError: what is not an answer to the form, all of it.
+    """
+    names = [name for name, _ in form.questions]
+    if len(names) == 1:
+        try:
+            return form.take({names[0]: given})
+        except InputError as error:
+            raise InputError(f"{error} or {SKIP}") from None
+    if not isinstance(given, dict):
+        raise InputError(f"there are several questions here; expected an object with {', '.join(names)}")
+    return form.take(given)
+
+
+def as_sent(value: str) -> Any:
+    """What a client would have sent for an answer that a round keeps as `value`."""
+    given = json.loads(value)
+    return given if len(given) > 1 else next(iter(given.values()))
+
+
+def kept(form: Form, given: Answer) -> answers.Answer:
+    """An answer as a round keeps it."""
+    said = hashlib.sha256(form.key(given).encode()).hexdigest()
+    code = given[form.questions[0][0]] if closed_question(form) else None
+    body = form.text(given)
+    return answers.Answer(said, form.store(given), code, None if body is None else (digest(body), body))

@@ -1,0 +1,84 @@
+"""The distinct answers of a round, each kept once, and the texts that they wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import ScalarSelect, Table, bindparam, insert, select
+
+from fcpair.store import checksums
+from fcpair.store.ready import Ready
+from fcpair.store.store import Tx
+from fcpair.store.tables import answer, text
+
+WRITTEN = "answer"
+"""The kind of texts that answers wrote."""
+
+
+class Answer(NamedTuple):
+    """An answer as a round keeps it: a digest that is the same for answers that are the same, what it says, as JSON,
+    the code that stands for it in arrays, if there is one, and the text that it wrote, if any: its digest and itself.
+    """
+
+    digest: str
+    value: str
+    code: int | None
+    text: tuple[str, str] | None = None
+
+
+_FIND = Ready(
+    select(answer.c.id).where(answer.c.round_id == bindparam("round"), answer.c.digest == bindparam("digest"))
+)
+_FIND_TEXT = Ready(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest == bindparam("digest")))
+
+
+def number(tx: Tx, round_id: int, given: Answer) -> int:
+    """The number of an answer in a round, which has it from now on if it has not had it before."""
+    if not (found := _FIND.first(tx, round=round_id, digest=given.digest)):
+        add(tx, round_id, [given])
+        found = _FIND.first(tx, round=round_id, digest=given.digest)
+    return int(found.id)
+
+
+def add(tx: Tx, round_id: int, given: Sequence[Answer]) -> None:
+    """Note answers that a round has not had."""
+    rows = [
+        {"round_id": round_id, "digest": one.digest, "value": one.value, "code": one.code, "text_id": _text(tx, one)}
+        for one in given
+    ]
+    if rows:
+        tx.execute(insert(answer), list(checksums.summed(tx, answer, rows)))
+
+
+def numbers(tx: Tx, round_id: int, given: Sequence[Answer]) -> list[int]:
+    """The numbers of answers in a round, which has them from now on if it has not had them before."""
+    there = _known(tx, round_id)
+    if new := {one.digest: one for one in given if one.digest not in there}:
+        add(tx, round_id, list(new.values()))
+        there = _known(tx, round_id)
+    return [there[one.digest] for one in given]
+
+
+def _known(tx: Tx, round_id: int) -> dict[str, int]:
+    query = select(answer.c.digest, answer.c.id).where(answer.c.round_id == round_id)
+    return {row.digest: row.id for row in tx.execute(query)}
+
+
+def _text(tx: Tx, given: Answer) -> int | None:
+    """The number of the text that an answer wrote; one text, however many answers wrote it."""
+    if given.text is None:
+        return None
+    digest, body = given.text
+    if not (found := _FIND_TEXT.first(tx, digest=digest)):
+        row = {"kind": WRITTEN, "digest": digest, "body": body, "language": "", "meta": {}}
+        tx.execute(insert(text), list(checksums.summed(tx, text, [row])))
+        found = _FIND_TEXT.first(tx, digest=digest)
+    return int(found.id)
+
+
+@cache
+def value_of(table: Table) -> ScalarSelect[Any]:
+    """What the answer says, as JSON, that a judgement or a decision points at; none where it points at none."""
+    return select(answer.c.value).where(answer.c.id == table.c.answer_id).correlate(table).scalar_subquery()
