@@ -11,6 +11,7 @@ from fcpair.steps import (
     assign,
     conflicts,
     evaluate,
+    generate,
     label,
     overview,
     pair,
@@ -57,6 +58,7 @@ class Grid(OnGrid):
     import_published = published.import_published
     withdraw_labels = withdraw.withdraw_labels
     simulate = simulate.simulate
+    generate = generate.generate
     agreement = agree.measure_agreement
 
     adjudicate_dry_run = adjudicate.dry_run

@@ -25,6 +25,7 @@ Worker = Literal["annotator", "writer", "rater", "respondent"]
 Screen = Literal["cell", "row"]
 Kind = Literal["text", "hs", "cn"]
 Printed = Annotated[str, "the printed form of a form; in a recipe a question, or a table of questions by their names"]
+Models = Annotated[tuple[str, ...], "models, each NAME=service:MODEL or NAME=canned:FILE"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
 NoPositives = Literal["zero", "leave_out"]
@@ -340,7 +341,8 @@ class RoundPlan(_Seeded):
     screen: Screen = _param("cell", "what is on the screen at once: a cell, or all cells of a row")
     edits: str = _param("", "an earlier round of the grid, whose text is given to be edited")
     after: str = _param("", "an earlier round of the grid, in which a cell must have an answer first")
-    models: tuple[str, ...] = _param((), "the models that answer, instead of people")
+    models: Models = _param((), "the models that answer, instead of people: NAME=service:MODEL or NAME=canned:FILE")
+    prompt: str = _param("", "what the models of a service are asked, with {row} and {column} for the texts of a cell")
     people: int | None = _param(None, "how many people answer; those of the role that `people` lists if not given")
     seed: int = _param(0, "of the deal and the orders")
     counts: bool | None = _param(

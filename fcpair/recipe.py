@@ -21,6 +21,7 @@ from fcpair.params import (
     Evaluate,
     GridPlan,
     Import,
+    Models,
     Pair,
     Partition,
     Printed,
@@ -32,6 +33,7 @@ from fcpair.params import (
     is_required,
     plain_type,
 )
+from fcpair.stages.answerer import parse_answerer
 from fcpair.stages.plan import check_plans
 from fcpair.stages.question import Form
 from fcpair.stages.question.labels import read_choices, read_labels
@@ -220,6 +222,14 @@ def _form(place: str, value: Any, _kind: Any, _folder: Path) -> str:
         raise RecipeError(f"{place}: {error}") from None
 
 
+def _models(place: str, value: Any, kind: Any, folder: Path) -> tuple[str, ...]:
+    names = _names(place, value, kind, folder)
+    try:
+        return tuple(str(parse_answerer(name).within(folder.absolute())) for name in names)
+    except InputError as error:
+        raise RecipeError(f"{place}: {error}") from None
+
+
 def _groups(place: str, value: Any, _kind: Any, _folder: Path) -> tuple[tuple[str, ...], ...]:
     if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
         raise RecipeError(f"{place} must be a list of lists of names")
@@ -244,6 +254,7 @@ _CONVERT: dict[Any, Callable[[str, Any, Any, Path], Any]] = {
     tuple[Path, ...]: _paths,
     tuple[str, ...]: _names,
     Printed: _form,
+    Models: _models,
     Literal: _choice,
     Annotated: _labels,
     tuple: _groups,

@@ -59,9 +59,14 @@ class Round:
         return self.ids[0]
 
     @property
+    def edits(self) -> str:
+        """The round of the grid whose texts are edited in this one; empty where there is none."""
+        return str(self.options.get("edits") or "")
+
+    @property
     def rests_on(self) -> str:
         """The round of the grid in which a cell must have an answer first; empty where there is none."""
-        return str(self.options.get("edits") or self.options.get("after") or "")
+        return self.edits or str(self.options.get("after") or "")
 
     @property
     def bars_earlier(self) -> bool:
@@ -92,6 +97,7 @@ class Origin(StrEnum):
     IMPORTED = "imported"
     SIMULATED = "simulated"
     ONLINE = "online"  # through the pages or the API of `fcpair serve`
+    GENERATED = "generated"  # by a model
 
 
 class Rule(StrEnum):

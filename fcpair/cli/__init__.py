@@ -30,6 +30,7 @@ COMMANDS = {
     "serve": ("serve:serve", "Let people answer, decide and watch in the browser."),
     "labels": ("label:labels", "What was answered: sheets, import, withdraw, export."),
     "simulate": ("simulate:simulate", "Let simulated people answer what is open."),
+    "generate": ("generate:generate", "Ask the models of a round for their answers."),
     "status": ("show:status", "Say how the study stands and what is next."),
     "agreement": ("agree:agreement", "Measure how far annotators agree."),
     "adjudicate": ("adjudicate:adjudicate", "Turn each pair's labels into one."),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fcpair.errors import InputError
-from fcpair.params import GridPlan
+from fcpair.params import GridPlan, RoundPlan, once
+from fcpair.stages.answerer import parse_answerer
 from fcpair.stages.question import Edit, Form, parse_form
 
 
@@ -14,6 +15,7 @@ def check_plan(plan: GridPlan) -> None:
     forms: dict[str, Form] = {}
     for one in plan.rounds:
         forms[one.name] = form = parse_form(one.form)
+        _check_models(one)
         edit = any(isinstance(question, Edit) for _, question in form.questions)
         if edit and not one.edits:
             raise InputError(
@@ -45,3 +47,13 @@ def check_plans(plans: Sequence[GridPlan], there: Mapping[str, str]) -> None:
                     "written; ask `text()` there"
                 )
         known[plan.name] = plan.counting.form
+
+
+def _check_models(plan: RoundPlan) -> None:
+    """Raise InputError where a model of a round cannot be read, or is asked nothing."""
+    models = [parse_answerer(text) for text in plan.models]
+    once("name of a model", [one.name for one in models])
+    if any(one.source == "service" for one in models) and "{row}" not in plan.prompt:
+        raise InputError(f"round `{plan.name}` asks a service; give it a `prompt` with {{row}} in it, and {{column}}")
+    if plan.prompt and not models:
+        raise InputError(f"round `{plan.name}` has a `prompt` and no `models`; omit it")

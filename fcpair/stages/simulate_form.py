@@ -16,13 +16,30 @@ from fcpair.stages.simulate import Habits, answers, truths
 Ints = NDArray[np.int64]
 LEFT_ALONE = 0.5  # the share of texts to be edited that are good as they are
 _SAID = (
-    ("I see this another way.", "Where I live, it has not been like that.", "May I ask where you read this?"),
+    (
+        "I see this another way.",
+        "Where I live, it has not been like that.",
+        "May I ask where you read this?",
+        "That is a lot to say about so many people.",
+        "I used to think so, too.",
+        "Let me tell you about my aunt.",
+    ),
     (
         "My neighbours tell another story.",
         "The numbers that I know say something else.",
-        "I would not say so of anybody.",
+        "I would not say so.",
+        "Most of them are like you and me.",
+        "There is more than one reason for it.",
+        "Nobody is hurt by it.",
     ),
-    ("We could find out together.", "Let us look at it once more.", "There is room for all of us.", "I wish you well."),
+    (
+        "We could find out together.",
+        "Let us look at it once more.",
+        "There is room for all of us.",
+        "I wish you well.",
+        "What would change your mind?",
+        "Shall we talk about it over a cup of tea?",
+    ),
 )
 """What simulated people write: one sentence of each row, and so on until it is long enough."""
 
@@ -39,7 +56,7 @@ def fill_in(true: Ints, form: Form, habits: Habits, seed: int, given: Sequence[s
     Args:
         true: the true codes of the cell of each answer, shape `(n, n_parts)`.
         form: what they are asked.
-        habits: how they answer; a leaning holds for closed questions that have its code.
+        habits: how they answer, without a leaning.
         seed: of all that is drawn.
         given: the text that each is given to edit, where the form asks for that.
     """
@@ -47,8 +64,7 @@ def fill_in(true: Ints, form: Form, habits: Habits, seed: int, given: Sequence[s
     skipped = rng.random(n) < habits.skips
     seen = np.empty_like(true)
     for at, part in enumerate(form.parts()):
-        own = habits if habits.leaning_to in part.question.codes else replace(habits, leaning=0.0)
-        seen[:, at] = answers(true[:, at], part.question, replace(own, skips=0.0), _of(seed, at))
+        seen[:, at] = answers(true[:, at], part.question, replace(habits, skips=0.0), _of(seed, at))
     columns, first = [], 0
     for name, question in form.questions:
         n_parts = len(question.parts())

@@ -271,12 +271,14 @@ def _differ(rows: pd.DataFrame, there: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> None:
-    """Add a run's judgements (`assignment_id`, `code`, -1 for a skip, `note`, ...) and note that their work is done."""
-    skipped = answers["code"] == NO_CODE
+    """Add a run's judgements (`assignment_id`, `code` or `answer_id`, -1 for a skip, `note`, ...) and note that their
+    work is done.
+    """
+    said = "code" if "code" in answers.columns else "answer_id"
+    skipped = answers[said] == NO_CODE
     kept = [name for name in ("own_code", "adjudication_id", "seconds", "at") if name in answers.columns]
-    rows = answers[["assignment_id", "note", *kept]].assign(
-        skipped=skipped, code=answers["code"].astype("Int64").mask(skipped), run_id=run_id
-    )
+    rows = answers[["assignment_id", "note", *kept]].assign(skipped=skipped, run_id=run_id)
+    rows[said] = answers[said].astype("Int64").mask(skipped)
     decisions.add_judgements(tx, rows, origin)
     lapsed = work.lapsed(tx, answers["assignment_id"][~skipped].tolist())
     statuses = skipped.map({True: Status.SKIPPED.value, False: Status.DONE.value})

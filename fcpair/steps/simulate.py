@@ -6,16 +6,19 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Simulate, as_params
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages import simulate as simulation
 from fcpair.stages.question import NO_CODE, Closed
+from fcpair.stages.simulate_form import fill_in, form_truths
 from fcpair.steps import handover, settle, validate
-from fcpair.steps.ground import OnGrid, begin_run, scheme_of
+from fcpair.steps.answers import closed_question, form_of, kept
+from fcpair.steps.ground import OnGrid, begin_run
 from fcpair.steps.label import save_answers
-from fcpair.store import Tx, cells, decisions, people, rounds, runs, settings, work
+from fcpair.store import Tx, answers, authors, cells, decisions, people, rounds, runs, settings, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +38,6 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
                 f"people have answered in this study ({n:,} so far), and simulated answers are not put among theirs; "
                 "`fcpair init --study OTHER` makes a study to simulate in"
             )
-        question = scheme_of(tx)
-        habits = _habits(options, question)
         open_rounds = [round_ for round_ in rounds.rounds(tx) if not work.open_work(tx, round_).empty]
         if not open_rounds:
             raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
@@ -44,34 +45,61 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
         run_id = begin_run(tx, options.stage, as_params(options))
         drawn = {"seed": options.seed, "positive": options.positive, **settings.of_stage(tx, TRUTH)}
         settings.put(tx, TRUTH, drawn, run_id)
-        counts = _simulate_round(tx, round_, question, habits, options.seed, _truths(tx, question, **drawn), run_id)
-        if round_.counts:
+        answering = _Answering(tx, round_, options, **drawn)
+        counts = _simulate_round(tx, round_, answering, options.seed, run_id)
+        if round_.counts and answering.question:
             counts |= settle.settle(tx, work.assignments(tx, round_)["cell_id"].unique().tolist())
         return runs.end_run(tx, run_id, {"round": round_.name, **counts})
 
 
 def by_people(tx: Tx) -> int:
-    """How many current answers were not simulated, skips included."""
-    return sum(n for origin, n in decisions.origins(tx).items() if origin != Origin.SIMULATED.value)
+    """How many current answers people gave, skips included."""
+    made_up = {Origin.SIMULATED.value, Origin.GENERATED.value}
+    return sum(n for origin, n in decisions.origins(tx).items() if origin not in made_up)
 
 
-def _truths(tx: Tx, question: Closed, seed: int, positive: float) -> pd.Series[int]:
-    """The true code of each pair of the grid, by its number: the same for all who are ever asked about it."""
-    import pandas as pd
+class _Answering:
+    """What simulated people say in a round."""
 
-    pairs = cells.cells(tx)["cell_id"]
-    return pd.Series(simulation.truths(len(pairs), question, positive, seed), index=pairs)
+    def __init__(self, tx: Tx, round_: Round, options: Simulate, seed: int, positive: float) -> None:
+        self._tx, self._round, self._drawn = tx, round_, (positive, seed)
+        self._form = form_of((rounds.counting(tx) if round_.checks else round_).form)
+        self.question = closed_question(self._form)
+        self._habits = _habits(options, self.question)
+        self._true = self._truths(cells.cells(tx)["cell_id"])
+
+    def _truths(self, cell_ids: pd.Series[int]) -> pd.DataFrame:
+        """What is true of each cell of the grid, by its number: the same for all who are ever asked about it."""
+        import pandas as pd
+
+        if self.question is None:
+            return pd.DataFrame(form_truths(len(cell_ids), self._form, *self._drawn), index=cell_ids)
+        return pd.DataFrame(simulation.truths(len(cell_ids), self.question, *self._drawn), index=cell_ids)
+
+    def say(self, open_: pd.DataFrame, seed: int) -> pd.DataFrame:
+        """The answers to what is open, as `save_answers` takes them."""
+        given = open_.rename(columns={"id": "assignment_id"}).assign(note="")
+        given = given[["assignment_id", "cell_id", "person_id", "blind", "note"]]
+        true = self._true.loc[given["cell_id"]].to_numpy(np.int64)
+        if self.question is None:
+            return given.assign(answer_id=self._filled_in(given["cell_id"], true, seed))
+        look = simulation.second_looks if self._round.checks else simulation.answers
+        given["code"] = look(true[:, 0], self.question, self._habits, seed)
+        if self._round.checks:
+            given = validate.with_decisions(self._tx, given, blind=True)
+            given["own_code"] = given["own_code"].where(given["blind"])
+        return given
+
+    def _filled_in(self, cell_ids: pd.Series[int], true: NDArray[np.int64], seed: int) -> list[int]:
+        texts = authors.texts_on_cells(self._tx, rounds.named(self._tx, edits)) if (edits := self._round.edits) else {}
+        originals = [texts.get(cell_id, "") for cell_id in cell_ids.tolist()]
+        said = fill_in(true, self._form, self._habits, seed, originals)
+        keep = [kept(self._form, one) for one in said if one is not None]
+        numbers = iter(answers.numbers(self._tx, self._round.id, keep))
+        return [NO_CODE if one is None else next(numbers) for one in said]
 
 
-def _simulate_round(
-    tx: Tx,
-    round_: Round,
-    question: Closed,
-    habits: simulation.Habits,
-    seed: int,
-    true: pd.Series[int],
-    run_id: int,
-) -> dict[str, Any]:
+def _simulate_round(tx: Tx, round_: Round, people_: _Answering, seed: int, run_id: int) -> dict[str, Any]:
     """Answer what is open, give what was skipped to others, and so on until nobody can take more."""
     counts: Counter[str] = Counter(answers=0, skips=0, reassigned=0)
     vacant = 0
@@ -81,32 +109,33 @@ def _simulate_round(
         if open_.empty:
             break
         turn_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1)[0])
-        asked = open_.rename(columns={"id": "assignment_id"}).assign(note="")
-        given = asked[["assignment_id", "cell_id", "person_id", "note"]]
-        look = simulation.answers if round_.counts else simulation.second_looks
-        given["code"] = look(np.asarray(true[given["cell_id"]], np.int64), question, habits, turn_seed)
-        if round_.checks:
-            given = validate.with_decisions(tx, given, blind=True)
-            given["own_code"] = given["own_code"].where(asked["blind"])
+        given = people_.say(open_, turn_seed)
         given["seconds"] = simulation.seconds(len(given), turn_seed)
         save_answers(tx, given, Origin.SIMULATED, run_id)
-        skips = int((given["code"] == NO_CODE).sum())
+        said = given["code"] if "code" in given.columns else given["answer_id"]
+        skips = int((said == NO_CODE).sum())
         refilled = handover.refill(tx, turn_seed)
         counts.update(answers=len(given) - skips, skips=skips, reassigned=refilled["reassigned"])
         vacant = refilled["vacant"]
     return {**counts, "vacant": vacant}
 
 
-def _habits(options: Simulate, question: Closed) -> simulation.Habits:
+def _habits(options: Simulate, question: Closed | None) -> simulation.Habits:
+    """How people answer; only one closed question can be leaned on."""
     for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
         value = getattr(options, name)
         if not 0 <= value <= 1:
             raise InputError(f"{name} is {value}; expected a probability from 0 to 1")
+    return simulation.Habits(
+        options.positive, options.accuracy, *_leaning(options, question), options.not_sure, options.skips
+    )
+
+
+def _leaning(options: Simulate, question: Closed | None) -> tuple[float, int]:
+    if question is None or not options.leaning:
+        return 0.0, 0
     try:
-        leaning_to = question.read(options.leaning_to) if options.leaning else question.codes[0]
+        return options.leaning, question.read(options.leaning_to)
     except InputError:
         names = ", ".join(choice.name for choice in question)
         raise InputError(f"`{options.leaning_to}` is no label; expected one of {names}") from None
-    return simulation.Habits(
-        options.positive, options.accuracy, options.leaning, leaning_to, options.not_sure, options.skips
-    )

@@ -10,7 +10,7 @@ from fcpair.records import Round
 from fcpair.store import current, dialect, grids, rounds
 from fcpair.store.answers import WRITTEN
 from fcpair.store.store import Tx
-from fcpair.store.tables import answer, assignment, cell, judgement
+from fcpair.store.tables import answer, assignment, cell, judgement, text
 
 
 def written(tx: Tx, in_round: Round) -> list[int]:
@@ -45,3 +45,16 @@ def wrote(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int6
             )
             rows.update((row[0], row[1]) for row in tx.execute(query.distinct()))
     return np.array(sorted(rows), np.int64).reshape(-1, 2)
+
+
+def texts_on_cells(tx: Tx, in_round: Round) -> dict[int, str]:
+    """The text that each cell has in a round by its current answer; where it has several, the newest."""
+    query = (
+        select(assignment.c.cell_id, text.c.body)
+        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .join(answer, answer.c.id == judgement.c.answer_id)
+        .join(text, text.c.id == answer.c.text_id)
+        .where(rounds.among(in_round), current.ANSWER)
+        .order_by(judgement.c.id)
+    )
+    return {row[0]: row[1] for row in tx.execute(query)}

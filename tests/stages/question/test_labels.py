@@ -146,7 +146,7 @@ def test_a_scale_is_read_by_its_numbers_and_never_by_its_codes() -> None:
 def test_a_scale_is_decided_by_a_number_or_irreconcilable() -> None:
     read = outcome_reader(HALVES)
     assert [read(word) for word in ("4", "1,5", "irreconcilable")] == [6, 1, NO_CODE]
-    with pytest.raises(InputError, match="`skip` is no number of a scale; .*, or `irreconcilable`"):
+    with pytest.raises(InputError, match=r"`skip` is no number of a scale; .*, or `irreconcilable`"):
         read("skip")
 
 

@@ -1,0 +1,161 @@
+"""Models that answer a round: each is asked for its cells, and what it says is kept as anybody's answer is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fcpair.errors import InputError, StageError
+from fcpair.models.reply import Cell, Progress, Speaker, speaker
+from fcpair.records import Origin, Person, Role, Round, RunRecord, Status
+from fcpair.stages.answerer import Answerer, asked_of, parse_answerer
+from fcpair.stages.question import NO_CODE, Form
+from fcpair.stages.question.form import Answer
+from fcpair.steps import settle
+from fcpair.steps.answers import closed_question, form_of, kept
+from fcpair.steps.grids import check_done
+from fcpair.steps.ground import OnGrid, begin_run, check_unmoved
+from fcpair.steps.label import save_answers
+from fcpair.store import Tx, answers, cells, decisions, people, rounds, runs, watch, work
+
+SHOWN = 200  # characters of a reply that cannot be taken
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the models of a round are asked: of each cell its number, its texts and the model, by place."""
+
+    round: Round
+    answerers: list[Answerer]
+    cell_id: list[int]
+    cell: list[Cell]
+    model: list[int]
+
+
+def generate(grid: OnGrid, name: str, *, progress: Progress | None = None) -> RunRecord:
+    """Ask the models of round `name` for every cell that they have not answered, and keep what they say.
+
+    A reply is taken as the form takes a cell of a file; of several questions it is a JSON object with each by its name.
+    One that cannot be taken is a skip, with the reply in its note. A service is asked outside of any transaction, and
+    its replies are kept, so that a run that broke off asks only for the rest.
+
+    Raises:
+        UnknownIdError: no such round.
+        StageError: no models answer the round, its cells are not made, another round comes first, or all is answered.
+        InputError: a file of canned replies cannot be read, or a person has the name of a model.
+        ServiceError: the service gives no usable answer; the study is as it was.
+        ConflictError: the study changed while the models were asked.
+    """
+    with grid.store.read() as tx:
+        asked, marks = _asked(tx, grid.grid.name, name), watch.marks(tx)
+    prompt = str(asked.round.options["prompt"])
+    speakers = [speaker(one, prompt) for one in asked.answerers]
+    said = _replies(asked, speakers, progress)
+    form = form_of(asked.round.form)
+    taken = [_taken(form, reply) for reply in said]
+    with grid.store.write() as tx:
+        check_unmoved(tx, marks)
+        params = {"grid": grid.grid.name, "round": name, "models": list(map(str, asked.answerers)), "prompt": prompt}
+        run_id = begin_run(tx, "generate", params)
+        _save(tx, asked, form, taken, run_id)
+        n_answers = sum(answer is not None for answer, _ in taken)
+        counts: dict[str, Any] = {"answers": n_answers, "skips": len(taken) - n_answers}
+        counts["models"] = {one.name: own.record() for one, own in zip(asked.answerers, speakers, strict=True)}
+        if asked.round.counts and closed_question(form):
+            counts |= settle.settle(tx, sorted(set(asked.cell_id)))
+        return runs.end_run(tx, run_id, counts)
+
+
+def _asked(tx: Tx, grid: str, name: str) -> _Asked:
+    round_ = rounds.named(tx, name)
+    if round_.role is not Role.MODEL:
+        raise StageError(f"round `{name}` of grid `{grid}` is answered by people; `fcpair assign --round` deals it")
+    if not cells.number_range(tx)[1]:
+        raise StageError(f"grid `{grid}` has no cells yet; run `fcpair pair --grid {grid}`")
+    there = cells.cells(tx)
+    if round_.rests_on:
+        earlier = rounds.named(tx, round_.rests_on)
+        check_done(tx, grid, earlier)
+        there = there[there["cell_id"].isin(decisions.answered_cells(tx, earlier))]
+    answerers = [parse_answerer(text) for text in round_.options["models"]]
+    bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
+    columns = there["cn_id"].unique().tolist()
+    names = {one.name: one.id for one in people.people(tx)}
+    of_column: dict[int, list[int]] = {}
+    for column, model in asked_of([bodies[one] for one in columns], answerers):
+        of_column.setdefault(columns[column], []).append(model)
+    given = decisions.all_answers(tx, round_)
+    done = set(zip(given["cell_id"][~given["skipped"]], given["person_id"][~given["skipped"]], strict=True))
+    due = [
+        (cell_id, (str(bodies[row]), str(bodies[column])), model)
+        for cell_id, row, column in there[["cell_id", "hs_id", "cn_id"]].itertuples(index=False, name=None)
+        for model in of_column[column]
+        if (cell_id, names.get(answerers[model].name)) not in done
+    ]
+    if not due:
+        raise StageError(f"every cell of grid `{grid}` has the answer of its model in round `{name}`")
+    cell_ids, texts, models = map(list, zip(*due, strict=True))
+    return _Asked(round_, answerers, cell_ids, texts, models)
+
+
+def _replies(asked: _Asked, speakers: Sequence[Speaker], progress: Progress | None) -> list[str | None]:
+    said: list[str | None] = [None] * len(asked.cell)
+    for model, one in enumerate(speakers):
+        own = [at for at, of in enumerate(asked.model) if of == model]
+        for at, reply in zip(own, one.replies([asked.cell[at] for at in own], progress), strict=True):
+            said[at] = reply
+    return said
+
+
+def _taken(form: Form, reply: str | None) -> tuple[Answer | None, str]:
+    """The answer that a reply is, and a note; without an answer, the note says why."""
+    if reply is None:
+        return None, "the model has no reply to this cell"
+    names = [name for name, _ in form.questions]
+    try:
+        return form.read({names[0]: reply}) if len(names) == 1 else form.take(_parsed(reply)), ""
+    except InputError as error:
+        return None, f"the reply cannot be taken ({error}): {reply[:SHOWN]}"
+
+
+def _parsed(reply: str) -> dict[str, Any]:
+    try:
+        found = json.loads(reply)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InputError("expected a JSON object with an answer to each question")
+    return found
+
+
+def _save(tx: Tx, asked: _Asked, form: Form, taken: Sequence[tuple[Answer | None, str]], run_id: int) -> None:
+    """Deal the cells to their models as far as they have not been, and add the answers."""
+    import pandas as pd
+
+    ids = np.array([one.id for one in _models(tx, asked.answerers)])
+    cells_ = pd.DataFrame({"cell_id": asked.cell_id, "person_id": ids[asked.model]})
+    there = work.assignments(tx, asked.round)[["id", "cell_id", "person_id"]]
+    new = cells_[~pd.MultiIndex.from_frame(cells_).isin(pd.MultiIndex.from_frame(there[["cell_id", "person_id"]]))]
+    last = new["person_id"].map(work.last_positions(tx, asked.round, ids.tolist())).fillna(0).astype("int64")
+    position = last + new.groupby("person_id").cumcount() + 1
+    work.add_assignments(tx, new.assign(position=position, status=Status.OPEN.value), asked.round)
+    dealt = work.assignments(tx, asked.round)[["id", "cell_id", "person_id"]]
+    rows = cells_.merge(dealt, on=["cell_id", "person_id"]).rename(columns={"id": "assignment_id"})
+    keep = [kept(form, answer) for answer, _ in taken if answer is not None]
+    numbers = iter(answers.numbers(tx, asked.round.id, keep))
+    rows["answer_id"] = [NO_CODE if answer is None else next(numbers) for answer, _ in taken]
+    save_answers(tx, rows.assign(note=[note for _, note in taken]), Origin.GENERATED, run_id)
+
+
+def _models(tx: Tx, answerers: Sequence[Answerer]) -> list[Person]:
+    """The models as the study has them, added where it has not; InputError where a person has the name of one."""
+    there = {one.name: one for one in people.people(tx)}
+    if human := [one.name for one in answerers if one.name in there and there[one.name].role is not Role.MODEL]:
+        raise InputError(f"`{human[0]}` is a person of this study; give the model another name")
+    if new := [one.name for one in answerers if one.name not in there]:
+        there |= {one.name: one for one in people.add_people(tx, new, Role.MODEL)}
+    return [there[one.name] for one in answerers]

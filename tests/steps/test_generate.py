@@ -1,0 +1,134 @@
+"""Models that answer a round: what they say is kept like anybody's answer, and people go on from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fcpair.errors import InputError, ServiceError, StageError
+from fcpair.models import reply
+from fcpair.params import GridPlan, RoundPlan, Setup, SidePlan, Simulate
+from fcpair.records import Origin, Role
+from fcpair.store import authors, decisions, rounds
+from fcpair.study import Grid, Study
+
+STATEMENTS = ("Tea is for cowards.", "Cyclists own the road.", "Cats are cold.")
+SAID = {"Tea is for cowards.": "Many brave people like tea.", "Cyclists own the road.": "They share it, as we do."}
+PROPOSE = RoundPlan("propose", "text: text(min_words=3)", models=("plain=canned:plain.csv",))
+CURATE = RoundPlan("curate", "text: edit(min_words=3); fit: one_of(useless,usable+)", people=2, edits="propose")
+
+
+def canned(folder: Path, said: Mapping[str, str], name: str = "plain") -> str:
+    path = folder / f"{name}.csv"
+    path.write_text("row,reply\n" + "".join(f'"{row}","{text}"\n' for row, text in said.items()), "utf-8")
+    return f"{name}=canned:{path}"
+
+
+def study_of(folder: Path, propose: RoundPlan, *others: RoundPlan) -> Grid:
+    names = tuple(model.partition("=")[0] for model in propose.models)
+    plan = GridPlan("replies", SidePlan(names=STATEMENTS), SidePlan(names=names), (propose, *others))
+    study = Study.create(folder / "study.db", Setup(title="t"), grids=[plan])
+    grid = study.grid()
+    grid.pair()
+    return grid
+
+
+def asked(folder: Path, said: Mapping[str, str] = SAID) -> Grid:
+    return study_of(folder, RoundPlan("propose", PROPOSE.form, models=(canned(folder, said),)), CURATE)
+
+
+def texts(grid: Grid, name: str) -> list[str]:
+    with grid.store.read() as tx:
+        return list(authors.texts_on_cells(tx, rounds.named(tx, name)).values())
+
+
+def test_what_models_say_is_kept_with_what_they_are(tmp_path: Path) -> None:
+    grid = asked(tmp_path)
+    run = grid.generate("propose")
+    assert (run.counts["answers"], run.counts["skips"]) == (2, 1)
+    assert run.counts["models"]["plain"]["source"] == "canned"
+    assert texts(grid, "propose") == list(SAID.values())
+    with grid.store.read() as tx:
+        given = decisions.all_answers(tx, rounds.named(tx, "propose"))
+        assert decisions.origins(tx) == {Origin.GENERATED: 3}
+    assert given["annotator"].tolist() == ["plain"] * 3
+    assert given["note"].tolist()[-1] == "the model has no reply to this cell"
+    assert [one.role for one in Study(grid.store).people] == [Role.MODEL]
+
+
+def test_only_what_has_no_answer_is_asked_again(tmp_path: Path) -> None:
+    grid = asked(tmp_path)
+    grid.generate("propose")
+    canned(tmp_path, {**SAID, "Cats are cold.": "Mine is warm enough."})
+    assert grid.generate("propose").counts["answers"] == 1
+    assert texts(grid, "propose") == [*SAID.values(), "Mine is warm enough."]
+    with pytest.raises(StageError, match="every cell of grid `replies` has the answer"):
+        grid.generate("propose")
+
+
+def test_a_reply_that_the_form_does_not_take_is_a_skip_and_its_note_says_why(tmp_path: Path) -> None:
+    grid = asked(tmp_path, {**SAID, "Cats are cold.": "No."})
+    assert grid.generate("propose").counts["skips"] == 1
+    with grid.store.read() as tx:
+        note = decisions.all_answers(tx, rounds.named(tx, "propose"))["note"].tolist()[-1]
+    assert note == "the reply cannot be taken (the text has 1 word; expected at least 3): No."
+
+
+def test_a_form_of_several_questions_is_answered_as_json(tmp_path: Path) -> None:
+    rows = ('row,reply\n"Tea is for cowards.","{""text"": ""Is it so?"", ""kind"": ""question""}"\n',)
+    (tmp_path / "plain.csv").write_text("".join(rows), "utf-8")
+    form = "text: text(); kind: one_of(facts,question)"
+    grid = study_of(tmp_path, RoundPlan("propose", form, models=(f"plain=canned:{tmp_path / 'plain.csv'}",)))
+    assert grid.generate("propose").counts["answers"] == 1
+    assert texts(grid, "propose") == ["Is it so?"]
+
+
+def test_people_curate_what_models_proposed(tmp_path: Path) -> None:
+    grid = asked(tmp_path)
+    with pytest.raises(StageError, match="`propose`"):
+        grid.assign_round("curate")
+    grid.generate("propose")
+    assert grid.assign_round("curate").counts["cells"] == 2
+    assert grid.simulate(Simulate(skips=0, seed=3)).counts["answers"] == 2
+    edited = texts(grid, "curate")
+    assert all(any(new.startswith(old) for old in SAID.values()) for new in edited)
+
+
+def test_each_model_answers_its_own_column(tmp_path: Path) -> None:
+    kinder = canned(tmp_path, dict.fromkeys(SAID, "A kinder word to you."), "kinder")
+    grid = study_of(tmp_path, RoundPlan("propose", PROPOSE.form, models=(canned(tmp_path, SAID), kinder)))
+    assert grid.generate("propose").counts["answers"] == 4
+    assert sorted(texts(grid, "propose")) == sorted([*SAID.values(), *["A kinder word to you."] * 2])
+
+
+def test_a_person_is_no_model(tmp_path: Path) -> None:
+    grid = asked(tmp_path)
+    Study(grid.store).add_people(["plain"], Role.ANNOTATOR)
+    with pytest.raises(InputError, match="`plain` is a person of this study"):
+        grid.generate("propose")
+
+
+def test_people_do_not_answer_for_models_nor_models_for_people(tmp_path: Path) -> None:
+    grid = asked(tmp_path)
+    with pytest.raises(StageError, match="answered by models"):
+        grid.assign_round("propose")
+    with pytest.raises(StageError, match="answered by people"):
+        grid.generate("curate")
+
+
+def test_a_service_that_fails_leaves_the_study_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = RoundPlan("propose", PROPOSE.form, models=("plain=service:tiny",), prompt="Answer: {row}")
+    grid = study_of(tmp_path, plan)
+
+    def fails(*_: object) -> str:
+        raise ServiceError("it does not answer")
+
+    monkeypatch.setattr(reply, "_ask", fails)
+    monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(ServiceError):
+        grid.generate("propose")
+    with grid.store.read() as tx:
+        assert not decisions.origins(tx)
+    assert not Study(grid.store).people
