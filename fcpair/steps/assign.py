@@ -10,7 +10,7 @@ from fcpair.errors import InputError
 from fcpair.params import Annotate, Assign, apart, as_params
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps import access, handover
-from fcpair.steps.ground import OnGrid, begin_building, check_building, check_unmoved, keep, note, note_run
+from fcpair.steps.ground import OnGrid, OnStudy, begin_building, check_building, check_unmoved, keep, note, note_run
 from fcpair.steps.people import active, expected
 from fcpair.steps.topup import deal_more
 from fcpair.store import cells, rounds, watch, work
@@ -60,9 +60,9 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
         return run
 
 
-def note_annotate(grid: OnGrid, options: Annotate) -> RunRecord:
+def note_annotate(study: OnStudy, options: Annotate) -> RunRecord:
     """Make this what the people who answer in the browser are told and asked."""
-    with grid.store.write() as tx:
+    with study.store.write() as tx:
         return note(tx, options, {"questions": len(options.demographics)})
 
 

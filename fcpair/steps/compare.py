@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from fcpair.errors import RecipeError
-from fcpair.params import Adjudicate, Annotate, Setup, Simulate, as_params
+from fcpair.params import MAIN, Adjudicate, Annotate, GridPlan, RoundPlan, Setup, SidePlan, Simulate, as_params
 from fcpair.recipe import Recipe
+from fcpair.records import Round
 from fcpair.stages.question import Closed, OneOf
 from fcpair.stages.question.labels import read_labels
 from fcpair.steps.allowance import LIMITS, loosened
-from fcpair.steps.ground import OnStudy, is_file, scheme_of
+from fcpair.steps.grids import options_of
+from fcpair.steps.ground import PLAN, OnStudy, is_file, is_planned, scheme_of
 from fcpair.steps.simulate import by_people
-from fcpair.store import Tx, decisions, guidelines, progress, runs, settings
+from fcpair.store import Tx, decisions, guidelines, progress, rounds, runs, settings
+from fcpair.store.grids import about, keys, names
 
 HEAD = ("stage", "key", "recipe", "study")
 PEOPLE = ("annotators", "validators")  # where the recipe names no number, whoever is there takes part
@@ -47,6 +50,7 @@ def check(study: OnStudy, recipe: Recipe, *, loosen: bool = False) -> None:
             *_simulate(tx, recipe.simulate),
             *_stage(tx, recipe.adjudicate),
             *_stage(tx, recipe.validate),
+            *_grids(tx, recipe),
         ]
         judged = decisions.n_judgements(tx) > 0
     if found:
@@ -57,13 +61,13 @@ def check(study: OnStudy, recipe: Recipe, *, loosen: bool = False) -> None:
 def _setup(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
     if setup is None:
         return
-    facts = runs.study_facts(tx)
-    for key in ("title", "hs_name", "cn_name"):
+    facts, main = runs.study_facts(tx), not is_planned(tx)
+    for key in ("title", "hs_name", "cn_name") if main else ("title",):
         if getattr(setup, key) != facts[key]:
             yield Difference("study", key, _shown(getattr(setup, key)), _shown(facts[key]))
     if setup.guidelines is not None and not _is_a_version(tx, setup.guidelines):
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
-    if (wanted := read_labels(setup.scheme)) != (there := scheme_of(tx)):
+    if main and (wanted := read_labels(setup.scheme)) != (there := scheme_of(tx)):
         yield Difference("study", "scheme", _choices(wanted), _choices(there))
 
 
@@ -74,6 +78,56 @@ def _is_a_version(tx: Tx, path: Path) -> bool:
     except (OSError, UnicodeDecodeError):
         return True
     return any(version["body"] == body for version in guidelines.versions(tx))
+
+
+def _grids(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
+    """Where grids that the study has are not as the recipe plans them; one that it lacks is added."""
+    there = {one.name: one.id for one in keys(tx)}
+    if recipe.has_main and (MAIN not in there or is_planned(tx)):
+        yield Difference("grid", MAIN, "made of a corpus", "planned" if MAIN in there else "no such grid")
+    for plan in recipe.grids:
+        if plan.name in there:
+            with about(tx, there[plan.name]):
+                yield from _plan(tx, plan)
+
+
+def _plan(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
+    place, kept = f"grid {plan.name}", settings.of_stage(tx, PLAN)
+    if not kept:
+        yield Difference(place, NOTHING, "planned", "made of a corpus")
+        return
+    row_name, column_name = names(tx)
+    for key, there in {"row_name": row_name, "column_name": column_name}.items():
+        if (wanted := getattr(plan, key)) != there:
+            yield Difference(place, key, wanted, there)
+    for key in ("rows", "columns"):
+        if not _is_same_side(side := getattr(plan, key), kept[key]):
+            yield Difference(place, key, _shown_side(as_params(side)), _shown_side(kept[key]))
+    there_are = {one.name: one for one in rounds.rounds(tx)}
+    if (wanted_names := [one.name for one in plan.rounds]) != list(there_are):
+        yield Difference(place, "rounds", ", ".join(wanted_names), ", ".join(there_are))
+        return
+    for one in plan.rounds:
+        yield from _round(place, one, there_are[one.name], counts=one is plan.counting)
+    yield from _stage(tx, plan.adjudicate)
+
+
+def _is_same_side(side: SidePlan, kept: Mapping[str, Any]) -> bool:
+    if any(kept[name] != value for name, value in as_params(side).items() if name != "file"):
+        return False
+    return _is_same_file(side.file, kept["file"]) if side.file and kept["file"] else not (side.file or kept["file"])
+
+
+def _round(place: str, plan: RoundPlan, there: Round, *, counts: bool) -> Iterator[Difference]:
+    said = {"role": plan.answered_by, "form": plan.form, "counts": counts, **options_of(plan)}
+    kept = {"role": there.role.value, "form": there.form, "counts": there.counts, **there.options}
+    for key, wanted in said.items():
+        if wanted != kept[key]:
+            yield Difference(f"{place}, round {plan.name}", key, _shown(wanted), _shown(kept[key]))
+
+
+def _shown_side(side: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}: {_shown(value)}" for key, value in side.items() if value)
 
 
 def _building(tx: Tx, recipe: Recipe) -> Iterator[Difference]:

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcpair.errors import Finding, StageError, reject
 from fcpair.files.corpus import digest
 from fcpair.files.tabular import LINE, check_file, place_of, read_table
-from fcpair.params import GridPlan, RoundPlan, SidePlan, as_params
+from fcpair.params import Adjudicate, GridPlan, RoundPlan, SidePlan, as_params
 from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.stages.plan import check_plans
 from fcpair.stages.question import parse_form
 from fcpair.steps import init
-from fcpair.steps.ground import PLAN, OnGrid, OnStudy, begin_building, file_setting, find_grid, note_run
+from fcpair.steps.adjudicate import waiting
+from fcpair.steps.ground import (
+    PLAN,
+    OnGrid,
+    OnStudy,
+    begin_building,
+    file_setting,
+    find_grid,
+    has_own,
+    is_planned,
+    note_run,
+)
 from fcpair.store import Tx, authors, cells, grids, rounds, settings, sides, slots, texts, work
 
 if TYPE_CHECKING:
@@ -23,6 +36,7 @@ if TYPE_CHECKING:
 AXES: tuple[tuple[sides.Axis, str], ...] = (("row", "rows"), ("column", "columns"))
 OWN = ("name", "role", "form", "counts")  # what a round has in columns of its own; all else are its options
 LANGUAGE = "language"
+NAMED = 8  # of those who have something open
 
 
 class Standing(NamedTuple):
@@ -136,12 +150,29 @@ def _answers(tx: Tx, name: str) -> list[int]:
 
 def check_done(tx: Tx, grid: str, wanted: Round) -> None:
     """Raise StageError unless a round of the grid that the transaction is about was dealt, and all its work is done."""
+    if said := _undone(tx, grid, wanted):
+        raise StageError(said)
+
+
+def _undone(tx: Tx, grid: str, wanted: Round) -> str | None:
+    """What is still to be done in a round on which something rests; None where it is done."""
     there = standing(tx, wanted)
     if not there.dealt:
-        raise StageError(f"round `{wanted.name}` of grid `{grid}` comes first, and has not been dealt")
+        return f"round `{wanted.name}` of grid `{grid}` comes first, and has not been dealt"
     if n := there.counts["open"]:
         which = "1 answer is" if n == 1 else f"{n:,} answers are"
-        raise StageError(f"{which} still open in round `{wanted.name}` of grid `{grid}`, which comes first")
+        return f"{which} still open in round `{wanted.name}` of grid `{grid}`, which comes first"
+    return None
+
+
+def waits_for(tx: Tx) -> str | None:
+    """Why the sides of a planned grid cannot be filled yet; None where they can."""
+    for side in settings.of_stage(tx, PLAN).values():
+        if earlier := side["answers"]:
+            with grids.about(tx, find_grid(tx, earlier).id):
+                if said := _undone(tx, earlier, rounds.counting(tx)):
+                    return said
+    return None
 
 
 def standing(tx: Tx, wanted: Round) -> Standing:
@@ -155,14 +186,56 @@ def overview(study: OnStudy) -> list[dict[str, Any]]:
     """The study's grids, oldest first, as plain values.
 
     Keys of each: `name`, `row_name`, `column_name`, `rows`, `columns`, `cells`, and `rounds`: of each its `name`,
-    `role`, whether it `counts` for decisions and was `dealt`, and how many assignments are `open`, `done`, `skipped`,
+    `role`, whether it `counts` for decisions and was `dealt`, how many assignments are `open`, `done`, `skipped`,
     `withdrawn`, and how many slots `vacant`.
     """
     with study.store.read() as tx:
-        return [facts(tx, one.name) for one in grids.each(tx)]
+        return [_facts(tx, one.name) for one in grids.each(tx)]
 
 
-def facts(tx: Tx, name: str) -> dict[str, Any]:
+def planned(tx: Tx) -> list[dict[str, Any]]:
+    """What `overview` says of each grid that is planned, and what is `next` there; None where nothing is."""
+    there = [one.name for one in grids.each(tx) if is_planned(tx)]
+    found = []
+    for name in there:
+        with grids.about(tx, find_grid(tx, name).id):
+            found.append(_facts(tx, name) | {"next": _next(tx, name)})
+    return found
+
+
+def _next(tx: Tx, name: str) -> str | None:
+    on = f"--grid {quote(name)}"
+    if not cells.number_range(tx)[1]:
+        return None if waits_for(tx) else f"run `fcpair pair {on}`"
+    for there in map(partial(standing, tx), rounds.rounds(tx)):
+        if said := _next_in(tx, there, on, f"round `{there.round.name}` of grid `{name}`"):
+            return said
+    if has_own(tx, Adjudicate) and (n := len(waiting(tx))):
+        return (
+            f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {on}`, or `fcpair serve`"
+        )
+    return None
+
+
+def _next_in(tx: Tx, there: Standing, on: str, which: str) -> str | None:
+    """What is next in a round: who has to come, what has to be dealt, or who has to answer."""
+    role, counts = there.round.role, there.counts
+    if role is Role.MODEL:
+        return None if there.dealt else f"{which} is answered by models"
+    come = f"`fcpair people add NAME --role {role}`"
+    if not there.dealt:
+        deal = f"`fcpair assign {on} --round {quote(there.round.name)}`"
+        return f"run {deal}" if slots.heirs(tx, role) else f"{which} waits for people: {come}, then {deal}"
+    if counts["open"]:
+        have = [f"{name} {n:,}" for name, n in work.open_by_person(tx, there.round)]
+        more = f" and {len(have) - NAMED:,} more people" if len(have) > NAMED else ""
+        return f"open answers in {which}: {counts['open']:,} ({', '.join(have[:NAMED])}{more}); `fcpair serve`"
+    if counts["vacant"]:
+        return f"answers in {which} that nobody is left to give: {counts['vacant']:,}; {come}"
+    return None
+
+
+def _facts(tx: Tx, name: str) -> dict[str, Any]:
     """What `overview` says of the grid that the transaction is about."""
     row_name, column_name = grids.names(tx)
     return {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fcpair.records import Origin, Round, RunRecord, Status
-from fcpair.steps import adjudicate, settle, tally, validate
+from fcpair.steps import adjudicate, grids, settle, tally, validate
 from fcpair.steps.allowance import soon
-from fcpair.steps.ground import OnStudy
+from fcpair.steps.ground import OnStudy, is_planned
 from fcpair.store import Tx, decisions, docket, people, progress, rounds, runs, slots, work
+from fcpair.store.grids import each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,44 +26,57 @@ def status(study: OnStudy) -> dict[str, Any]:
     `pairs` (each once, see `tally.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
-    nothing to do), `next` (what to do now).
+    nothing to do), `grids` (those that are planned, see `grids.overview`, with what is `next` there), `next` (what to
+    do now). What is about the grid `main` is empty where there is none.
     """
     with study.store.read() as tx:
-        facts = runs.study_facts(tx)
-        built = progress.built(tx)
-        counts = work.counts(tx)
-        origins = decisions.origins(tx)
-        by_round = {one.name: _in_round(tx, one, counts) for one in rounds.rounds(tx)}
-        label, check = rounds.counting(tx), rounds.checking(tx)
-        adjudications = _adjudications(tx)
-        lost, dealable = validate.lost(tx)
-        not_due = docket.verdicts_not_due(tx)
+        facts, origins, others = runs.study_facts(tx), decisions.origins(tx), grids.planned(tx)
+        main = _NO_MAIN if is_planned(tx) else _main(tx)
         return {
             "study": {"file": study.store.place, "title": facts["title"], "created_at": facts["created_at"]},
-            "stages": built,
-            "overlap": {str(n): pairs for n, pairs in work.labels_per_pair(tx).items()},
+            "stages": main["stages"],
+            "overlap": main["overlap"],
             "people": _people(tx),
-            "rounds": by_round,
-            "adjudications": adjudications,
-            "pairs": asdict(tally.pair_counts(tx)),
-            "lost_verdicts": len(lost),
-            "verdicts_not_due": not_due,
+            **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
             "judgements": origins,
             "simulated": simulated_note(origins),
-            "notes": [
-                *_look_again(adjudications["second_look"], len(lost)),
-                *_not_due(not_due),
-                *_late(tx, counts, label),
-                *_ahead(tx),
-            ],
-            "next": _next(
-                built,
-                by_round[label.name],
-                by_round.get(check.name, {}),
-                adjudications,
-                validate.proposal(tx, len(dealable)) if dealable else None,
-            ),
+            "notes": [*main["notes"], *_ahead(tx)],
+            "grids": others,
+            "next": next(filter(None, [main["next"], *(one["next"] for one in others)]), _DONE),
         }
+
+
+_DONE = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
+_NO_MAIN: dict[str, Any] = {
+    **{name: {} for name in ("stages", "overlap", "rounds", "adjudications", "pairs")},
+    **{"lost_verdicts": 0, "verdicts_not_due": 0, "notes": [], "next": None},
+}
+
+
+def _main(tx: Tx) -> dict[str, Any]:
+    """What `status` says of the grid `main` alone."""
+    built, counts = progress.built(tx), work.counts(tx)
+    by_round = {one.name: _in_round(tx, one, counts) for one in rounds.rounds(tx)}
+    label, check = rounds.counting(tx), rounds.checking(tx)
+    adjudications = _adjudications(tx)
+    lost, dealable = validate.lost(tx)
+    not_due = docket.verdicts_not_due(tx)
+    again = validate.proposal(tx, len(dealable)) if dealable else None
+    return {
+        "stages": built,
+        "overlap": {str(n): pairs for n, pairs in work.labels_per_pair(tx).items()},
+        "rounds": by_round,
+        "adjudications": adjudications,
+        "pairs": asdict(tally.pair_counts(tx)),
+        "lost_verdicts": len(lost),
+        "verdicts_not_due": not_due,
+        "notes": [
+            *_look_again(adjudications["second_look"], len(lost)),
+            *_not_due(not_due),
+            *_late(tx, counts, label),
+        ],
+        "next": _next(built, by_round[label.name], by_round.get(check.name, {}), adjudications, again),
+    }
 
 
 def simulated_note(origins: dict[str, int]) -> str | None:
@@ -134,7 +149,9 @@ def _late(tx: Tx, counts: pd.DataFrame, label: Round) -> list[str]:
 
 
 def _people(tx: Tx) -> list[dict[str, Any]]:
-    counts, decided = work.counts(tx, everywhere=True), tally.decided_by(tx)
+    counts, decided = work.counts(tx, everywhere=True), Counter[int]()
+    for _ in each(tx):
+        decided.update(tally.decided_by(tx))
     rows = []
     for one in people.people(tx):
         own = counts[counts["person_id"] == one.id]
@@ -159,7 +176,7 @@ def _next(
     verdicts: dict[str, int],
     adjudications: dict[str, int],
     again: str | None,
-) -> str:
+) -> str | None:
     waiting = adjudications["waiting"]
     missing = [stage for stage in ("import", "select", "retrieve", "pair") if not built[stage]]
     steps = (
@@ -190,8 +207,7 @@ def _next(
             f"open verdicts: {verdicts['open']:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`",
         ),
     )
-    done = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
-    return next((step for due, step in steps if due), done)
+    return next((step for due, step in steps if due), None)
 
 
 def log(study: OnStudy) -> list[RunRecord]:

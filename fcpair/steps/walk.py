@@ -8,15 +8,16 @@ from typing import Any
 
 from fcpair.errors import RecipeEndError
 from fcpair.models.encode import Progress
-from fcpair.params import Adjudicate, Agree, Partition
+from fcpair.params import MAIN, Adjudicate, Agree, GridPlan, Pair, Partition
 from fcpair.recipe import Recipe
-from fcpair.records import RunRecord
+from fcpair.records import Role, RunRecord
 from fcpair.steps import (
     adjudicate,
     agree,
     assign,
     compare,
     evaluate,
+    grids,
     import_,
     overview,
     pair,
@@ -24,10 +25,14 @@ from fcpair.steps import (
     published,
     retrieve,
     select,
+    settle,
     simulate,
     validate,
 )
+from fcpair.steps import rounds as dealing
 from fcpair.steps.ground import OnGrid, OnStudy, find_grid, has_own, is_own
+from fcpair.store import Tx, cells, rounds
+from fcpair.store.grids import keys
 
 Step = tuple[str, Callable[[OnGrid, Any], RunRecord], Any]
 
@@ -35,10 +40,11 @@ Step = tuple[str, Callable[[OnGrid, Any], RunRecord], Any]
 def walk(
     study: OnStudy, recipe: Recipe, *, progress: Progress | None = None, loosen: bool = False
 ) -> Iterator[RunRecord]:
-    """Run the stages of `recipe` from the first that is not done, and yield what each did.
+    """Run the stages of `recipe` from the first that is not done, and yield what each did: grid by grid, `main` first.
 
-    Ends where people have to answer, unless the recipe has simulated people do it, where pairs wait for an adjudicator,
-    and at the end of the road. Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
+    A grid that the study does not have is added. Each is walked until people have to answer, unless the recipe has
+    simulated people do it, until cells wait for an adjudicator, or to the end of the road. Only to `loosen` does a
+    recipe take back a limit or an opt-out that the study has.
 
     Raises:
         RecipeError: the study is not what the recipe says; nothing was done.
@@ -46,8 +52,23 @@ def walk(
     """
     compare.check(study, recipe, loosen=loosen)
     with study.store.read() as tx:
-        grid = OnGrid(study.store, find_grid(tx))
-    while step := _due(grid, recipe, progress):
+        there = {one.name: one for one in keys(tx)}
+    for plan in recipe.grids:
+        if plan.name not in there:
+            yield grids.add_grid(study, plan)
+    if recipe.annotate and not _is_own(study, recipe.annotate) and not recipe.has_main:
+        yield assign.note_annotate(study, recipe.annotate)
+    if recipe.has_main:
+        main = OnGrid(study.store, there[MAIN])
+        yield from _walk(main, partial(_due, main, recipe, progress))
+    for plan in recipe.grids:
+        with study.store.read() as tx:
+            grid = OnGrid(study.store, find_grid(tx, plan.name))
+        yield from _walk(grid, partial(_planned, grid, plan, recipe))
+
+
+def _walk(grid: OnGrid, due: Callable[[], Step | None]) -> Iterator[RunRecord]:
+    while step := due():
         section, run, options = step
         if options is None:
             raise RecipeEndError(
@@ -96,6 +117,43 @@ def _due(grid: OnGrid, recipe: Recipe, progress: Progress | None) -> Step | None
     return next((step for due, step in steps if due), None)
 
 
+def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe) -> Step | None:
+    """The next stage of a planned grid, as `_due` has it."""
+    with grid.store.read() as tx:
+        if not cells.number_range(tx)[1]:
+            return None if grids.waits_for(tx) else ("pair", pair.make_grid, Pair())
+        for one in map(partial(grids.standing, tx), rounds.rounds(tx)):
+            if step := _round_due(tx, one, recipe):
+                return step
+            if not one.dealt or one.counts["open"]:
+                return None
+        waiting = has_own(tx, Adjudicate) and (adjudicate.waiting(tx) or settle.overtaken(tx))
+        steps: tuple[tuple[Any, Step | None], ...] = (
+            (plan.adjudicate and not has_own(tx, Adjudicate), ("adjudicate", adjudicate.adjudicate, plan.adjudicate)),
+            (waiting, None),
+            (
+                plan.agreement and not is_own(tx, plan.agreement),
+                ("agreement", agree.note_agreement, plan.agreement),
+            ),
+            (
+                plan.partition and not is_own(tx, plan.partition),
+                ("partition", partition.note_partition, plan.partition),
+            ),
+        )
+        return next((step for due, step in steps if due), None)
+
+
+def _round_due(tx: Tx, one: grids.Standing, recipe: Recipe) -> Step | None:
+    """What is to be done in a round now: it is dealt, or answered by models or simulated people."""
+    if one.round.role is Role.MODEL:
+        return None  # where models are asked, the step that asks them goes here
+    if not one.dealt and dealing.has_people(tx, one.round):
+        return "grid.round", dealing.assign_round, one.round.name
+    if one.counts["open"] and recipe.simulate:
+        return "simulate", simulate.simulate, recipe.simulate
+    return None
+
+
 def _has_adjudicated(grid: OnGrid) -> bool:
     """Whether a policy has decided, or a published partition came with its decisions.
 
@@ -105,7 +163,7 @@ def _has_adjudicated(grid: OnGrid) -> bool:
         return has_own(tx, Adjudicate) or published.is_taken_over(tx)
 
 
-def _is_own(grid: OnGrid, options: Any) -> bool:
+def _is_own(grid: OnStudy, options: Any) -> bool:
     """Whether these options are the study's own; of a class, whether the study has any of that kind."""
     with grid.store.read() as tx:
         return has_own(tx, options) if isinstance(options, type) else is_own(tx, options)

@@ -163,6 +163,13 @@ def by_status(tx: Tx, of: Round) -> dict[str, int]:
     return {row[0]: row[1] for row in tx.execute(query)}
 
 
+def open_by_person(tx: Tx, of: Round) -> list[tuple[str, int]]:
+    """Who has how much open in a round, by name, in the order in which they came."""
+    query = select(person.c.name, func.count()).join(assignment, assignment.c.person_id == person.c.id)
+    open_ = query.where(rounds.among(of), assignment.c.status == Status.OPEN.value)
+    return [(row[0], row[1]) for row in tx.execute(open_.group_by(person.c.id).order_by(person.c.id))]
+
+
 def labels_per_pair(tx: Tx) -> dict[int, int]:
     """How many pairs were given to so many annotators, not counting work that lapsed."""
     given = (
