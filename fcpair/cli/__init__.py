@@ -31,6 +31,7 @@ COMMANDS = {
     "labels": ("label:labels", "What was answered: sheets, import, withdraw, export."),
     "simulate": ("simulate:simulate", "Let simulated people answer what is open."),
     "generate": ("generate:generate", "Ask the models of a round for their answers."),
+    "grids": ("grids:grids", "List the grids, their sides and rounds."),
     "status": ("show:status", "Say how the study stands and what is next."),
     "agreement": ("agree:agreement", "Measure how far annotators agree."),
     "adjudicate": ("adjudicate:adjudicate", "Turn each pair's labels into one."),

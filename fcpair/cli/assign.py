@@ -22,20 +22,25 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Deal what has not been dealt, raise the overlap to `--overlap`, and give late joiners their share.",
 )
+@click.option("--round", "round_", metavar="NAME", help="Of a planned grid: the round to deal, by its own options.")
 @with_grid
-def assign(grid: Grid, options: Assign, redo: bool, more: bool) -> None:
-    """Deal the pairs to annotators.
+def assign(grid: Grid, options: Assign, redo: bool, more: bool, round_: str | None) -> None:
+    """Deal the pairs to annotators, or a round of a planned grid to those who answer it.
 
     `--overlap` gives some pairs to two of them or more. `--more` adds to what has been dealt: answers and open work
-    stay, but somebody who has joined since takes over an even share of what is open.
+    stay, but somebody who has joined since takes over an even share of what is open. How a round of a planned grid
+    is dealt stands in its plan.
 
     \b
     Example:
       fcpair assign --annotators 9 --overlap 2:0.126 --overlap 3:0.05 --seed 13
       fcpair assign --more --overlap 2:0.3
+      fcpair assign --grid rate --round rate
     """
     if more and redo:
         raise click.UsageError("give either --more or --redo, not both")
+    if round_ is not None and (more or options != Assign()):
+        raise click.UsageError("a round is dealt as it is planned; with --round, give --redo or nothing")
     with working("dealing pairs"):
-        run = grid.assign(options, redo=redo, more=more)
+        run = grid.assign_round(round_, redo=redo) if round_ else grid.assign(options, redo=redo, more=more)
     done(run)

@@ -98,7 +98,7 @@ def own_params(cls: type, name: str = "options") -> Callable[[Command], Command]
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def filled(**given: Any) -> Any:
-            grid: Grid = given.get("grid") or given["study"].grid()
+            grid: Grid | Study = given.get("grid") or given["study"]
             said = {item.name: given.pop(item.name) for item in fields(cls)}
             own: Any = grid.own(cls, **{item: value for item, value in said.items() if value not in (None, ())})
             return command(**{name: own}, **given)

@@ -28,7 +28,7 @@ url_option = click.option(
     show_envvar=True,
     help="Where people reach `fcpair serve`.",
 )
-role_choice = click.Choice([role.value for role in Role])
+role_choice = click.Choice([role.value for role in Role if role is not Role.MODEL])
 
 
 @click.group()
@@ -59,7 +59,7 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
     show(f"added as {role}: {', '.join(one.name for one in added)}")
     _invite(study, [one.name for one in added], url)
     idle = [row["name"] for row in study.status()["people"] if row["name"] in names and not row["open"]]
-    if idle and role == Role.ANNOTATOR and study.status()["stages"]["assign"]:
+    if idle and role == Role.ANNOTATOR and study.status()["stages"].get("assign"):
         say(f"`fcpair assign --more` gives {', '.join(idle)} an even share of the pairs that are open")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,7 +19,7 @@ from fcpair.errors import RecipeEndError
 @click.option("--loosen", is_flag=True, help="Let the recipe loosen limits and opt-outs that the study has.")
 @study_option
 def run(study: Path, recipe: Path, loosen: bool) -> None:
-    """Walk a recipe as far as it goes.
+    """Walk a recipe as far as it goes, grid by grid.
 
     It starts at the first stage that is not done and ends where people have to answer, or where the
     recipe has no section for the next stage. The study is made if it is not there; one whose first
@@ -34,7 +35,8 @@ def run(study: Path, recipe: Path, loosen: bool) -> None:
 
     read = load_recipe(recipe)
     first = not study.exists()
-    opened = until_the_end(Study.create(study, read.setup) if first else Study.open(study))
+    made = partial(Study.create, study, read.setup, grids=() if read.has_main else read.grids)
+    opened = until_the_end(made() if first else Study.open(study))
     try:
         with progress("encoding") as report:
             for step in opened.walk(read, progress=report, loosen=loosen):
@@ -52,6 +54,6 @@ def run(study: Path, recipe: Path, loosen: bool) -> None:
             raise SystemExit(STOPPED) from None
         raise
     tell(f"next: {opened.status()['next']}")
-    grid = opened.grid()
-    warn_of_simulated(grid)
-    warn_of_changes(grid)
+    first_grid = opened.grid(opened.grids[0])
+    warn_of_simulated(first_grid)
+    warn_of_changes(first_grid)

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.grids import COLUMNS as GRID_COLUMNS
+from fcpair.cli.grids import COUNTS as GRID_COUNTS
+from fcpair.cli.grids import grid_rows
 from fcpair.cli.notes import warn_of_changes, warn_of_simulated
 from fcpair.cli.options import format_option, with_study
 from fcpair.cli.output import Table, emit, say, working
@@ -43,14 +46,18 @@ def status(study: Study, form: str) -> None:
     study.examine()
     state = study.status()
     people = state["people"]
-    stages = [[stage, made] for stage, made in state["stages"].items()]
-    tables = [
-        Table(f"{state['study']['title'] or state['study']['file']}: what each stage made", ("stage", "rows"), stages)
-    ]
+    title = state["study"]["title"] or state["study"]["file"]
+    tables = []
+    if state["stages"]:
+        tables.append(Table(f"{title}: what each stage made", ("stage", "rows"), list(state["stages"].items())))
+    if state["grids"]:
+        rows = [[row[name] for name in GRID_COLUMNS] for one in state["grids"] for row in grid_rows(one)]
+        tables.append(Table("Grids" if state["stages"] else f"{title}: grids", GRID_COLUMNS, rows))
     if people:
         tables.append(Table("People", PERSON_COLUMNS, [[row[name] for name in PERSON_COLUMNS] for row in people]))
-    rounds = [[name, *counts.values()] for name, counts in state["rounds"].items()]
-    tables.append(Table("Rounds", ("round", *next(iter(state["rounds"].values()))), rounds))
+    if state["rounds"]:
+        rounds = [[name, *counts.values()] for name, counts in state["rounds"].items()]
+        tables.append(Table("Rounds", ("round", *next(iter(state["rounds"].values()))), rounds))
     if state["adjudications"]:
         tables.append(Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())))
     if sum(state["pairs"].values()):
@@ -76,6 +83,12 @@ def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
     for what in ("lost_verdicts", "verdicts_not_due"):
         name = what.removeprefix("verdicts_").removesuffix("_verdicts")
         facts.append({"part": "verdicts", "of": "", "what": name, "n": state[what]})
+    for one in state["grids"]:
+        facts += [
+            {"part": "grids", "of": f"{one['name']} / {of['name']}", "what": what, "n": of[what]}
+            for of in one["rounds"]
+            for what in GRID_COUNTS
+        ]
     for row in state["people"]:
         facts += [{"part": "people", "of": row["name"], "what": what, "n": row[what]} for what in PERSON_COLUMNS[3:]]
     return facts
@@ -93,9 +106,9 @@ def report(study: Study, out: Path) -> None:
     """
     with working("writing the report"):
         study.report(out)
-    grid = study.grid()
-    warn_of_simulated(grid)
-    warn_of_changes(grid)
+    first_grid = study.grid(study.grids[0])
+    warn_of_simulated(first_grid)
+    warn_of_changes(first_grid)
     show(f"{out}: written")
 
 

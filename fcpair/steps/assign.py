@@ -19,6 +19,8 @@ from fcpair.store import cells, rounds, watch, work
 def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = False) -> RunRecord:
     """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`topup.deal_more`).
 
+    The rounds of a planned grid are dealt by `assign_round`.
+
     Raises ConflictError where the study changed while the shards were worked out.
     """
     if more:

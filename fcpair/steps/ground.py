@@ -181,9 +181,12 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     That is: the stage before has not been done; this one has been and `redo` is not asked; or redoing it would
     discard judgements.
     """
+    planned = is_planned(tx)
+    if stage != "pair":
+        need_corpus(tx, stage)
     built = progress.built(tx)
     at = progress.BUILDING.index(stage)
-    missing = [] if is_planned(tx) else [name for name in progress.BUILDING[:at] if not built[name]]
+    missing = [] if planned else [name for name in progress.BUILDING[:at] if not built[name]]
     if missing and not (at and built[progress.BUILDING[at - 1]]):
         raise StageError(f"`{stage}` needs `{missing[0]}` first; run `fcpair {missing[0]}`")
     discarded = ", ".join(f"{built[name]:,} {MADE[name]}" for name in progress.BUILDING[at:] if built[name])
@@ -194,6 +197,15 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
         )
     if discarded and not redo:
         raise StageError(f"`{stage}` has been done; `--redo` would discard {discarded}")
+
+
+def need_corpus(tx: Tx, stage: str) -> None:
+    """Raise StageError for a planned grid, which is not built by the stages that start from a corpus."""
+    if is_planned(tx):
+        raise StageError(
+            f"`{stage}` is for a grid that is made of a corpus; this one is planned, and made by `fcpair pair` and "
+            "`fcpair assign --round NAME`"
+        )
 
 
 def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:

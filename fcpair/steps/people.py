@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import LONGEST_NAME, apart
-from fcpair.records import Person, Role, RunRecord, Status
+from fcpair.records import WORKERS, Person, Role, RunRecord, Status
 from fcpair.steps.ground import OnStudy, note_run
 from fcpair.steps.handover import refill_everywhere
-from fcpair.store import Tx, decisions, people, rounds, work
+from fcpair.store import Tx, decisions, grids, people, rounds, work
 
 SEE_LABELS = (Role.ADJUDICATOR, Role.LEAD)
+GIVE_LABELS = tuple(role for role in WORKERS if role is not Role.VALIDATOR)
 _PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v", Role.WRITER: "w", Role.RATER: "r", Role.RESPONDENT: "p"}
 
 
@@ -96,7 +97,7 @@ def change_role(study: OnStudy, name: str, role: Role) -> RunRecord:
     """
     with study.store.write() as tx:
         person = find(tx, name)
-        if person.role in SEE_LABELS and role is Role.ANNOTATOR and decisions.n_judgements(tx, rounds.counting(tx)):
+        if person.role in SEE_LABELS and role in GIVE_LABELS and _is_labelled(tx):
             raise StageError(
                 f"`{name}` is {person.role} and may have seen labels, so cannot give any; add somebody else with "
                 f"`{_how_to_add(role)}`"
@@ -107,6 +108,11 @@ def change_role(study: OnStudy, name: str, role: Role) -> RunRecord:
         people.set_role(tx, person.id, role)
         params = {"role": name, "to": role.value, "from": person.role.value}
         return note_run(tx, "people", params, refill_everywhere(tx, seed=0))
+
+
+def _is_labelled(tx: Tx) -> bool:
+    """Whether there are answers in any grid that decisions rest on."""
+    return any(decisions.n_judgements(tx, rounds.counting(tx)) for _ in grids.each(tx))
 
 
 def retire(study: OnStudy, name: str, *, seed: int = 0) -> RunRecord:

@@ -13,7 +13,7 @@ from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.params import Assign
 from fcpair.records import BY_HAND, Role, RunRecord, Status
 from fcpair.steps import handover
-from fcpair.steps.ground import OnGrid, check_unmoved, keep, note_run
+from fcpair.steps.ground import OnGrid, check_unmoved, keep, need_corpus, note_run
 from fcpair.steps.handover import Handover
 from fcpair.steps.people import expected
 from fcpair.store import Tx, cells, decisions, rounds, slots, watch, work
@@ -78,6 +78,7 @@ def deal_more(grid: OnGrid, options: Assign) -> RunRecord:
 
 
 def _load(tx: Tx, options: Assign) -> tuple[_Dealt, Handover]:
+    need_corpus(tx, Assign.stage)
     if work.dealt(tx, rounds.counting(tx)).empty:
         raise StageError("nothing has been dealt yet; `fcpair assign` deals the pairs")
     annotators = _annotators(tx, options.annotators)

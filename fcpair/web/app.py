@@ -94,4 +94,4 @@ def from_environment() -> FastAPI:
     """
     study = Study.open(os.environ[STUDY])
     given = json.loads(os.environ.get(ANNOTATE, "{}"))
-    return create_app(study, study.grid().own(Annotate, **given))
+    return create_app(study, study.own(Annotate, **given))

@@ -14,9 +14,9 @@ from fcpair.cli import COMMANDS, main
 
 DOCS = Path(__file__).parents[2] / "docs"
 ROAD = [
-    *("init", "import", "select", "retrieve", "pair", "assign", "people", "serve", "labels", "simulate", "status"),
-    *("agreement", "adjudicate", "validate", "partition", "explain", "evaluate", "export", "report", "log", "run"),
-    *("doctor", "upgrade"),
+    *("init", "import", "select", "retrieve", "pair", "assign", "people", "serve", "labels", "simulate", "grids"),
+    *("status", "agreement", "adjudicate", "validate", "partition", "explain", "evaluate", "export", "report", "log"),
+    *("run", "doctor", "upgrade"),
 ]
 
 ON_A_GRID = {
