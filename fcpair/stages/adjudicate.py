@@ -70,9 +70,9 @@ def settle_labels(counts: Sequence[int], question: Closed, policy: Policy, ties:
 
     A pair whose definite labels agree takes that label. Of the rest, `majority` decides those in which one definite
     answer was given more often than every other, as FC-CONAN did; `median` those whose definite labels, in the order
-    of their codes, have one in the middle, or two that are the same; `manual` leaves them to a person. Where there is
-    no such answer (a tie, two in the middle that differ, or "not sure" alone), the pair waits or is discarded, as
-    `ties` says.
+    of their codes, have one in the middle, or two that are the same, or on a scale two between which a number of the
+    scale is halfway; `manual` leaves them to a person. Where there is no such answer (a tie, two in the middle that
+    differ, or "not sure" alone), the pair waits or is discarded, as `ties` says.
 
     Args:
         counts: how often each answer was given, in the order of the scheme's codes; skips count nowhere.
@@ -85,7 +85,7 @@ def settle_labels(counts: Sequence[int], question: Closed, policy: Policy, ties:
         return Settled(Rule.UNANIMOUS, definite[0][0])
     if policy == "manual" or not any(counts):
         return None
-    code = _most_given(definite) if policy == "majority" else _in_the_middle(definite)
+    code = _most_given(definite) if policy == "majority" else _in_the_middle(definite, question)
     if code is not None:
         return Settled(DECIDES[policy], code)
     return Settled(DISCARDS[policy], None) if ties == "discard" else None
@@ -97,10 +97,13 @@ def _most_given(definite: list[tuple[int, int]]) -> int | None:
     return leaders[0] if len(leaders) == 1 else None
 
 
-def _in_the_middle(definite: list[tuple[int, int]]) -> int | None:
+def _in_the_middle(definite: list[tuple[int, int]], question: Closed) -> int | None:
     answers = [code for code, n in definite for _ in range(n)]
-    middle = {answers[(len(answers) - 1) // 2], answers[len(answers) // 2]} if answers else set()
-    return middle.pop() if len(middle) == 1 else None
+    if not answers:
+        return None
+    low, high = answers[(len(answers) - 1) // 2], answers[len(answers) // 2]
+    halfway = question.distance == "interval" and (low + high) % 2 == 0  # the steps of a scale are equal
+    return (low + high) // 2 if low == high or halfway else None
 
 
 @dataclass

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from steps.scales import rated
 from steps.small import ANNOTATORS, dump, labels_of, open_work, record, standing, who_had, write_csv
 
 from cli.conftest import Fcpair
@@ -68,6 +69,24 @@ def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(wait
     with pytest.raises(LimitError, match="2 pairs today"):
         grid.decide(third, 2, by="ada")
     grid.decide(first, 2, by="ada")  # read already
+
+
+def test_numbers_of_one_digit_are_their_own_keys(tmp_path: Path, fcpair: Fcpair) -> None:
+    study = rated(tmp_path, "scale(1,5,1,positive=4)", 1.0)
+    first, second, *_ = study.grid().agenda("ada").pairs
+    printed = fcpair("adjudicate", "--by", "ada", keys="041q").stdout
+    assert "[1] 1  [2] 2  [3] 3  [4] 4  [5] 5  [x] irreconcilable" in printed
+    assert by_hand(study) == {first: ("person", 3), second: ("person", 0)}
+
+
+def test_numbers_of_more_digits_are_typed_and_no_code_is_a_key(tmp_path: Path, fcpair: Fcpair) -> None:
+    study = rated(tmp_path)
+    keys = "4a9\n4,5\nairreconcilable\nq"  # 4 is no key here, and 9 is not on the scale
+    first, second, *_ = study.grid().agenda("ada").pairs
+    result = fcpair("adjudicate", "--by", "ada", keys=keys)
+    assert "[a] answer  [x] irreconcilable" in result.stdout
+    assert "`9` is outside of the scale; expected 1 to 5 by 0.5, or `irreconcilable`" in result.output
+    assert by_hand(study) == {first: ("person", 7), second: ("person", None)}
 
 
 def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 from statistics import median_high, median_low
 from typing import Any, get_args
@@ -16,7 +17,7 @@ from fcpair.files.published import ANONYMOUS, read_published
 from fcpair.params import Policy, Ties
 from fcpair.records import PairState
 from fcpair.stages.adjudicate import Tally, forecast, settle_labels, tally
-from fcpair.stages.question import Choice, OneOf
+from fcpair.stages.question import Choice, Closed, OneOf, Scale
 from fcpair.stages.question.labels import APPROPRIATENESS
 
 FOUR = OneOf(
@@ -30,13 +31,13 @@ FOUR = OneOf(
 Labels = dict[int, list[int]]
 
 
-def tallied(labels: Labels, scheme: OneOf = APPROPRIATENESS) -> Tally:
+def tallied(labels: Labels, scheme: Closed = APPROPRIATENESS) -> Tally:
     pairs = [pair for pair, codes in labels.items() for _ in codes]
     codes = [code for codes in labels.values() for code in codes]
     return tally(np.array(pairs, np.int64), np.array(codes, np.int64), scheme)
 
 
-def decided(labels: Labels, policy: Policy, ties: Ties = "wait", scheme: OneOf = APPROPRIATENESS) -> list[list[Any]]:
+def decided(labels: Labels, policy: Policy, ties: Ties = "wait", scheme: Closed = APPROPRIATENESS) -> list[list[Any]]:
     """Of each pair its number, whether it is decided, its code (-1: none) and the rule (None: it waits)."""
     rows = []
     for pair, codes in sorted(labels.items()):
@@ -159,6 +160,18 @@ FIVE = OneOf(tuple(Choice(code, f"grade {code}", positive=code > 3) for code in 
 )
 def test_the_median_of_grades_by_hand(codes: list[int], made: tuple[bool, int, str | None]) -> None:
     assert decided({7: codes}, "median", scheme=FIVE)[0][1:] == list(made)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "median"),
+    [("4 5", "4.5"), ("4 4.5", None), ("1 5", "3"), ("1 1.5 5", "1.5"), ("2 3 4 4.5", "3.5"), ("2 3 3.5 5", None)],
+)
+def test_the_median_of_two_numbers_in_the_middle_is_halfway_where_the_scale_has_that(
+    numbers: str, median: str | None
+) -> None:
+    scale = Scale(Decimal(1), Decimal(5), Decimal("0.5"))
+    ((_, is_decided, code, _),) = decided({7: [scale.read(one) for one in numbers.split()]}, "median", scheme=scale)
+    assert (scale.name(code) if is_decided else None) == median
 
 
 def test_not_sure_has_no_place_in_the_middle() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fcpair.stages.question import NO_CODE, Choice, OneOf
+from fcpair.stages.question import NO_CODE, Choice, OneOf, Scale
 from fcpair.stages.question.labels import APPROPRIATENESS
 from fcpair.stages.simulate import Habits, answers, second_looks, seconds, truths
 
@@ -46,6 +47,10 @@ def test_true_codes_of_a_wider_scheme_are_definite_and_even_on_each_side() -> No
     share = shares(truths(N, FOUR, 0.4, seed=1))
     assert set(share) == {0, 2, 6, 9}
     assert all(near(share[code], p) for code, p in {0: 0.3, 2: 0.3, 6: 0.2, 9: 0.2}.items())
+
+
+def test_truths_need_no_positive_answer() -> None:
+    assert {*truths(200, Scale(Decimal(1), Decimal(3), Decimal(1)), 0.2, seed=1).tolist()} == {0, 1, 2}
 
 
 def test_perfect_annotators_see_what_is_true() -> None:

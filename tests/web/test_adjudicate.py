@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from steps.scales import rated
 from steps.small import ANNOTATORS, dump, open_work, record, standing
 
 from fcpair.params import Adjudicate, Annotate
@@ -314,3 +315,14 @@ def test_a_hidden_hs_is_shown_before_a_decision_counts(site: Site) -> None:
     assert dump(site.study) == before
     assert decide(browser, shown, "appropriate").status_code == 303
     assert len(site.study.grid().docket.decided()) == 1
+
+
+def test_a_number_has_itself_for_a_key_or_none(tmp_path: Path) -> None:
+    site = Site(rated(tmp_path), Annotate())
+    page = site.browser("judy").get("/adjudicate").text
+    keys = dict(re.findall(r'name="outcome" value="([^"]+)"(?: data-key="(.)")?', page))
+    assert keys == {
+        **{"1": "1", "1.5": "", "2": "2", "2.5": "", "3": "3", "3.5": "", "4": "4", "4.5": "", "5": "5"},
+        "irreconcilable": "x",
+    }
+    site.close()

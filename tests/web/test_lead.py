@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from steps.scales import rated
 from steps.small import STAGES, dump, labels_of, open_work, record, write_csv
 
-from fcpair.params import Adjudicate, Assign, Export, Simulate, Validate
+from fcpair.params import Adjudicate, Annotate, Assign, Export, Simulate, Validate
 from fcpair.records import Role, Tier
 from fcpair.report import paint
 from fcpair.report.rows import KappaCell
@@ -536,3 +537,15 @@ def test_it_is_said_how_many_verdicts_wait_for_labels(serve: Callable[..., Site]
     for path in ("/lead/panel/progress", "/lead/steps"):
         assert f"({n} of them wait until all labels of their pairs are in)" in lead.get(path).text
     assert f"{n} open verdicts wait until all labels of their pairs are in" in lead.get("/lead").text
+
+
+def test_a_lead_s_pages_of_a_study_with_numbers_name_them(tmp_path: Path) -> None:
+    site = Site(rated(tmp_path), Annotate())
+    browser = site.browser("lea")
+    site.study.grid().adjudicate(Adjudicate("median"))
+    for name in PANELS:
+        assert browser.get(f"/lead/panel/{name}").status_code == 200, name
+    assert '<th scope="col">4.5</th>' in browser.get("/lead/panel/labels").text
+    assert "3.5" in browser.get("/lead/pair/1").text
+    assert "Krippendorff&#39;s alpha, interval" in browser.get("/lead/panel/agreement").text
+    site.close()
