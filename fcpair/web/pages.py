@@ -19,8 +19,14 @@ from fcpair.web.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 SEE_OTHER, UNPROCESSABLE, UNAVAILABLE = 303, 422, 503
 READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
 AHEAD = {True: MOST_AHEAD, False: 5}  # how many pairs are kept at hand, with and without a connection to spare
-HOME = {Role.ANNOTATOR: "/annotate", Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"}
-HEADINGS = {Role.ANNOTATOR: "Label pairs", Role.VALIDATOR: "Check labels"}
+HOME = {
+    **dict.fromkeys(WORKERS, "/annotate"),
+    **{Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"},
+}
+HEADINGS = {
+    **{Role.ANNOTATOR: "Label pairs", Role.VALIDATOR: "Check labels", Role.WRITER: "Write texts"},
+    **{Role.RATER: "Rate texts", Role.RESPONDENT: "Answer questions"},
+}
 NO_CONSENT = "To take part, please tick the box under “Your consent”."
 NOT_NOW = "The server has much to do just now, so this is not kept yet. Please tick the box again and press Begin."
 SAVED = "Saved."
@@ -166,9 +172,9 @@ def _work(routes: APIRouter, context: Context) -> None:
         return context.page(request, visitor, "desk.html.j2", **values, **_desk_facts(context, visitor))
 
     @routes.get("/annotate")
-    @open_to(Role.ANNOTATOR)
+    @open_to(*(role for role in WORKERS if HOME[role] == "/annotate"))
     def label(request: Request) -> Response:
-        """An annotator's pairs, one a screen."""
+        """What an annotator, a writer, a rater or a respondent has to answer, one screen after the other."""
         return show(request, door.enter(request))
 
     @routes.get("/validate")

@@ -16,14 +16,15 @@ from web.conftest import EVERYBODY, Site, csrf_of
 
 ALL = frozenset(Role)
 PUBLIC = {("GET", "/join"), ("POST", "/join"), ("GET", "/api/openapi.json"), ("GET", "/worker.js")}
-WORKERS = frozenset({Role.ANNOTATOR, Role.VALIDATOR})
+AT_THE_DESK = frozenset({Role.ANNOTATOR, Role.WRITER, Role.RATER, Role.RESPONDENT})
+WORKERS = AT_THE_DESK | {Role.VALIDATOR}
 READERS = WORKERS | {Role.ADJUDICATOR}
 ADJUDICATORS, LEAD = frozenset({Role.ADJUDICATOR}), frozenset({Role.LEAD})
 OF = [  # the first that matches the address
     (r"/(leave|guidelines)?", ALL),
     (r"/(welcome|settings|thanks)", READERS),
     (r"/(offline(/.*)?|manifest\.webmanifest)", WORKERS),
-    (r"/annotate.*", frozenset({Role.ANNOTATOR})),
+    (r"/annotate.*", AT_THE_DESK),
     (r"/validate.*", frozenset({Role.VALIDATOR})),
     (r"/adjudicate.*", ADJUDICATORS),
     (r"/lead.*", LEAD),
@@ -100,10 +101,23 @@ def test_strangers_are_sent_to_the_door(site: Site) -> None:
 @pytest.mark.parametrize("name", EVERYBODY)
 @pytest.mark.parametrize("stage", ["dealt", "checking"])
 def test_nobody_gets_the_routes_of_another_role(serve: Callable[..., Site], stage: str, name: str) -> None:
-    site = serve(stage)
+    check_routes(serve(stage), name, EVERYBODY[name])
+
+
+@pytest.mark.parametrize("role", sorted(AT_THE_DESK - {Role.ANNOTATOR}))
+def test_writers_raters_and_respondents_come_to_the_desk_of_annotators(site: Site, role: Role) -> None:
+    site.study.add_people(["rob"], role)
+    check_routes(site, "rob", role)
+    browser = site.browser("rob")
+    assert browser.get("/").headers["location"] == "/annotate"
+    assert {browser.get(path).status_code for path in ("/annotate", "/thanks", "/settings", "/guidelines")} == {200}
+
+
+def check_routes(site: Site, name: str, role: Role) -> None:
+    """The routes of other roles are refused."""
     client = site.machine(name)
     for method, path, route in closed(site):
-        if EVERYBODY[name] not in allowed(path):
+        if role not in allowed(path):
             assert is_refused_by_role(call(client, method, path, route)), (method, path)
 
 
