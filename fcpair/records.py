@@ -74,12 +74,22 @@ class Round:
 
         Only where everybody is asked, once after the other, it is the same people who answer both.
         """
-        return bool(self.options.get("edits") or self.options.get("answers") != 0)
+        return bool(self.edits or self.options.get("answers") != 0)
 
     @property
     def once_per_row(self) -> bool:
         """Whether nobody may have two cells of a row."""
         return bool(self.options.get("once_per_row"))
+
+    @property
+    def edits(self) -> str:
+        """The round of the grid whose text is given to be edited; empty where none is."""
+        return str(self.options.get("edits") or "")
+
+    @property
+    def screen(self) -> str:
+        """What is on the screen at once: a `cell`, or all cells of a `row`."""
+        return str(self.options.get("screen") or "cell")
 
 
 class Status(StrEnum):
@@ -191,36 +201,57 @@ class ShownText:
 
 
 @dataclass(frozen=True)
-class Task:
-    """One pair that a person is asked about.
+class Asked:
+    """What somebody is asked in a round of a grid.
 
-    `label` is the adjudicated label that a validator checks, None for annotators and in a blind round; `decision_id`
-    stands for it, and changes with it. `answer` and `note` are the person's own, where they go back to an earlier
-    answer; `outdated` says that it is a verdict on another label than the pair has now, which does not count any more.
+    `form` has its questions as pages need them (`Form.as_json`), `screen` what is shown at once: a `cell`, or all cells
+    of a `row`. In a round that checks decisions, `blind` says that these are not shown.
+    """
+
+    grid: str
+    round: str
+    row_name: str
+    column_name: str
+    form: list[dict[str, Any]]
+    screen: str
+    blind: bool
+
+
+@dataclass(frozen=True)
+class Task:
+    """One cell that a person is asked about, by its number in its grid.
+
+    `shown` is the adjudicated label that a validator checks, None for others and in a blind round; `decision_id`
+    stands for it, and changes with it. `original` is a text to be edited. `answer` and `note` are the person's own,
+    where they go back to an earlier answer; `outdated` says that it is a verdict on another label than the cell has
+    now, which does not count any more. An `answer` is what the only question of the form stores, or of several a
+    dictionary with each by its name, or `skip`.
     """
 
     assignment_id: int
+    grid: str
     cell_id: int
     round: str
-    hs: ShownText
-    cn: ShownText
-    label: str | None
+    row: ShownText
+    column: ShownText
+    shown: str | None
+    original: ShownText | None
     decision_id: int | None
-    answer: str | None
+    answer: Any
     note: str
     outdated: bool = False
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A person's answer on a task: the name of a choice or `skip`; `request_id` tells repeated requests.
+    """A person's answer on a task, as Task has it; `request_id` tells repeated requests.
 
     `guideline_version` is the version of the guidelines that the person was shown; None stands for the newest.
     """
 
     request_id: str
     assignment_id: int
-    answer: str
+    answer: Any
     note: str = ""
     seconds: float | None = None
     decision_id: int | None = None

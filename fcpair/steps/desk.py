@@ -2,92 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.params import Annotate
-from fcpair.records import WORKERS, Origin, Progress, Role, Round, ShownText, Status, Submission, Task, Visitor
+from fcpair.records import (
+    WORKERS,
+    Asked,
+    Origin,
+    Progress,
+    Round,
+    ShownText,
+    Status,
+    Submission,
+    Task,
+    Visitor,
+)
 from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
-from fcpair.stages.question import SKIP, Choice, Closed
-from fcpair.stages.question.labels import VERDICT
+from fcpair.stages.question import SKIP
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.allowance import allowance, limit_reached, limited
-from fcpair.steps.ground import OnStudy, opaque, scheme_of
+from fcpair.steps.answers import as_sent, closed_question, form_of, kept, take
+from fcpair.steps.ground import OnStudy, opaque
 from fcpair.steps.opaque import Opaque
 from fcpair.steps.receipt import once
-from fcpair.store import Tx, desk, rounds, slots, work
+from fcpair.store import Tx, answers, desk, grids, rounds, slots, work
 
-_ASKED = {True: "label", False: "verdict"}  # whether a pair is shown without its label, and so what is asked
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
 
 
 class Desk:
-    """Hands out what a person has open and takes their answers, each in one transaction.
+    """Hands out what a person has open and takes their answers, each in one transaction, in every round of their role.
 
-    All methods raise RefusedError for somebody who is neither annotator nor validator, or has not consented yet.
+    All methods but `rounds` raise RefusedError for somebody in a role that answers nothing, or who has not consented.
     """
 
     def __init__(self, study: OnStudy, annotate: Annotate) -> None:
         self._store = study.store
         self._annotate = annotate
         self._opaque: Opaque | None = None
-
-    @cached_property
-    def _scheme(self) -> Closed:
-        with self._store.read() as tx:
-            return scheme_of(tx)
+        self._names: dict[int, str] = {}  # of the grids
 
     def _numbers(self, tx: Tx) -> Opaque:
         """Made once: what it rests on stays as it is."""
         self._opaque = self._opaque or opaque(tx)
         return self._opaque
 
-    def choices(self, role: Role) -> tuple[str, ...]:
-        """The names of the answers that a role can give, in the order of their keys; `skip` is always there besides."""
-        with self._store.read() as tx:
-            return _names(self._choices(_round_of(tx, role), blind=validate.is_blind(tx)))
+    def _name(self, tx: Tx, grid_id: int) -> str:
+        """The name of a grid."""
+        if grid_id not in self._names:
+            self._names |= {one.id: one.name for one in grids.keys(tx)}
+        return self._names[grid_id]
 
-    def answer_sets(self, visitor: Visitor) -> dict[str, tuple[str, ...]]:
-        """The names of the answers, as `choices` has them: under `label` what is asked of pairs that are shown without
-        their label, under `verdict` of the others.
+    def rounds(self, visitor: Visitor) -> list[Asked]:
+        """What a visitor can be asked, in all grids, the oldest first; nothing in a role that answers nothing.
 
-        Both are there where a validator was given pairs of either kind.
+        A round that checks decisions is there twice where the visitor was given cells of it both with the decision in
+        sight and blind.
         """
-        _check_visitor(visitor)
         with self._store.read() as tx:
-            round_ = _round_of(tx, visitor.role)
-            if round_.counts:
-                return {_ASKED[True]: _names(self._scheme)}
-            kinds = work.kinds(tx, visitor.id) or {validate.is_blind(tx)}
-            return {_ASKED[blind]: _names(self._choices(round_, blind=blind)) for blind in sorted(kinds, reverse=True)}
+            there = rounds.of_role(tx, visitor.role) if visitor.role in WORKERS else []
+            return [self._asked(tx, one, blind) for one in there for blind in _kinds(tx, visitor, one)]
 
-    def _choices(self, round_: Round, *, blind: bool) -> Iterable[Choice]:
-        if round_.counts or blind:
-            return self._scheme
-        return VERDICT.choices[::-1]  # agree first: what most people answer has the first key
+    def _asked(self, tx: Tx, one: Round, blind: bool) -> Asked:
+        form = form_of(rounds.form(tx, one.ids[blind])).as_json()
+        if one.checks is not None and not blind:  # agree first: what most people answer has the first key
+            form = [{**question, "choices": question["choices"][::-1]} for question in form]
+        with grids.about(tx, one.grid_id):
+            return Asked(self._name(tx, one.grid_id), one.name, *grids.names(tx), form, one.screen, blind)
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
-        """The next `n` pairs that a person has open; fewer at the end, and none when a limit is reached."""
+        """The next `n` cells that a person has open; fewer at the end, and none when a limit is reached."""
         _check_visitor(visitor)
+        found: list[Task] = []
         with self._store.read() as tx:
-            round_ = _round_of(tx, visitor.role)
             left = allowance(tx, visitor.id, self._annotate).room if limited(self._annotate) else None
-            rows = desk.open_tasks(tx, visitor.id, round_, n if left is None else min(n, left))
-            return [self._task(tx, round_, row, None) for row in rows]
+            n = n if left is None else min(n, left)
+            for one in rounds.of_role(tx, visitor.role):
+                if len(found) < n:
+                    rows = desk.open_tasks(tx, visitor.id, one, n - len(found))
+                    found += [self._task(tx, one, row) for row in rows]
+        return found
 
     def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
-        """A person's own answered pairs, the latest first, each with its answer; `before` is an assignment of theirs.
+        """A person's own answered cells, the latest first, each with its answer; `before` is an assignment of theirs.
 
         Submitting one of them again changes the answer.
         """
         _check_visitor(visitor)
         with self._store.read() as tx:
-            round_ = _round_of(tx, visitor.role)
-            rows = desk.answered_tasks(tx, visitor.id, round_, before, n)
-            return [self._task(tx, round_, row, self._own_answer(round_, row)) for row in rows]
+            there = {number: one for one in rounds.of_role(tx, visitor.role) for number in one.ids}
+            rows = desk.answered_tasks(tx, visitor.id, list(there), before, n)
+            return [
+                self._task(
+                    tx,
+                    there[row["round_id"]],
+                    row,
+                    answer=SKIP if row["value"] is None else as_sent(row["value"]),
+                    note=row["note"],
+                    outdated=bool(row["outdated"]),
+                )
+                for row in rows
+            ]
 
     def submit(self, visitor: Visitor, submission: Submission) -> dict[str, int]:
         """Record an answer; returns `judgement_id`, `assignment_id` and the newest `guideline_version`.
@@ -124,9 +142,8 @@ class Desk:
         """Record one answer. Whatever refuses it does so before anything of it is written."""
         try:
             _check_visitor(visitor)
-            round_ = _round_of(tx, visitor.role)
-            kept = once(tx, visitor.id, given.request_id, vars(given), lambda: self._record(tx, visitor, round_, given))
-            return {**kept, "judgement_id": self._numbers(tx).of("judgement", visitor.id, given.request_id)}
+            reply = once(tx, visitor.id, given.request_id, vars(given), lambda: self._record(tx, visitor, given))
+            return {**reply, "judgement_id": self._numbers(tx).of("judgement", visitor.id, given.request_id)}
         except FcpairError as refused:
             return refused
 
@@ -134,39 +151,32 @@ class Desk:
         """How far a person is, and how long the rest takes at their own pace."""
         _check_visitor(visitor)
         with self._store.read() as tx:
-            round_ = _round_of(tx, visitor.role)
-            counts = desk.status_counts(tx, visitor.id, round_)
-            open_ = desk.n_shown(tx, visitor.id) if round_.checks else counts.get(Status.OPEN.value, 0)
+            there = rounds.of_role(tx, visitor.role)
+            counts = desk.status_counts(tx, visitor.id, [number for one in there for number in one.ids])
+            open_ = sum(_n_open(tx, visitor.id, one, counts) for one in there)
             times = desk.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
             allowed = allowance(tx, visitor.id, self._annotate)
         pace = pace_s([datetime.fromisoformat(at).timestamp() for at in times])
-        done, skipped = counts.get(Status.DONE.value, 0), counts.get(Status.SKIPPED.value, 0)
+        done, skipped = (_n(counts, status) for status in (Status.DONE, Status.SKIPPED))
         why = NO_PACE if pace is None else None
         left = None if pace is None else left_s(open_, pace)
         return Progress(open_, done, skipped, pace_s=pace, left_s=left, undefined=why, **allowed.shown())
 
-    def _own_answer(self, round_: Round, row: dict[str, Any]) -> str:
-        """What a person answered, in the words in which they were asked."""
-        if row["code"] is None:
-            return SKIP
-        if row["own_code"] is not None:
-            return self._scheme[row["own_code"]].name
-        # A verdict on a label that was in sight has no label of one's own, whatever the pair asks for by now.
-        return (VERDICT if round_.checks else self._scheme)[row["code"]].name
-
-    def _task(self, tx: Tx, round_: Round, row: dict[str, Any], answer: str | None) -> Task:
-        shows_label = round_.checks and not row["blind"]
+    def _task(self, tx: Tx, of: Round, row: dict[str, Any], *, answer: Any = None, **own: Any) -> Task:
+        checks = of.checks is not None
+        original = desk.original(tx, of, row["cell_id"]) if of.edits else None
         return Task(
             assignment_id=row["id"],
-            cell_id=row["cell_id"],
-            round=round_.name,
-            hs=ShownText(row["hs"], row["hs_language"] or None),
-            cn=ShownText(row["cn"], row["cn_language"] or None),
-            label=self._scheme[row["decided"]].name if shows_label else None,
-            decision_id=self._decision(tx, row["id"], row["decided"]) if round_.checks else None,
+            grid=self._name(tx, of.grid_id),
+            cell_id=grids.number_of(row["cell_id"]),
+            round=of.name,
+            row=_shown(row["row"], row["row_language"]),
+            column=_shown(row["column"], row["column_language"]),
+            shown=str(as_sent(row["decided_value"])) if checks and not row["blind"] else None,
+            original=_shown(*original) if original else None,
+            decision_id=self._decision(tx, row["id"], row["decided"]) if checks else None,
             answer=answer,
-            note=row.get("note", ""),
-            outdated=bool(row.get("outdated", False)),
+            **{"note": "", **own},
         )
 
     def _decision(self, tx: Tx, assignment_id: int, decided: int | None) -> int:
@@ -176,43 +186,45 @@ class Desk:
         """
         return self._numbers(tx).of("label", assignment_id, decided)
 
-    def _record(self, tx: Tx, visitor: Visitor, round_: Round, given: Submission) -> dict[str, int]:
+    def _record(self, tx: Tx, visitor: Visitor, given: Submission) -> dict[str, int]:
         found = desk.find_assignment(tx, given.assignment_id)
-        if found is None or found.person_id != visitor.id or found.round_id not in round_.ids:
+        if found is None or found.person_id != visitor.id or found.role != visitor.role.value:
             raise RefusedError(NOT_YOURS)  # in the same words, whether there is such an assignment or not
-        code = self._code(self._choices(round_, blind=found.blind), given.answer)
-        verdict = {}
-        if round_.checks:
-            if found.still_labelled:
-                raise eligible.still_labelled(found.cell_id)
-            if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
-                raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
-            verdict = {"adjudication_id": found.decision_id}
+        with grids.about(tx, found.grid_id):
+            return self._record_here(tx, visitor, given, found)
+
+    def _record_here(self, tx: Tx, visitor: Visitor, given: Submission, found: Any) -> dict[str, int]:
+        """Record an answer, in a transaction that is about its grid."""
+        form = form_of(found.form)
+        answer = None if given.answer == SKIP else kept(form, take(form, given.answer))
+        verdict = {} if found.checks is None else self._verdict(tx, found, given)
         shown = _shown_guidelines(given, found.guideline_version)
         self._check_status(tx, visitor.id, Status(found.status), given)
         row = {
             "assignment_id": given.assignment_id,
-            "skipped": code is None,
-            "answer_id": None if code is None else rounds.answers(tx, found.round_id)[code],
+            "skipped": answer is None,
+            "answer_id": None if answer is None else answers.number(tx, found.round_id, answer),
             "note": given.note,
             "seconds": given.seconds,
             "origin": Origin.ONLINE.value,
             "guideline_id": shown,
         } | verdict
-        status = Status.SKIPPED if code is None else Status.DONE
+        status = Status.SKIPPED if answer is None else Status.DONE
         judgement_id = desk.add_judgement(tx, row, status)
-        if code is None:
+        if answer is None:
             handover.refill(tx, given.assignment_id, slot=given.assignment_id)
-        if round_.counts:
+        if found.counts and closed_question(form):
             settle.settle(tx, [found.cell_id])
         reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
         return {**reply, "guideline_version": found.guideline_version}
 
-    def _code(self, choices: Iterable[Choice], answer: str) -> int | None:
-        codes = {choice.name: choice.code for choice in choices}
-        if answer != SKIP and answer not in codes:
-            raise InputError(f"`{answer}` is no answer here; expected one of {', '.join(codes)} or {SKIP}")
-        return codes.get(answer)
+    def _verdict(self, tx: Tx, found: Any, given: Submission) -> dict[str, int]:
+        """What a verdict is about; raises ConflictError unless that is what the person saw."""
+        if found.still_labelled:
+            raise eligible.still_labelled(grids.number_of(found.cell_id))
+        if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
+            raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
+        return {"adjudication_id": found.decision_id}
 
     def _check_status(self, tx: Tx, person_id: int, status: Status, given: Submission) -> None:
         if status is Status.WITHDRAWN:
@@ -223,13 +235,27 @@ class Desk:
             raise ConflictError("somebody else has this pair now, since you skipped it")
 
 
-def _names(choices: Iterable[Choice]) -> tuple[str, ...]:
-    return tuple(choice.name for choice in choices)
+def _shown(body: str, language: str | None) -> ShownText:
+    return ShownText(body, language or None)
 
 
-def _round_of(tx: Tx, role: Role) -> Round:
-    """The round that is answered in a role."""
-    return next(one for one in rounds.rounds(tx) if one.role is role)
+def _kinds(tx: Tx, visitor: Visitor, of: Round) -> list[bool]:
+    """Whether a round is asked with what was decided in sight (False), blind, or both."""
+    if of.checks is None:
+        return [False]
+    with grids.about(tx, of.grid_id):
+        return sorted(work.kinds(tx, visitor.id) or {validate.is_blind(tx)})
+
+
+def _n(counts: dict[tuple[int, str], int], status: Status, round_ids: Sequence[int] | None = None) -> int:
+    """How many assignments have a status, in all rounds or in these."""
+    return sum(n for (one, of), n in counts.items() if of == status and (round_ids is None or one in round_ids))
+
+
+def _n_open(tx: Tx, person_id: int, of: Round, counts: dict[tuple[int, str], int]) -> int:
+    """How many cells of a round somebody has open and can be shown; counted anew only where these are not all."""
+    waits = of.checks is not None or bool(of.rests_on)
+    return desk.n_open(tx, person_id, of) if waits else _n(counts, Status.OPEN, of.ids)
 
 
 def _check_visitor(visitor: Visitor) -> None:

@@ -2,91 +2,154 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import bindparam, case, exists, func, select, update
+from sqlalchemy import Select, bindparam, exists, func, select, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
-from fcpair.store import chain, current, guidelines, rounds
+from fcpair.store import chain, current, dialect, guidelines, rounds
+from fcpair.store.answers import value_of
 from fcpair.store.decisions import is_about_the_label_now
 from fcpair.store.docket import open_label
 from fcpair.store.ready import Ready
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, cell, judgement, round_, text
+from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, round_, text
 
-_hs, _cn = aliased(text), aliased(text)
+_row, _column = aliased(text), aliased(text)
 _SHOWN = (
     select(
         assignment.c.id,
         assignment.c.cell_id,
+        assignment.c.round_id,
         round_.c.blind,
-        assignment.c.status,
-        _hs.c.body.label("hs"),
-        _hs.c.language.label("hs_language"),
-        _cn.c.body.label("cn"),
-        _cn.c.language.label("cn_language"),
+        _row.c.body.label("row"),
+        _row.c.language.label("row_language"),
+        _column.c.body.label("column"),
+        _column.c.language.label("column_language"),
     )
     .join(cell, cell.c.id == assignment.c.cell_id)
-    .join(_hs, _hs.c.id == cell.c.row_id)
-    .join(_cn, _cn.c.id == cell.c.column_id)
+    .join(_row, _row.c.id == cell.c.row_id)
+    .join(_column, _column.c.id == cell.c.column_id)
     .join(round_, round_.c.id == assignment.c.round_id)
     .where(assignment.c.person_id == bindparam("person"))
 )
-_IS_OPEN = (assignment.c.round_id == bindparam("round")) & (assignment.c.status == Status.OPEN.value)
-_OPEN = _SHOWN.add_columns(assignment.c.position).where(_IS_OPEN).order_by(assignment.c.position).limit(bindparam("n"))
 # What has no label at present, because its decision was taken back, waits until it has one again; and so does what
 # somebody has still to label.
 _CHECKABLE = adjudication.c.answer_id.is_not(None) & ~open_label(assignment.c.cell_id)
-_STANDING = (adjudication.c.id.label("decision_id"), rounds.code_of(adjudication).label("decided"))
-_CODE = rounds.code_of(judgement)
-_GIVEN = (_CODE.label("code"), case((rounds.was_blind(), _CODE)).label("own_code"), judgement.c.note)
-_TO_ANSWER = Ready(_OPEN)
-_TO_CHECK = Ready(_OPEN.add_columns(*_STANDING).join(adjudication, current.DECIDED).where(_CHECKABLE))
+_STANDING = (
+    adjudication.c.id.label("decision_id"),
+    rounds.code_of(adjudication).label("decided"),
+    value_of(adjudication).label("decided_value"),
+)
+_earlier, _first = assignment.alias("earlier"), round_.alias("first")
+_IN_FIRST = (_earlier.c.cell_id == assignment.c.cell_id) & (_earlier.c.status == Status.DONE.value)
+_HAS_ITS_FIRST = (
+    exists()
+    .where(_first.c.id == _earlier.c.round_id, _first.c.grid_id == round_.c.grid_id, _IN_FIRST)
+    .where(_first.c.name == bindparam("rests_on"))
+)
+
+
+def _open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
+    """What a person has open in a round, and can be shown now."""
+    query = query.where(assignment.c.round_id == bindparam("round"), assignment.c.status == Status.OPEN.value)
+    if checks:
+        query = query.join(adjudication, current.DECIDED).where(_CHECKABLE)
+    return query.where(_HAS_ITS_FIRST) if rests else query
+
+
+@cache
+def _next(*, checks: bool, rests: bool, by_row: bool) -> Ready:
+    """What is open of a row comes together, where the first of it is, if `by_row`."""
+    query = _open(_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, checks=checks, rests=rests)
+    first = assignment.c.position
+    at = func.min(first).over(partition_by=cell.c.row_id) if by_row else first
+    return Ready(query.add_columns(at.label("at")).order_by(at, first).limit(bindparam("n")))
 
 
 def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
-    """The next `n` pairs that a person has open: `id` (assignment), `cell_id`, `blind`, `hs`, `hs_language`,
-    `cn`, `cn_language`, and to validate `decision_id` and `decided`, the code that the pair has now.
+    """The next `n` cells that a person has open: `id` (assignment), `cell_id`, `blind`, `row`, `row_language`,
+    `column`, `column_language`, and to validate `decision_id`, and `decided` and `decided_value`, the code and the
+    answer that the cell has now.
     """
-    found = [
-        row._asdict()
-        for round_id in of.ids
-        for row in (_TO_CHECK if of.checks else _TO_ANSWER).all(tx, person=person_id, round=round_id, n=n)
-    ]
-    return sorted(found, key=itemgetter("position"))[:n]
+    query = _next(**_kind(of), by_row=of.screen == "row")
+    given = {"person": person_id, "n": n, "rests_on": of.rests_on}
+    found = [row._asdict() for round_id in of.ids for row in query.all(tx, round=round_id, **given)]
+    return sorted(found, key=itemgetter("at"))[:n]
 
 
-def answered_tasks(tx: Tx, person_id: int, of: Round, before: int | None, n: int) -> list[dict[str, Any]]:
-    """The pairs that a person has answered, the latest first, as `open_tasks` has them and `code`, `own_code`, `note`,
-    `outdated`: a verdict on another label than the pair has now.
+def _kind(of: Round) -> dict[str, bool]:
+    return {"checks": of.checks is not None, "rests": bool(of.rests_on)}
+
+
+@cache
+def _count(*, checks: bool, rests: bool) -> Ready:
+    query = select(func.count().label("n")).select_from(assignment).join(round_, round_.c.id == assignment.c.round_id)
+    return Ready(_open(query.where(assignment.c.person_id == bindparam("person")), checks=checks, rests=rests))
+
+
+def n_open(tx: Tx, person_id: int, of: Round) -> int:
+    """How many of the cells that a person has open can be shown to them now.
+
+    What is to be validated has a label at present and none open; what rests on an earlier round has an answer there.
+    """
+    given = {"person": person_id, "rests_on": of.rests_on}
+    return sum(_count(**_kind(of)).first(tx, round=one, **given).n for one in of.ids)
+
+
+_ORIGINAL = Ready(
+    select(text.c.body, text.c.language)
+    .join(answer, answer.c.text_id == text.c.id)
+    .join(judgement, judgement.c.answer_id == answer.c.id)
+    .join(assignment, assignment.c.id == judgement.c.assignment_id)
+    .join(round_, round_.c.id == assignment.c.round_id)
+    .where(assignment.c.cell_id == bindparam("cell"), current.NEWEST)
+    .where(round_.c.grid_id == bindparam("grid"), round_.c.name == bindparam("edits"))
+    .order_by(judgement.c.id.desc())
+    .limit(1)
+)
+
+
+def original(tx: Tx, of: Round, cell_id: int) -> Any:
+    """The text that a round gives to be edited, `body` and `language`: the newest that was written on the cell."""
+    return _ORIGINAL.first(tx, cell=cell_id, grid=of.grid_id, edits=of.edits)
+
+
+def answered_tasks(
+    tx: Tx, person_id: int, round_ids: Sequence[int], before: int | None, n: int
+) -> list[dict[str, Any]]:
+    """The cells that a person has answered in these rounds, the latest first, as `open_tasks` has them and `round_id`,
+    `value` (their answer; None: skipped), `note`, `outdated`: a verdict on another label than the cell has now.
 
     They come by their first answer, so that changing one does not move it; `before` is an assignment: those that were
     answered before it. What was given to somebody else after a skip comes too, as long as they have not answered it.
     """
+    checks = round_.c.checks.is_not(None)
+    outdated = checks & ~judgement.c.skipped & ~func.coalesce(is_about_the_label_now(), False)
     own = (
         select(judgement.c.assignment_id, func.min(judgement.c.id).label("first"))
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .where(assignment.c.person_id == person_id, rounds.among(of))
+        .where(assignment.c.person_id == person_id, assignment.c.round_id.in_(round_ids))
         .group_by(judgement.c.assignment_id)
         .subquery()
     )
     query = (
-        _SHOWN.add_columns(*_STANDING, *_GIVEN)
+        _SHOWN.add_columns(*_STANDING, value_of(judgement).label("value"), judgement.c.note, outdated.label("outdated"))
         .join(own, own.c.assignment_id == assignment.c.id)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
         .outerjoin(adjudication, current.DECIDED)
         .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), current.NEWEST, ~_taken_over())
+        .where(~checks | _CHECKABLE)
         .order_by(own.c.first.desc())
         .limit(n)
     )
     if before is not None:
         query = query.where(own.c.first < select(own.c.first).where(own.c.assignment_id == before).scalar_subquery())
-    if of.checks:
-        outdated = (~judgement.c.skipped & ~func.coalesce(is_about_the_label_now(), False)).label("outdated")
-        query = query.add_columns(outdated).where(_CHECKABLE)
     found = tx.execute(query, {"person": person_id})
     return [dict(row._mapping) for row in found]
 
@@ -102,8 +165,8 @@ _ASSIGNMENT = Ready(
     select(
         assignment.c.cell_id,
         *(assignment.c[name] for name in ("id", "person_id", "round_id", "status")),
-        round_.c.blind,
-        *_STANDING,
+        *(round_.c[name] for name in ("grid_id", "role", "form", "counts", "checks")),
+        *_STANDING[:2],
         open_label(assignment.c.cell_id).label("still_labelled"),
         guidelines.NEWEST.label("guideline_version"),
     )
@@ -114,9 +177,9 @@ _ASSIGNMENT = Ready(
 
 
 def find_assignment(tx: Tx, assignment_id: int) -> Any:
-    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `blind`, `status`, the standing `decision_id` and
-    `decided`, whether somebody has still to label the pair (`still_labelled`), and the newest `guideline_version`;
-    None where there is none.
+    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, of its round `grid_id`, `role`, `form`,
+    `counts` and `checks`, the standing `decision_id` and `decided`, whether somebody has still to label the pair
+    (`still_labelled`), and the newest `guideline_version`; None where there is none.
     """
     return _ASSIGNMENT.first(tx, one=assignment_id)
 
@@ -140,9 +203,9 @@ def add_judgement(tx: Tx, row: dict[str, Any], status: Status) -> int:
 
 
 _COUNTS = (
-    select(assignment.c.status, func.count().label("n"))
+    select(assignment.c.round_id, assignment.c.status, func.count().label("n"))
     .where(assignment.c.person_id == bindparam("person"), rounds.GIVEN)
-    .group_by(assignment.c.status)
+    .group_by(assignment.c.round_id, assignment.c.status)
 )
 _TIMES = (
     select(assignment.c.answered_at)
@@ -155,23 +218,10 @@ _READ = select(func.count()).where(
 )
 
 
-def status_counts(tx: Tx, person_id: int, of: Round) -> dict[str, int]:
-    """How many assignments a person has in a round, by status."""
-    return {row.status: row.n for row in tx.execute(_COUNTS, {"person": person_id, "rounds": rounds.ids(of)})}
-
-
-_SHOWN_TO_VALIDATOR = (
-    select(func.count())
-    .select_from(assignment)
-    .join(adjudication, current.DECIDED)
-    .where(assignment.c.person_id == bindparam("person"), rounds.CHECKING)
-    .where(assignment.c.status == Status.OPEN.value, _CHECKABLE)
-)
-
-
-def n_shown(tx: Tx, person_id: int) -> int:
-    """How many open pairs a validator can be shown: those that have a label at present, and none open."""
-    return int(tx.execute(_SHOWN_TO_VALIDATOR, {"person": person_id}).scalar_one())
+def status_counts(tx: Tx, person_id: int, round_ids: Sequence[int]) -> dict[tuple[int, str], int]:
+    """How many assignments a person has in these rounds, by round and status."""
+    given = {"person": person_id, "rounds": dialect.as_list(round_ids)}
+    return {(row.round_id, row.status): row.n for row in tx.execute(_COUNTS, given)}
 
 
 def answer_times(tx: Tx, person_id: int, n: int) -> list[str]:

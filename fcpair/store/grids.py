@@ -66,6 +66,11 @@ def span_of(grid_id: int) -> Span:
     return Span(first, first + 2**_BITS - 1)
 
 
+def number_of(cell_id: int) -> int:
+    """The number of a cell in its grid."""
+    return cell_id & (1 << _BITS) - 1
+
+
 def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int:
     """Note a grid; of each side what kind of texts it has, and what they are called. Returns its id."""
     given = {"name": name, "row_kind": row[0], "row_name": row[1], "column_kind": column[0], "column_name": column[1]}

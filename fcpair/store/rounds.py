@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -61,12 +61,22 @@ def ids(wanted: Round) -> Any:
 
 
 _COLUMNS = tuple(round_.c[name] for name in ("id", "grid_id", "name", "role", "form", "counts", "checks", "options"))
-_ROUNDS = Ready(select(*_COLUMNS, round_.c.blind).where(round_.c.grid_id == bindparam("grid")).order_by(round_.c.id))
+_ALL = select(*_COLUMNS, round_.c.blind).order_by(round_.c.grid_id, round_.c.id)
+_ROUNDS = Ready(_ALL.where(round_.c.grid_id == bindparam("grid")))
+_OF_ROLE = Ready(_ALL.where(round_.c.role == bindparam("role")))
 
 
 def rounds(tx: Tx) -> list[Round]:
     """The rounds of the grid that the transaction is about, in their order."""
-    found = _ROUNDS.all(tx, grid=here(tx))
+    return _made(_ROUNDS.all(tx, grid=here(tx)))
+
+
+def of_role(tx: Tx, role: Role) -> list[Round]:
+    """The rounds of all grids that are answered in a role, those of the oldest grid first."""
+    return _made(_OF_ROLE.all(tx, role=role.value))
+
+
+def _made(found: Sequence[Any]) -> list[Round]:
     blind = [(row.checks, row.id) for row in found if row.blind]
     return [
         Round(
@@ -90,6 +100,14 @@ def named(tx: Tx, name: str) -> Round:
     if name not in there:
         raise UnknownIdError(f"there is no round `{name}` in this grid; its rounds: {', '.join(there)}")
     return there[name]
+
+
+_FORM = Ready(select(round_.c.form).where(round_.c.id == bindparam("round")))
+
+
+def form(tx: Tx, round_id: int) -> str:
+    """The form of a round by its id, which can be that of a blind one."""
+    return str(_FORM.first(tx, round=round_id).form)
 
 
 def counting(tx: Tx) -> Round:

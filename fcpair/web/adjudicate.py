@@ -18,7 +18,7 @@ from fcpair.web.context import Context
 from fcpair.web.direction import direction
 from fcpair.web.door import open_to
 from fcpair.web.markdown import render
-from fcpair.web.schemas import LARGEST_ID, LONGEST_NOTE, Answer, Note, RequestId
+from fcpair.web.schemas import LARGEST_ID, LONGEST_NOTE, Note, RequestId, Word
 
 SEE_OTHER = 303
 CONFLICT = 409
@@ -150,7 +150,7 @@ def _queue(routes: APIRouter, pages: _Pages) -> None:
         request: Request,
         request_id: SentId,
         cell_id: Annotated[int, Form(ge=1, le=LARGEST_ID)],
-        outcome: Annotated[Answer, Form()],
+        outcome: Annotated[Word, Form()],
         note: Annotated[Note, Form()] = "",
         flagged: Annotated[bool, Form()] = False,
         seen_decision_id: SentNumber = None,

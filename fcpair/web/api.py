@@ -51,10 +51,9 @@ def _people(app: FastAPI, context: Context) -> None:
     def me(request: Request) -> Response:
         """Your name, your role, and what you can answer."""
         visitor = door.enter(request)
-        choices = desk.choices(visitor.role) if visitor.role in WORKERS else ()
         known = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented, "blurred": visitor.blurred}
         known["guideline_version"] = study.guidelines[0]
-        return JSONResponse({**known, "choices": choices})
+        return JSONResponse({**known, "rounds": [vars(one) for one in desk.rounds(visitor)]})
 
     @app.post("/api/consent", summary="Agree to take part", status_code=204, responses=refusals(400, 413))
     @open_to(*Role)
@@ -85,7 +84,7 @@ def _work(app: FastAPI, context: Context) -> None:
     @app.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=refusals())
     @open_to(*WORKERS)
     async def next_(request: Request, n: Count = 1) -> Response:
-        """The pairs that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
+        """The cells that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
 
         Asking again gives the same until you answer.
         """
@@ -127,4 +126,5 @@ def _said(asked: tuple[str, ...], said: dict[str, str]) -> dict[str, str]:
 
 
 def _task(task: Task) -> dict[str, Any]:
-    return {**vars(task), "hs": shown(task.hs), "cn": shown(task.cn)}
+    texts = {"row": shown(task.row), "column": shown(task.column)}
+    return {**vars(task), **texts, "original": None if task.original is None else shown(task.original)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.errors import BusyError, InputError
-from fcpair.records import WORKERS, Role, Topic, Visitor
+from fcpair.records import WORKERS, Asked, Role, Topic, Visitor
 from fcpair.stages.question import SKIP
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
@@ -18,7 +19,7 @@ from fcpair.web.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 
 SEE_OTHER, UNPROCESSABLE, UNAVAILABLE = 303, 422, 503
 READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
-AHEAD = {True: MOST_AHEAD, False: 5}  # how many pairs are kept at hand, with and without a connection to spare
+AHEAD = {True: MOST_AHEAD, False: 5}  # how many pairs are at hand: with what is kept or a whole row, and without
 HOME = {
     **dict.fromkeys(WORKERS, "/annotate"),
     **{Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"},
@@ -167,9 +168,9 @@ def _work(routes: APIRouter, context: Context) -> None:
     def show(request: Request, visitor: Visitor) -> Response:
         if not visitor.consented:
             return RedirectResponse("/welcome", SEE_OTHER)
-        sets = desk.answer_sets(visitor)
-        values = {"heading": HEADINGS[visitor.role], "answer_sets": sets, "skip": SKIP, "longest": LONGEST_NOTE}
-        return context.page(request, visitor, "desk.html.j2", **values, **_desk_facts(context, visitor))
+        values = {"heading": HEADINGS[visitor.role], "skip": SKIP, "longest": LONGEST_NOTE}
+        facts = _desk_facts(context, visitor, desk.rounds(visitor))
+        return context.page(request, visitor, "desk.html.j2", **values, **facts)
 
     @routes.get("/annotate")
     @open_to(*(role for role in WORKERS if HOME[role] == "/annotate"))
@@ -209,13 +210,14 @@ def _decided(context: Context, visitor: Visitor) -> dict[str, Any]:
     return {**counts, "verb": "decided", "own": "/adjudicate/decided?mine=true"}
 
 
-def _desk_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
+def _desk_facts(context: Context, visitor: Visitor, rounds: list[Asked]) -> dict[str, Any]:
     """What the desk's script is told."""
     version, guidelines = context.study.guidelines
     return {
+        "rounds": json.dumps([vars(one) for one in rounds]),
         "guidelines": render(guidelines),
         "guideline_version": version,
-        "ahead": AHEAD[context.annotate.offline],
+        "ahead": AHEAD[context.annotate.offline or any(one.screen == "row" for one in rounds)],
         "files": context.templates.globals["files"] if context.annotate.offline else "",
         "outbox": f"fcpair-outbox/{context.place_of(visitor)}",
     }

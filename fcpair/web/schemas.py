@@ -8,12 +8,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from fcpair.records import Role, Rule, ShownText
 from fcpair.stages.question import LONGEST_NAME
+from fcpair.stages.question.scale import LARGEST
+from fcpair.stages.question.several import MOST_LABELS
 from fcpair.web.direction import direction
 
 LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly
 LONGEST_NOTE = 4_000
 MOST_AHEAD = 50  # pairs that somebody is given at once
 LONGEST_WORDS = 1_000  # of what people say about themselves
+LONGEST_TEXT = 20_000  # that is written as an answer
+MOST_QUESTIONS = 50  # of a form
 
 
 def _storable(text: str) -> str:
@@ -32,7 +36,14 @@ RequestId = Annotated[
     StringConstraints(pattern=r"^[A-Za-z0-9._:-]{8,64}$"),
     Field(description="Made up by the client, a new one for each act; a repeated request has the same one."),
 ]
-Answer = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
+Written = Annotated[str, StringConstraints(max_length=LONGEST_TEXT), AfterValidator(_storable)]
+Number = (
+    Annotated[int, Field(ge=-LARGEST, le=LARGEST, strict=True)]
+    | Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True, allow_inf_nan=False)]
+)
+Given = Written | Number | Annotated[list[Word], Field(max_length=MOST_LABELS)]
+Answer = Given | Annotated[dict[Word, Given], Field(max_length=MOST_QUESTIONS)]
 Note = Annotated[str, StringConstraints(max_length=LONGEST_NOTE), AfterValidator(_storable)]
 Words = Annotated[str, StringConstraints(max_length=LONGEST_WORDS), AfterValidator(_storable)]
 Seconds = Annotated[
@@ -46,11 +57,14 @@ class _Taken(BaseModel):
 
 
 class AnswerIn(_Taken):
-    """An answer on a pair."""
+    """An answer on a cell."""
 
     request_id: RequestId
     assignment_id: Id
-    answer: Answer = Field(description="One of `choices` of /api/me, or `skip`.")
+    answer: Answer = Field(
+        description="Of one question the name of a choice, a number, a list of labels or a text; of a form of several "
+        "an object of these, each by the name of its question. Or `skip`."
+    )
     note: Note = ""
     seconds: Seconds | None = None
     decision_id: Id | None = Field(default=None, description="For validators: the one that came with the pair.")
@@ -91,13 +105,28 @@ class Invalid(BaseModel):
     detail: str | list[Finding]
 
 
+class RoundOut(BaseModel):
+    """What one is asked in a round of a grid. `blind` is true where decisions are checked that one is not shown."""
+
+    grid: str
+    round: str
+    row_name: str = Field(description="What a row is called.")
+    column_name: str = Field(description="What a column is called.")
+    form: list[dict[str, Any]] = Field(
+        description="The questions, in their order: of each its `name`, `kind` (`one_of`, `any_of`, `scale`, `text` "
+        "or `edit`) and what belongs to that kind, such as `choices` in the order of the pages' keys."
+    )
+    screen: Literal["cell", "row"] = Field(description="What the pages show at once: a cell, or all cells of a row.")
+    blind: bool
+
+
 class Me(BaseModel):
-    """Who the token belongs to, and what their answers can be."""
+    """Who the token belongs to, and what they are asked."""
 
     name: str
     role: Role
     consented: bool
-    choices: list[str]
+    rounds: list[RoundOut] = Field(description="Of all grids, the oldest first; empty for those who answer nothing.")
     blurred: bool
     guideline_version: int = Field(description="The newest version of the guidelines.")
 
@@ -111,18 +140,20 @@ class TextOut(BaseModel):
 
 
 class TaskOut(BaseModel):
-    """A pair to answer, or one's own answered pair."""
+    """A cell to answer, or one's own answered cell."""
 
     assignment_id: int
-    cell_id: int
+    grid: str
+    cell_id: int = Field(description="The number of the cell in its grid.")
     round: str
-    hs: TextOut
-    cn: TextOut
-    label: str | None = Field(description="For validators who see it: the label to check.")
+    row: TextOut
+    column: TextOut
+    shown: str | None = Field(description="For validators who see it: the label to check.")
+    original: TextOut | None = Field(description="The text to be edited, where one is given.")
     decision_id: int | None = Field(
         description="For validators: to be sent back with the answer. It changes with the label of the pair."
     )
-    answer: str | None = Field(description="One's own answer, where there is one.")
+    answer: Answer | None = Field(description="One's own answer, as it was sent, where there is one.")
     note: str
     outdated: bool = Field(
         description="Whether one's own answer is about another label than the pair has now: then it does not count."
@@ -151,7 +182,7 @@ class ProgressOut(ReadingOut):
 
 
 class TasksOut(BaseModel):
-    """Pairs."""
+    """Cells, which are pairs where both sides are HS and CN."""
 
     tasks: list[TaskOut]
 
@@ -169,7 +200,7 @@ class RulingIn(_Taken):
 
     request_id: RequestId
     cell_id: Id
-    outcome: Answer = Field(description="One of the case's `choices`.")
+    outcome: Word = Field(description="One of the case's `choices`.")
     note: Note = ""
     flagged: Annotated[bool, Field(strict=True)] = Field(default=False, description="The guidelines should say more.")
     seen_decision_id: Id | None = Field(default=None, description="The case's `decision_id`, if it has one.")

@@ -48,7 +48,7 @@ def test_pairs_that_are_dealt_anew_blind_or_not_are_asked_about_as_they_are_deal
     expect(page.locator(f".answers [data-answer={now[0].replace(' ', '_')}]")).to_be_visible()
     assert offered(page) == now
     page.locator("summary", has_text="Keys").click()
-    assert page.locator("dl [data-asks-for]:visible dd").all_inner_texts() == now
+    assert page.locator("dl [data-of-form] dd").all_inner_texts() == now
     answer(page, "appropriate" if blind else "agree")
     await_sent(page)
     with served.study.store.read() as tx:

@@ -197,7 +197,7 @@ def test_a_text_goes_when_its_answer_is_with_the_server(desk: Host, windows: Win
     kept = texts(page)
     assert kept is not None
     assert len(kept["open"]) == 14
-    assert given[:2] not in [(one["hs"]["body"], one["cn"]["body"]) for one in kept["open"]]
+    assert given[:2] not in [(one["row"]["body"], one["column"]["body"]) for one in kept["open"]]
 
 
 def test_nothing_is_kept_after_leaving(desk: Host, windows: Windows) -> None:

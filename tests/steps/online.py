@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Any
 
 from fcpair.params import Annotate
 from fcpair.records import Submission, Visitor
@@ -27,7 +28,7 @@ def at_desk(study: Study, name: str, annotate: Annotate | None = None) -> tuple[
 
 
 def give(
-    desk: Desk, visitor: Visitor, answer: str, assignment_id: int | None = None, **given: object
+    desk: Desk, visitor: Visitor, answer: Any, assignment_id: int | None = None, **given: object
 ) -> dict[str, int]:
     """Answer one pair, the next open one if none is named, with a new request."""
     tasks = desk.tasks(visitor) if assignment_id is None else []
@@ -35,3 +36,8 @@ def give(
     if tasks and tasks[0].decision_id is not None:
         given.setdefault("decision_id", tasks[0].decision_id)
     return desk.submit(visitor, Submission(f"request-{next(_REQUESTS)}", one, answer, **given))  # type: ignore[arg-type]
+
+
+def choices(desk: Desk, visitor: Visitor) -> dict[bool, tuple[str, ...]]:
+    """What somebody can choose from, in the order of the keys: where decisions are checked blind, and where not."""
+    return {one.blind: tuple(one.form[0]["choices"]) for one in desk.rounds(visitor)}

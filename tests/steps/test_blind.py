@@ -15,7 +15,7 @@ from fcpair.files.tabular import read_table
 from fcpair.params import Validate
 from fcpair.records import Role, Submission
 from fcpair.study import Study
-from steps.online import at_desk, give
+from steps.online import at_desk, choices, give
 from steps.small import NAMES, assert_refused, check, open_work, record, standing, who_had, write_csv
 
 At = Callable[[str], Study]
@@ -54,10 +54,10 @@ def test_going_back_to_a_blind_answer_shows_no_label_in_a_later_round(at: At) ->
     study, given = after_a_blind_round(at)
     desk, vera = at_desk(study, "vera")
     back = desk.answers(vera, n=9)
-    assert {task.cell_id: (task.label, task.answer) for task in back} == {
+    assert {task.cell_id: (task.shown, task.answer) for task in back} == {
         pair: (None, answer) for pair, answer in given.items()
     }
-    assert all(task.label for task in desk.tasks(vera, 9))
+    assert all(task.shown for task in desk.tasks(vera, 9))
 
 
 def test_a_blind_answer_that_is_changed_in_a_later_round_is_a_label_again(at: At) -> None:
@@ -75,10 +75,9 @@ def test_a_blind_answer_that_is_changed_in_a_later_round_is_a_label_again(at: At
 def test_who_goes_back_has_both_kinds_of_answers_and_else_one(at: At) -> None:
     study, _ = after_a_blind_round(at)
     desk, vera = at_desk(study, "vera")
-    assert desk.answer_sets(vera) == {"label": NAMES, "verdict": ("agree", "disagree")}
-    assert desk.choices(Role.VALIDATOR) == ("agree", "disagree")
+    assert choices(desk, vera) == {True: NAMES, False: ("agree", "disagree")}
     desk, ana = at_desk(study, "ana")
-    assert desk.answer_sets(ana) == {"label": NAMES}
+    assert choices(desk, ana) == {False: NAMES}
 
 
 def test_dealing_in_another_way_is_said(at: At) -> None:
@@ -119,7 +118,7 @@ def test_who_answered_blind_may_be_asked_with_the_new_label_in_sight(at: At, tmp
     record(study, tmp_path, [(who, pair, other) for who in sorted(labellers(study, pair))], supersede=True)
     study.grid().assign_validation(Validate(pairs=1), more=True)
     (task,) = desk.tasks(vera)
-    assert (task.cell_id, task.label) == (pair, NAMES[int(other)])
+    assert (task.cell_id, task.shown) == (pair, NAMES[int(other)])
     give(desk, vera, "disagree")
     assert columns_of(study, pair) == (0, None)
 
@@ -137,7 +136,7 @@ def test_a_slot_that_was_dealt_blind_stays_blind_in_other_hands(at: At) -> None:
     study.add_people(["walt"], Role.VALIDATOR)
     desk, walt = at_desk(study, "walt")
     (task,) = desk.tasks(walt, 9)
-    assert (task.cell_id, task.label) == (first.cell_id, None)
+    assert (task.cell_id, task.shown) == (first.cell_id, None)
     give(desk, walt, "not_sure")
     assert columns_of(study, first.cell_id) == (0, 1)
     study.add_people(["wim"], Role.VALIDATOR)
@@ -146,7 +145,7 @@ def test_a_slot_that_was_dealt_blind_stays_blind_in_other_hands(at: At) -> None:
     give(desk, vera, "skip", shown.assignment_id, decision_id=shown.decision_id)
     heirs = [at_desk(study, name) for name in ("walt", "wim")]
     (passed_on,) = [task for desk, one in heirs for task in desk.tasks(one, 9)]
-    assert (passed_on.cell_id, passed_on.label) == (shown.cell_id, shown.label)
+    assert (passed_on.cell_id, passed_on.shown) == (shown.cell_id, shown.shown)
 
 
 def test_a_file_goes_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: Path) -> None:

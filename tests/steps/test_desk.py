@@ -14,7 +14,7 @@ from fcpair.errors import ConflictError, InputError, RefusedError
 from fcpair.params import Adjudicate, Annotate, Assign, Validate
 from fcpair.records import Role, Submission
 from fcpair.study import Study
-from steps.online import admit, at_desk, give
+from steps.online import admit, at_desk, choices, give
 from steps.small import assert_refused, dump, labels_of, open_work, record
 
 At = Callable[[str], Study]
@@ -31,8 +31,8 @@ def test_a_task_shows_the_two_texts_and_nothing_of_anybody_else(at: At) -> None:
     desk, ana = at_desk(study, "ana")
     (task,) = desk.tasks(ana)
     texts = study.grid().explain(task.cell_id)
-    assert (task.hs.body, task.cn.body, task.hs.language) == (texts.hs, texts.cn, "en")
-    assert (task.label, task.decision_id, task.answer, task.note) == (None, None, None, "")
+    assert (task.row.body, task.column.body, task.row.language) == (texts.hs, texts.cn, "en")
+    assert (task.shown, task.decision_id, task.answer, task.note) == (None, None, None, "")
 
 
 def test_an_answer_is_recorded_with_what_it_came_with(at: At) -> None:
@@ -224,8 +224,8 @@ def test_a_validator_sees_the_label_and_answers_about_that_decision(at: At) -> N
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     (task,) = desk.tasks(vera)
-    assert desk.choices(Role.VALIDATOR) == ("agree", "disagree")
-    assert task.label in {"appropriate", "not_appropriate"}
+    assert choices(desk, vera) == {False: ("agree", "disagree")}
+    assert task.shown in {"appropriate", "not_appropriate"}
     give(desk, vera, "disagree")
     assert study.grid().explain(task.cell_id).answers[-1]["answer"] == "disagree"
 
@@ -234,10 +234,10 @@ def test_a_verdict_about_a_label_that_has_changed_is_refused(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
     (task,) = desk.tasks(vera)
-    study.grid().decide(task.cell_id, 0 if task.label == "appropriate" else 2, by="judy")
+    study.grid().decide(task.cell_id, 0 if task.shown == "appropriate" else 2, by="judy")
     late = Submission("late", task.assignment_id, "agree", decision_id=task.decision_id)
     assert_refused(study, lambda: desk.submit(vera, late), ConflictError, "has changed")
-    assert desk.tasks(vera)[0].label != task.label
+    assert desk.tasks(vera)[0].shown != task.shown
 
 
 def test_a_pair_without_a_label_waits_for_its_validator(at: At) -> None:
@@ -254,9 +254,9 @@ def test_a_blind_validator_gives_a_label_and_sees_none(at: At) -> None:
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate(blind=True))
     desk, vera = at_desk(study, "vera")
-    assert desk.choices(Role.VALIDATOR) == ("not_appropriate", "not_sure", "appropriate")
+    assert choices(desk, vera) == {True: ("not_appropriate", "not_sure", "appropriate")}
     (task,) = desk.tasks(vera)
-    assert task.label is None
+    assert task.shown is None
     give(desk, vera, "appropriate")
     explained = grid.explain(task.cell_id)
     agrees = explained.decisions[-1]["answer"] == "appropriate"

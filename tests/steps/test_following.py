@@ -440,7 +440,7 @@ def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tm
     assert (run.counts["load_min"], run.counts["load_max"], run.counts["asked_again"]) == (1, 1, 1)
     desk, vera = at_desk(study, "vera")
     (task,) = desk.tasks(vera)
-    assert task.label == "not_appropriate"
+    assert task.shown == "not_appropriate"
     give(desk, vera, "agree")
     assert grid.partition().pairs["verdict"].tolist() == [1, 1]
 

@@ -17,7 +17,7 @@ from fcpair.params import Adjudicate, Annotate, Validate
 from fcpair.records import Person, Role, Submission, Visitor
 from fcpair.steps.docket import Ruling
 from fcpair.study import Study
-from steps.online import admit
+from steps.online import admit, choices
 from steps.small import ANNOTATORS, CHECKING, LABELLING, NAMES, VALIDATORS, labels_of, open_work, record
 
 At = Callable[[str], Study]
@@ -100,10 +100,13 @@ class Walk:
     def request(self) -> str:
         return f"request-{next(self.requests)}"
 
+    def choices(self, visitor: Visitor) -> list[str]:
+        return [name for names in choices(self.desk, visitor).values() for name in names]
+
     def answer(self, _: Person, visitor: Visitor) -> None:
         task = self.random.choice(self.desk.tasks(visitor, 3) or [None])
         if task:
-            answer = self.random.choice(self.desk.choices(visitor.role))
+            answer = self.random.choice(self.choices(visitor))
             given = Submission(self.request(), task.assignment_id, answer, decision_id=task.decision_id)
             self.desk.submit(visitor, given)
 
@@ -116,7 +119,7 @@ class Walk:
     def go_back(self, _: Person, visitor: Visitor) -> None:
         task = self.random.choice(self.desk.answers(visitor, None, 50) or [None])
         if task:
-            answer = self.random.choice([*self.desk.choices(visitor.role), "skip"])
+            answer = self.random.choice([*self.choices(visitor), "skip"])
             given = Submission(self.request(), task.assignment_id, answer, decision_id=task.decision_id)
             self.desk.submit(visitor, given)
 

@@ -43,11 +43,19 @@ def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site
         "blurred": False,
         "guideline_version": 1,
     }
-    assert site.machine("ana").get("/api/me").json() == {**ana, "choices": list(NAMES)}
-    vera = site.machine("vera").get("/api/me").json()
-    assert vera["choices"] == ["agree", "disagree"]
-    lea = site.machine("lea").get("/api/me").json()
-    assert lea["choices"] == []
+    question = {"name": "label", "kind": "one_of", "choices": list(NAMES), "distance": "nominal"}
+    sides = {
+        "grid": "main",
+        "row_name": "hate speech",
+        "column_name": "counter-narrative",
+        "screen": "cell",
+        "blind": False,
+    }
+    asked = {**sides, "round": "label", "form": [question]}
+    assert site.machine("ana").get("/api/me").json() == {**ana, "rounds": [asked]}
+    (checked,) = site.machine("vera").get("/api/me").json()["rounds"]
+    assert (checked["round"], checked["form"][0]["choices"]) == ("validate", ["agree", "disagree"])
+    assert site.machine("lea").get("/api/me").json()["rounds"] == []
 
 
 def test_consent_comes_before_the_first_pair(serve: Callable[..., Site]) -> None:
@@ -69,17 +77,17 @@ def test_the_next_pairs_are_the_same_until_they_are_answered(site: Site) -> None
     assert len(first["tasks"]) == 3
     assert machine.get("/api/next?n=3").json() == first
     shown = first["tasks"][0]
-    fields = "assignment_id", "cell_id", "round", "hs", "cn", "label", "decision_id", "answer", "note", "outdated"
-    assert set(fields) == set(shown)
-    assert shown["hs"]["body"].startswith("People who like")
-    assert (shown["label"], shown["answer"], shown["decision_id"]) == (None, None, None)
+    fields = {"assignment_id", "grid", "cell_id", "round", "row", "column", "shown", "original", "decision_id"}
+    assert set(shown) == fields | {"answer", "note", "outdated"}
+    assert shown["row"]["body"].startswith("People who like")
+    assert [shown[name] for name in ("shown", "original", "answer", "decision_id")] == [None] * 4
     answer(site, machine)
     assert machine.get("/api/next?n=2").json()["tasks"] == first["tasks"][1:]
 
 
 def test_texts_come_with_their_direction(serve: Callable[..., Site]) -> None:
     shown = task(serve("dealt").machine("ana"))
-    assert {shown["hs"]["direction"], shown["cn"]["direction"]} == {"ltr"}
+    assert {shown["row"]["direction"], shown["column"]["direction"]} == {"ltr"}
 
 
 @pytest.mark.parametrize("n", ["0", "51", "x", "-1"])
@@ -243,7 +251,7 @@ def test_a_validator_checks_the_label_and_answers_about_the_decision_that_was_sh
     machine = site.machine("vera")
     shown = task(machine)
     decided = {None: None, 0: "not_appropriate", 2: "appropriate"}[standing(site.study)[shown["cell_id"]][1]]
-    assert shown["label"] == decided
+    assert shown["shown"] == decided
     assert shown["decision_id"]
     assert answer(site, machine, "agree", decision_id=shown["decision_id"] + 1).status_code == 409
     assert answer(site, machine, "agree").status_code == 200
@@ -299,7 +307,7 @@ def test_nothing_of_another_person_s_answers_is_in_any_response(site: Site) -> N
     seen.append(answer(site, ana, assignment_id=ben.get("/api/answers").json()["tasks"][0]["assignment_id"]))
     for response in seen:
         assert "ben" not in response.text
-        if "choices" not in response.json():
+        if "rounds" not in response.json():
             assert not words(response.json()) & {"not_sure", "not_appropriate"}
 
 

@@ -1,7 +1,10 @@
-// The desk: one pair a screen. The next pairs are at hand before they are needed, and an answer is sent while the next
-// pair is being read; see outbox.js for what happens when it cannot be sent, and kept.js for what is kept meanwhile.
+// The desk: one pair a screen, or all pairs of a row. The next pairs are at hand before they are needed, and an answer is
+// sent while the next pair is being read; see outbox.js for what happens when it cannot be sent, kept.js for what is kept
+// meanwhile, and begun.js for what is typed and not saved.
 
 import { Api, meaning, sentence } from "./api.js";
+import { Begun } from "./begun.js";
+import { SKIP } from "./form.js";
 import { Kept } from "./kept.js";
 import { Outbox, requestId } from "./outbox.js";
 import { Pause } from "./pause.js";
@@ -9,19 +12,19 @@ import { veiled } from "./veil.js";
 import { View } from "./view.js";
 import { Watch } from "./watch.js";
 
-const SKIP = "skip";
 const REFRESHED_AFTER = 3; // answers; then the server is asked again, which may have changed what is open
 const RESTORED_AFTER_MS = 3_000;
 const MOST_ANSWERS = 50; // that the server gives at once
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
-const { outbox: place, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
+const { outbox: place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
   document.getElementById("desk").dataset;
 const NEWER_GUIDELINES = "The guidelines have changed since this page was loaded. Load it again to read them.";
 const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has come in in this browser.";
 const USED_UP = "All pairs that were at hand are answered. The next come with the connection.";
 const api = new Api(document.getElementById("desk").dataset.csrf);
-const view = new View(blurred === "true");
+const begun = new Begun(place);
+const view = new View(blurred === "true", rounds, { save, changed: keepBegun });
 const watch = new Watch();
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
 const outbox = new Outbox(place, { send, onSent, onUnsent });
@@ -40,40 +43,73 @@ let shownAt = 0;
 let troubled = false; // something could not be sent, and nobody has said yet that it has been since
 let walking = false;
 
-const current = () => (at === null ? queue[0] : past[at]);
+const open = () => queue.slice(0, view.nTogether(queue));
+const numbers = (tasks) => tasks.map((task) => task.assignment_id).join();
+
+// What is on the screen. Of the answered pairs of a row, those around `at` that were answered one after the other.
+function current() {
+  if (at === null) return open();
+  const before = past.slice(0, at + 1).reverse();
+  const until = before.findIndex((one) => one.stale);
+  return before.slice(0, view.nTogether(until < 0 ? before : before.slice(0, until))).reverse();
+}
 
 function show() {
-  const task = current();
-  if (!task) return;
-  view.pair(task, at !== null);
+  const tasks = current();
+  if (!tasks.length) return;
+  view.show(tasks, at !== null, (task) => begun.of(task.assignment_id));
   watch.restart();
   shownAt = performance.now();
 }
 
-// Answers the pair on the screen, and shows the next.
+function keepBegun() {
+  const answers = view.answers;
+  for (const task of current()) begun.keep(task.assignment_id, { answer: answers.get(task) ?? null, note: view.note });
+}
+
+// Sends what was pressed, on all that is on the screen.
 function answer(name) {
-  const task = current();
-  if (!task || walking || performance.now() - shownAt < TOO_SOON_MS) return;
+  if (isReady(name)) record(new Map(current().map((task) => [task, view.pressed(task, name)])));
+}
+
+// Sends what is chosen and typed, on each pair what is its own.
+function save() {
+  if (isReady() && view.check()) record(view.answers);
+}
+
+// Whether an answer can be taken now; what is hidden is shown first.
+function isReady(name) {
+  if (!current().length || walking || performance.now() - shownAt < TOO_SOON_MS) return false;
   if (veiled() && name !== SKIP) return reveal();
+  return true;
+}
+
+// Keeps the answers on the pairs on the screen, and shows the next.
+function record(answers) {
   if (!troubled) view.banner("");
   nRefused = 0;
   const again = at !== null;
-  const seconds = Math.round(watch.ms) / 1000;
-  const { assignment_id, decision_id } = task;
-  const given = { assignment_id, decision_id, answer: name, note: view.note, seconds };
-  outbox.add({ request_id: requestId(), ...given, guideline_version: Number(guidelines), again });
-  past[at ?? past.length] = { ...task, answer: name, note: view.note, outdated: false };
+  const note = view.note;
+  const seconds = Math.round(watch.ms / answers.size) / 1000;
+  for (const [task, answer] of answers) {
+    const { assignment_id, decision_id } = task;
+    const given = { assignment_id, decision_id, answer, note, seconds };
+    outbox.add({ request_id: requestId(), ...given, guideline_version: Number(guidelines), again });
+    begun.forget(assignment_id);
+    const place = again ? past.indexOf(task) : past.length;
+    past[place] = { ...task, answer, note, outdated: false };
+    if (!again) count(answer);
+  }
   at = null;
   if (!again) {
-    queue.shift();
-    nAnswered += 1;
-    count(name);
+    queue.splice(0, answers.size);
+    nAnswered += answers.size;
   }
   keepTexts();
   view.say(again ? "Your new answer is kept." : `Kept. ${progress.open} left.`);
   if (queue.length) show();
   else wait();
-  const due = pause.answered();
+  const due = [...answers].map(() => pause.answered()).at(-1);
   if (due && queue.length) propose(due);
   outbox.flush();
 }
@@ -83,6 +119,7 @@ function reveal() {
   view.veil(false);
   view.say("The text is shown. Press again to answer.");
   shownAt = performance.now();
+  return false;
 }
 
 function wait() {
@@ -103,8 +140,8 @@ function keepTexts() {
   kept.keepTexts({ open: queue, answered: past, unsent: outbox.items, progress, exhausted, at: fetchedAt });
 }
 
-function count(name) {
-  const kind = name === SKIP ? "skipped" : "done";
+function count(answer) {
+  const kind = answer === SKIP ? "skipped" : "done";
   const { open, today, read } = progress;
   progress = { ...progress, open: open - 1, today: today + 1, read: read + 1, [kind]: progress[kind] + 1 };
   view.progress(progress);
@@ -142,12 +179,13 @@ async function sessionNow() {
   return { session, page };
 }
 
-// Forgets an answer that the server will never take, and what was at hand besides the open pair: it may be outdated.
-// Of a changed answer the server has the one before, and perhaps another label.
+// Forgets an answer that the server will never take, but for what was typed, and what was at hand besides the open pair:
+// it may be outdated. Of a changed answer the server has the one before, and perhaps another label.
 function drop(item, again) {
+  begun.keep(item.assignment_id, { answer: item.answer, note: item.note });
   const others = (one) => one.assignment_id !== item.assignment_id;
   past = again ? past.map((one) => (others(one) ? one : { ...one, stale: true })) : past.filter(others);
-  queue.length = Math.min(queue.length, 1);
+  queue = open();
   nAnswered = REFRESHED_AFTER;
   exhausted = false;
   troubled = false; // what the server says is news enough
@@ -168,14 +206,14 @@ function onUnsent(n) {
   const answers = n === 1 ? "1 answer is" : `${n} answers are`;
   view.banner(n ? `Not sent yet: ${answers} kept in this page.` : "The server cannot be reached. Trying again.");
   keepTexts();
-  if (progress && !current()) wait();
+  if (progress && !current().length) wait();
 }
 
 // `isAnother` says that somebody is signed in whose page this is not.
 function signedOut(isAnother = false) {
   troubled = true;
   kept.forget();
-  queue.length = Math.min(queue.length, 1); // what is on the screen may stay there
+  queue = open(); // what is on the screen may stay there
   const n = outbox.items.length;
   const unsent = `${n === 1 ? "One answer is" : `${n} answers are`} kept in this browser, and sent when you come in again.`;
   const why = isAnother ? NOT_THEIRS : "You are not signed in any more.";
@@ -193,23 +231,26 @@ async function fetchNext() {
   }
   if (outcome !== "done") return outcome === "refused" ? "stop" : outcome;
   if (far.status !== 200) return "later";
-  if (!reply.body.tasks.every((task) => view.hasAnswersFor(task))) {
+  if (!reply.body.tasks.every((task) => view.isAsked(task))) {
     const { session, page } = await sessionNow();
     if (!page) return session;
-    view.takeAnswersOf(page); // the pairs were dealt anew since this one was loaded, blind where they were not, say
+    // the pairs were dealt anew since this one was loaded, blind where they were not, say
+    view.rounds = page.getElementById("desk").dataset.rounds;
   }
   take(reply.body.tasks, far.body);
   kept.keepPage(); // as the server has it now: the study may want nothing kept any more
   return "done";
 }
 
-// Puts what the server has open in the place of what was at hand. The open pair changes only if it was taken back.
+// Puts what the server has open in the place of what was at hand. What is on the screen changes only if something of it
+// was taken back, or another pair of its row has come.
 function take(tasks, now) {
-  const open = queue[0];
+  const before = open();
   const unsent = outbox.items.filter((item) => !item.again);
   const answered = new Set(unsent.map((item) => item.assignment_id));
   const left = tasks.filter((task) => !answered.has(task.assignment_id));
-  queue = left.map((task) => (task.assignment_id === open?.assignment_id ? open : task));
+  const kept = new Map(before.map((task) => [task.assignment_id, task]));
+  queue = left.map((task) => kept.get(task.assignment_id) ?? task);
   exhausted = tasks.length < Number(ahead);
   fetchedAt = Date.now();
   nAnswered = 0;
@@ -217,7 +258,7 @@ function take(tasks, now) {
   unsent.forEach((item) => count(item.answer));
   view.progress(progress);
   keepTexts();
-  if (at === null && !walking && (queue[0] !== open || !open)) settle();
+  if (at === null && !walking && (numbers(open()) !== numbers(before) || !before.length)) settle();
 }
 
 // Puts what was kept in the place of what the server does not give now.
@@ -241,7 +282,6 @@ function settle() {
 async function back() {
   if (walking) return;
   walking = true;
-  if (at === null && queue[0]) queue[0].note = view.note; // a note begun on the open pair stays
   const found = await earlier();
   if (found) at = past.indexOf(found);
   walking = false;
@@ -251,7 +291,7 @@ async function back() {
 
 // The answered pair before the one on the screen. One that is stale and cannot be had now is passed over.
 async function earlier() {
-  const before = () => past.slice(0, at ?? past.length);
+  const before = () => past.slice(0, at === null ? past.length : at + 1 - current().length);
   if (before().at(-1)?.stale) await refresh();
   return before().findLast((one) => !one.stale) ?? fetchEarlier();
 }
@@ -269,15 +309,16 @@ async function refresh() {
 async function fetchEarlier() {
   await outbox.flush(); // the server can only go back from an answer that it has
   const before = past.length ? `&before=${past[0].assignment_id}` : "";
-  const reply = await api.call("GET", `/api/answers?n=1${before}`);
-  const found = reply.body?.tasks ?? [];
+  const reply = await api.call("GET", `/api/answers?n=${MOST_ANSWERS}${before}`);
+  const tasks = reply.body?.tasks ?? [];
+  const found = tasks.slice(0, view.nTogether(tasks)).reverse();
   past = [...found, ...past];
   if (!found.length) {
     view.banner(reply.status === 200 ? "There is no earlier answer." : "Earlier answers need the connection.", {
       passing: true,
     });
   }
-  return found[0];
+  return found.at(-1);
 }
 
 function forward() {
@@ -320,6 +361,8 @@ function press({ target }) {
 }
 
 on("pair", "click", press);
+on("save", "click", save);
+on("note", "input", keepBegun);
 on("back", "click", back);
 on("reopen", "click", back);
 on("forward", "click", forward);

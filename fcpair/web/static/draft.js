@@ -43,7 +43,9 @@ function sent({ detail }) {
 }
 
 function leave({ target }) {
-  if (target.getAttribute("action") === "/leave") forget(() => true);
+  if (target.getAttribute("action") !== "/leave") return;
+  forget(() => true);
+  Object.keys(localStorage).filter((key) => key.startsWith(PLACE)).forEach((key) => localStorage.removeItem(key)); // begun.js
 }
 
 document.addEventListener("input", keep);

@@ -79,14 +79,16 @@ export class Kept {
       const known = [...((await this.#texts())?.answered ?? []), ...answered]; // another window may have kept some
       const kept = new Map(known.map((task) => [task.assignment_id, task]));
       const texts = [...kept.values()].filter((task) => waiting.has(task.assignment_id));
-      const body = JSON.stringify({ place: this.#place, at, open, answered: texts, progress, exhausted });
+      const [place, version] = [this.#place, this.#version];
+      const body = JSON.stringify({ place, version, at, open, answered: texts, progress, exhausted });
       await this.#put(TEXTS, new Response(body, { headers: { "Content-Type": "application/json" } }));
     });
   }
 
   async #texts() {
     const found = await (await (await caches.open(names.PAGE)).match(TEXTS))?.json();
-    return found?.place === this.#place && names.isFresh(found.at) ? found : null;
+    const isOurs = found?.place === this.#place && found.version === this.#version; // another's may look different
+    return isOurs && names.isFresh(found.at) ? found : null;
   }
 
   // What was kept, less what has been answered since: as `keepTexts` takes it; null where nothing is.

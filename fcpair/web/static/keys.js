@@ -8,8 +8,9 @@ function isField(element) {
 }
 
 // What the layout says where it says a Latin letter or digit; else what is printed on the key of a Latin keyboard, so
-// that a Persian or an AZERTY keyboard answers by the same keys.
+// that a Persian or an AZERTY keyboard answers by the same keys. Enter is one of them where it does nothing by itself.
 function keyOf(event) {
+  if (event.key === "Enter") return event.target.matches("a, button, summary, [role]") ? null : "enter";
   if (/^[a-z0-9]$/i.test(event.key)) return event.key.toLowerCase();
   const printed = /^(?:Digit|Numpad|Key)(.)$/.exec(event.code);
   return printed ? printed[1].toLowerCase() : null;

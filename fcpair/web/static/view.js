@@ -1,46 +1,104 @@
 // What is on the screen of the desk. Nothing here knows the server.
 
+import { Form, SKIP } from "./form.js";
+import { inWords, make } from "./make.js";
+import { isPressed, valueOf } from "./questions.js";
 import { veil } from "./veil.js";
 
 const element = (id) => document.getElementById(id);
 const shown = (id, visible) => (element(id).hidden = !visible);
 const TOO_FEW = "time left: known after a few more answers";
-const ANSWER_SETS = ["fieldset[data-asks-for]", "dl [data-asks-for]"]; // the buttons, and what the keys do
-const answerSets = () => [...document.querySelectorAll(ANSWER_SETS)];
-const asks = (set, task) => set.dataset.asksFor === (task.label === null ? "label" : "verdict"); // unseen, it is asked
-const inWords = (answer) => answer.replaceAll("_", " ");
+const MOST_KEYS = 9;
+const HOW_TO_SAVE = [
+  ["1", "to 9: choose in the question that shows these keys; it is the one with the focus, or the next open one"],
+  ["Enter", "save; while you write, Ctrl Enter"],
+];
 
 export class View {
   #blurred;
+  #rounds;
+  #form;
   #forgetBanner = null;
-  #task = null; // on the screen
 
-  constructor(blurred) {
+  // `rounds` is what the person can be asked, as the server says it; of a form that is saved, `save()` and `changed()`
+  // are called as Form says.
+  constructor(blurred, rounds, acts) {
     this.#blurred = blurred;
+    this.#rounds = JSON.parse(rounds);
+    this.#form = new Form(element("form"), acts);
   }
 
   get note() {
     return element("note").value;
   }
 
-  // Shows a pair; `earlier` when it is one that has been answered before.
-  pair(task, earlier) {
-    this.#text("hs", task.hs);
-    this.#text("cn", task.cn);
+  // What is put in so far, by task; nothing where an answer is one press.
+  get answers() {
+    return this.#form.answers;
+  }
+
+  // Whether all is put in; what is missing is said.
+  check() {
+    return this.#form.check();
+  }
+
+  // What is asked of a task; undefined where this page does not know it.
+  #roundOf(task) {
+    const blind = task.decision_id !== null && task.shown === null;
+    const isIts = (one) => one.grid === task.grid && one.round === task.round && one.blind === blind;
+    return this.#rounds.find(isIts);
+  }
+
+  isAsked(task) {
+    return this.#roundOf(task) !== undefined;
+  }
+
+  set rounds(rounds) {
+    this.#rounds = JSON.parse(rounds);
+  }
+
+  // How many of these tasks are on one screen: the first, or where the round says so, all that follow of its row.
+  nTogether([first, ...others]) {
+    if (!first || this.#roundOf(first)?.screen !== "row") return first ? 1 : 0;
+    const isOther = (one) => ["grid", "round"].some((name) => one[name] !== first[name]) || one.row.body !== first.row.body;
+    const n = others.findIndex(isOther);
+    return n < 0 ? others.length + 1 : n + 1;
+  }
+
+  // What the server is to be told when the button of this name is pressed.
+  pressed(task, name) {
+    return name === SKIP ? SKIP : valueOf(this.#roundOf(task).form[0], name);
+  }
+
+  // Shows a pair, or the pairs of a row; `earlier` when they have been answered before. `begunOf(task)` has the answer
+  // and the note that were begun, null where none were.
+  show(tasks, earlier, begunOf) {
+    const [task] = tasks;
+    const round = this.#roundOf(task);
+    this.#text("hs", task.row, round.row_name);
+    this.#text("cn", task.column, round.column_name);
+    element("cn").parentElement.hidden = round.screen === "row";
     this.veil(this.#blurred);
-    element("note").value = task.note;
-    element("note").closest("details").open = task.note !== "";
-    element("label").textContent = inWords(task.label ?? "");
-    shown("label-line", task.label !== null);
-    for (const id of ["answered", "lost"]) element(id).textContent = inWords(task.answer ?? "");
+    element("note").value = begunOf(task)?.note ?? task.note;
+    element("note").closest("details").open = element("note").value !== "";
+    element("label").textContent = inWords(task.shown ?? "");
+    shown("label-line", task.shown !== null);
     shown("stands", !task.outdated);
     shown("outdated", task.outdated);
     shown("earlier", earlier);
     shown("forward", earlier);
-    this.#task = task;
-    this.#showAnswers();
+    const isOnePress = round.screen === "cell" && round.form.length === 1 && isPressed(round.form[0]);
+    const said = isOnePress || task.answer === SKIP ? task.answer : "as it is below";
+    for (const id of ["answered", "lost"]) element(id).textContent = inWords(said ?? "");
+    element("answers").replaceChildren(...(isOnePress ? [buttons(round.form[0])] : []));
+    if (isOnePress) this.#form.clear();
+    else this.#form.show(round, tasks, (one) => begunOf(one)?.answer ?? one.answer);
+    shown("save", !isOnePress);
+    element("pair").classList.toggle("saved", !isOnePress);
+    this.#keys(isOnePress ? keysOf(round.form[0]) : HOW_TO_SAVE);
     for (const button of document.querySelectorAll("[data-answer]")) {
-      if (earlier) button.setAttribute("aria-pressed", button.dataset.answer === task.answer && !task.outdated);
+      const isIt = button.dataset.answer === String(task.answer) && !task.outdated;
+      if (earlier) button.setAttribute("aria-pressed", isIt);
       else button.removeAttribute("aria-pressed");
     }
     shown("waiting", false);
@@ -51,26 +109,16 @@ export class View {
     element("hs-name").focus({ preventScroll: true });
   }
 
-  // Whether there are buttons for what is asked of the pair.
-  hasAnswersFor(task) {
-    return answerSets().some((set) => asks(set, task));
+  #keys(keys) {
+    document.querySelectorAll("dl [data-of-form]").forEach((line) => line.remove());
+    const lines = keys.map(([key, what]) =>
+      make("div", { "data-of-form": "" }, make("dt", {}, make("kbd", {}, key)), make("dd", {}, what)),
+    );
+    document.querySelector(".keys dl").prepend(...lines);
   }
 
-  // Puts the buttons of a page that was loaded later in the place of those that are there, and what it says of keys.
-  takeAnswersOf(page) {
-    for (const sets of ANSWER_SETS) {
-      const [first, ...others] = document.querySelectorAll(sets);
-      others.forEach((set) => set.remove());
-      first.replaceWith(...page.querySelectorAll(sets));
-    }
-    this.#showAnswers();
-  }
-
-  #showAnswers() {
-    for (const set of answerSets()) set.hidden = !this.#task || !asks(set, this.#task);
-  }
-
-  #text(side, text) {
+  #text(side, text, name) {
+    element(`${side}-name`).textContent = name;
     const place = element(side);
     place.textContent = text.body;
     place.scrollTop = 0;
@@ -142,3 +190,19 @@ export function duration(seconds) {
   if (minutes < 90) return `about ${Math.round(minutes / 5) * 5} minutes`;
   return `about ${Math.round(minutes / 30) / 2} hours`;
 }
+
+// All answers look alike: none is the expected one.
+function buttons({ choices }) {
+  const key = (at) => (at < MOST_KEYS ? String(at + 1) : null);
+  const button = (name, at) =>
+    make(
+      "button",
+      { type: "button", class: "outline", "data-answer": name, "data-key": key(at) },
+      ...(key(at) ? [make("kbd", {}, key(at)), " "] : []),
+      inWords(name),
+    );
+  const legend = make("legend", { class: "visually-hidden" }, "Your answer");
+  return make("fieldset", { class: "answers" }, legend, ...choices.map(button));
+}
+
+const keysOf = ({ choices }) => choices.slice(0, MOST_KEYS).map((name, at) => [String(at + 1), inWords(name)]);

@@ -1,0 +1,141 @@
+// A form that is saved: its questions, one block each, for one cell or for all cells of a row.
+
+import { inWords, make, textOf } from "./make.js";
+import { ask } from "./questions.js";
+
+export const SKIP = "skip";
+
+// A form of one question has that one's answer for its own; of several, each by its name.
+const asValue = (form, answer) => (form.length > 1 ? (answer ?? {}) : { [form[0].name]: answer });
+const asAnswer = (form, value) => (form.length > 1 ? value : value[form[0].name]);
+
+export class Form {
+  #place;
+  #form = [];
+  #cells = []; // { task, blocks, skip }
+  #blocks = [];
+
+  // `save()` is called when the keys ask for it, `changed()` when anything is chosen or typed.
+  constructor(place, { save, changed }) {
+    this.#place = place;
+    place.addEventListener("input", ({ target }) => {
+      this.#settle(target);
+      changed();
+    });
+    place.addEventListener("focusin", ({ target }) => this.#hear(this.#blockOf(target)));
+    place.addEventListener("keydown", (event) => {
+      const field = event.target.matches("textarea") ? event.ctrlKey || event.metaKey : event.target.type === "number";
+      if (event.key === "Enter" && field && !event.isComposing) save();
+    });
+  }
+
+  // Asks a round's form on cells; `answerOf(task)` is what is put in to begin with, if only in part, or null.
+  show({ form, screen }, tasks, answerOf) {
+    const isRow = screen === "row";
+    this.#form = form;
+    this.#cells = tasks.map((task) => this.#cell(task, isRow));
+    this.#blocks = this.#cells.flatMap((cell) => cell.blocks);
+    this.#place.replaceChildren(...this.#cells.flatMap((cell) => cell.elements));
+    for (const { task, blocks, skip } of this.#cells) {
+      const answer = answerOf(task);
+      if (skip) skip.checked = answer === SKIP;
+      const value = asValue(form, answer === SKIP ? null : answer);
+      for (const block of blocks) block.question.value = value[block.name] ?? null;
+    }
+    this.#hear(this.#open() ?? this.#blocks.find(({ question }) => question.hearKeys));
+  }
+
+  clear() {
+    this.#place.replaceChildren();
+    [this.#cells, this.#blocks] = [[], []];
+  }
+
+  // What is in it: of each task the answer as far as it goes.
+  get answers() {
+    const given = ({ blocks }) => Object.fromEntries(blocks.map(({ name, question }) => [name, question.value]));
+    const answer = (cell) => (cell.skip?.checked ? SKIP : asAnswer(this.#form, given(cell)));
+    return new Map(this.#cells.map((cell) => [cell.task, answer(cell)]));
+  }
+
+  // Whether nothing is missing; what is, is said beside the question.
+  check() {
+    const wrong = this.#blocks.filter(({ question, cell }) => !cell.skip?.checked && question.problem);
+    for (const block of this.#blocks) this.#complain(block, wrong.includes(block) ? block.question.problem : "");
+    wrong[0]?.question.inputs[0].focus();
+    return !wrong.length;
+  }
+
+  #cell(task, isRow) {
+    const cell = { task, blocks: [], elements: [], skip: null };
+    const id = `cell-${task.assignment_id}`;
+    const isAlone = isRow && this.#form.length === 1; // then the column names the question
+    for (const question of this.#form) {
+      const legend = { id: `${id}-${question.name}` };
+      const named = isAlone ? textOf("legend", task.column, legend) : make("legend", legend, inWords(question.name));
+      const labelledby = isRow && !isAlone ? `${id} ${legend.id}` : legend.id;
+      cell.blocks.push(this.#block(question, named, { id: legend.id, labelledby, row: task.row, original: task.original }));
+      cell.blocks.at(-1).cell = cell;
+    }
+    cell.elements = cell.blocks.map((block) => block.element);
+    if (isRow) this.#addSkip(cell, id, isAlone);
+    return cell;
+  }
+
+  #block(asked, legend, about) {
+    const question = ask(asked, about);
+    const problem = make("p", { class: "problem", role: "alert" });
+    const given = asked.kind === "edit" && about.original ? [original(about.original, about.id)] : [];
+    const element = make("fieldset", { class: `asked ${asked.kind}` }, legend, ...given, question.element, problem);
+    return { name: asked.name, question, element, problem };
+  }
+
+  // One cell of a row can be skipped alone.
+  #addSkip(cell, id, isAlone) {
+    cell.skip = make("input", { type: "checkbox", "data-skips": "" });
+    const label = make("label", { class: "option skips" }, cell.skip, make("span", {}, "skip"));
+    if (isAlone) {
+      cell.blocks[0].question.element.append(label);
+      return;
+    }
+    const legend = textOf("legend", cell.task.column, { id });
+    cell.elements = [make("fieldset", { class: "cell" }, legend, ...cell.elements, label)];
+  }
+
+  #complain({ problem, question }, sentence) {
+    problem.textContent = sentence;
+    for (const input of question.inputs) input.toggleAttribute("aria-invalid", sentence !== "");
+  }
+
+  // After a change: what was wrong with a question is no longer said, whoever answers a cell does not skip it, and the
+  // keys go on to the next question where one press answered this.
+  #settle(target) {
+    const block = this.#blockOf(target);
+    const cell = this.#cells.find(({ skip }) => skip === target) ?? block?.cell;
+    for (const one of cell?.blocks ?? []) if (one === block || target === cell.skip) this.#complain(one, "");
+    if (cell?.skip && target !== cell.skip) cell.skip.checked = false;
+    const next = target.type === "checkbox" && target !== cell?.skip ? block : this.#open();
+    if (next !== block) next?.element.scrollIntoView({ block: "nearest" });
+    this.#hear(next ?? block);
+  }
+
+  #blockOf(element) {
+    return this.#blocks.find((block) => block.element.contains(element));
+  }
+
+  // The first question with choices of which none is chosen.
+  #open() {
+    const isOpen = ({ value }) => value === null || value.length === 0;
+    return this.#blocks.find(({ question, cell }) => question.hearKeys && !cell.skip?.checked && isOpen(question));
+  }
+
+  // Lets one question hear the keys 1 to 9.
+  #hear(block) {
+    if (!block?.question.hearKeys) return;
+    for (const one of this.#blocks) one.question.hearKeys?.(one === block);
+  }
+}
+
+function original(text, id) {
+  const heading = make("h3", { id: `${id}-original` }, "As it was given");
+  return make("section", { class: "original", "aria-labelledby": heading.id }, heading, textOf("p", text, { class: "given" }));
+}

@@ -1,0 +1,176 @@
+// The questions of a form on the screen, kind by kind, from what the server says of each (`Form.as_json`). A question
+// has an `element`, a `value` (what is chosen or typed so far, null while nothing is) and a `problem`: a sentence that
+// says why the value is no answer yet, or "".
+
+import { directionOf, inWords, make } from "./make.js";
+
+const MOST_BUTTONS = 21; // of a scale; one that is longer is a field
+const MOST_KEYS = 9;
+const LONGEST_TEXT = 20_000;
+
+export const nWords = (text) => (text.match(/\S+/g) ?? []).length; // as the server counts
+const several = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+const same = (one, other) => one.normalize("NFC").trim() === other.normalize("NFC").trim();
+
+// Whether an answer to the question is one press of a button.
+export function isPressed({ kind, choices }) {
+  return kind === "one_of" || (kind === "scale" && choices.length <= MOST_BUTTONS);
+}
+
+// What the server is to be sent for the name of a choice.
+export const valueOf = (question, name) => (question.kind === "scale" ? Number(name) : name);
+
+class Choices {
+  constructor(question, type, { id }) {
+    const options = question.choices.map((name, at) => {
+      const key = at < MOST_KEYS && name !== String(at + 1) ? [make("kbd", { "aria-hidden": true }, String(at + 1))] : [];
+      const input = make("input", { type, name: id, value: name });
+      return make("label", { class: "option" }, input, ...key, make("span", {}, inWords(name)));
+    });
+    this.question = question;
+    this.element = make("div", { class: "options", "data-n": question.choices.length }, ...options);
+    this.inputs = [...this.element.querySelectorAll("input")];
+  }
+
+  get checked() {
+    return this.inputs.filter((input) => input.checked).map((input) => valueOf(this.question, input.value));
+  }
+
+  set checked(values) {
+    for (const input of this.inputs) input.checked = values.includes(valueOf(this.question, input.value));
+  }
+
+  // Lets the first nine be chosen by the keys 1 to 9, or no longer.
+  hearKeys(hears) {
+    this.element.classList.toggle("hears", hears);
+    this.inputs.slice(0, MOST_KEYS).forEach((input, at) => {
+      if (hears) input.dataset.key = at + 1;
+      else delete input.dataset.key;
+    });
+  }
+}
+
+class One extends Choices {
+  constructor(question, about) {
+    super(question, "radio", about);
+  }
+
+  get value() {
+    return this.checked[0] ?? null;
+  }
+
+  set value(value) {
+    this.checked = [value];
+  }
+
+  get problem() {
+    return this.value === null ? "An answer is missing here." : "";
+  }
+}
+
+class Several extends Choices {
+  constructor(question, about) {
+    super(question, "checkbox", about);
+    const { min, max, choices } = question;
+    const range = min === max ? `exactly ${min}` : `${min} to ${max}`;
+    const said = min || max < choices.length ? `Choose ${range}.` : "Choose any number, or none.";
+    this.element.prepend(make("p", { class: "hint" }, said));
+  }
+
+  get value() {
+    return this.checked;
+  }
+
+  set value(value) {
+    this.checked = value ?? [];
+  }
+
+  get problem() {
+    const { min, max } = this.question;
+    const n = this.value.length;
+    if (n < min) return `Please choose at least ${min}; ${n || "none"} ${n === 1 ? "is" : "are"} chosen.`;
+    return n > max ? `Please choose at most ${max}; ${n} are chosen.` : "";
+  }
+}
+
+class Number_ {
+  constructor({ low, high, step }, { labelledby }) {
+    this.range = `${low} to ${high} by ${step}`;
+    const limits = { type: "number", inputmode: "decimal", min: low, max: high, step };
+    this.input = make("input", { ...limits, "aria-labelledby": labelledby });
+    this.element = make("div", {}, make("p", { class: "hint" }, `A number from ${this.range}.`), this.input);
+    this.inputs = [this.input];
+  }
+
+  get value() {
+    return this.input.value === "" ? null : this.input.valueAsNumber;
+  }
+
+  set value(value) {
+    this.input.value = value ?? "";
+  }
+
+  get problem() {
+    return this.value !== null && this.input.checkValidity() ? "" : `Expected a number from ${this.range}.`;
+  }
+}
+
+class Written {
+  constructor(question, { id, labelledby, row, original }) {
+    Object.assign(this, { question, row, original });
+    const count = make("p", { class: "count", id: `${id}-count` });
+    const field = { rows: 4, maxlength: LONGEST_TEXT, lang: (original ?? row).language ?? "" };
+    this.input = make("textarea", { ...field, "aria-labelledby": labelledby, "aria-describedby": count.id });
+    this.input.addEventListener("input", () => this.#follow());
+    this.inputs = [this.input];
+    this.count = count;
+    this.element = make("div", { class: "written" }, this.input, count);
+    this.value = null;
+  }
+
+  get value() {
+    return this.input.value;
+  }
+
+  set value(value) {
+    this.input.value = value ?? this.original?.body ?? "";
+    this.#follow();
+  }
+
+  // The line below the text, and the way the text runs, follow what is typed.
+  #follow() {
+    this.input.dir = directionOf(this.value) ?? (this.original ?? this.row).direction;
+    this.count.textContent = [several(nWords(this.value), "word"), this.#limits(), this.#unchanged()]
+      .filter(Boolean)
+      .join(" · ");
+  }
+
+  #limits() {
+    const { min_words: least, max_words: most } = this.question;
+    const n = nWords(this.value);
+    if (n < least) return `${least - n} more needed`;
+    if (most !== null && n > most) return `${n - most} too many`;
+    return most === null ? "" : `at most ${most}`;
+  }
+
+  #unchanged() {
+    return this.original && same(this.value, this.original.body) ? "unchanged, which is an answer too" : "";
+  }
+
+  get problem() {
+    const { min_words: least, max_words: most } = this.question;
+    const n = nWords(this.value);
+    if (n < least) return `${several(least - n, "more word")} ${least - n === 1 ? "is" : "are"} needed: at least ${least}.`;
+    if (most !== null && n > most) return `${several(n - most, "word")} too many: at most ${most}.`;
+    return /^\s*skip\s*$/i.test(this.value) ? "To skip, press Skip." : "";
+  }
+}
+
+const KINDS = { one_of: One, scale: One, any_of: Several, text: Written, edit: Written };
+
+// The question on the screen; `about` has an `id` of its own, the ids of what names it (`labelledby`), and the texts
+// `row` and `original` (null where there is none).
+export function ask(question, about) {
+  const kind = question.kind === "scale" && !isPressed(question) ? Number_ : KINDS[question.kind];
+  return new kind(question, about);
+}

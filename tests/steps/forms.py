@@ -1,0 +1,77 @@
+"""A study with a grid for each kind of form, dealt by hand.
+
+Wren writes, ana curates what wren wrote, rae rates, rob says what is in a reply. Each has all cells of their round, in
+their order; the rows are mild, and one is Persian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pandas as pd
+
+from fcpair.files.corpus import digest
+from fcpair.params import Setup
+from fcpair.records import Role, Round, Status
+from fcpair.steps.answers import form_of
+from fcpair.steps.ground import find_grid
+from fcpair.steps.init import add_round as add_to
+from fcpair.store import Tx, cells, grids, rounds, sides, texts, work
+from fcpair.study import Study
+
+PEOPLE = {"wren": Role.WRITER, "ana": Role.ANNOTATOR, "rae": Role.RATER, "rob": Role.RESPONDENT}
+PERSIAN = "کسانی که چای را با قند می‌خورند هیچ‌وقت طعم واقعی چای را نمی‌فهمند."
+ROWS = ("Cyclists think the whole road was built for them.", PERSIAN, "Night owls are too lazy to get up.")
+WRITE = "text: text(min_words=6); types: any_of(facts,humour,question)"
+EDIT = "text: edit(min_words=4)"
+RATE = "rating: scale(1,5,0.5,positive=4)"
+TYPES = "types: any_of(facts,humour,question,min=1,max=2)"
+
+
+def build(folder: Path) -> Path:
+    """Make the study: the grids `write` (rounds `write` and `curate`), `rate` and `types`."""
+    with closing(Study.create(folder / "forms.db", Setup(title="Forms"))) as study:
+        for name, role in PEOPLE.items():
+            study.add_people([name], role)
+        add_grid(study, "write", ("facts", "humour"))
+        add_round(study, "write", "write", "wren", WRITE, counts=True)
+        add_round(study, "write", "curate", "ana", EDIT, edits="write")
+        add_grid(study, "rate", ("fluent", "specific", "respectful"))
+        add_round(study, "rate", "rate", "rae", RATE, counts=True, screen="row")
+        add_grid(study, "types", ("reply",))
+        add_round(study, "types", "types", "rob", TYPES, counts=True)
+        return Path(study.place)
+
+
+def add_grid(study: Study, name: str, columns: Sequence[str], rows: Sequence[str] = ROWS) -> None:
+    """Add a grid of these rows and columns, and write its cells."""
+    with study.store.write() as tx:
+        number = grids.add(tx, name, ("answer", "hate speech"), ("name", "aspect"))
+        with grids.about(tx, number):
+            sides.put(tx, "row", _texts(tx, "answer", rows))
+            sides.put(tx, "column", _texts(tx, "name", columns))
+            cells.fill(tx)
+
+
+def add_round(
+    study: Study, grid: str, name: str, person: str, form: str, *, counts: bool = False, **options: str
+) -> None:
+    """Add a round, answered by one person, who is given all cells, column by column."""
+    with study.store.write() as tx:
+        there = find_grid(tx, grid)
+        add_to(tx, there.id, name, PEOPLE[person], form_of(form), counts=counts, options=options)
+        with grids.about(tx, there.id):
+            deal(tx, rounds.named(tx, name), next(one.id for one in study.people if one.name == person))
+
+
+def deal(tx: Tx, of: Round, person_id: int) -> None:
+    """Give somebody all cells of a round, column by column."""
+    there = cells.cells(tx).sort_values(["cn_id", "cell_id"])
+    given = pd.DataFrame({"cell_id": there["cell_id"].tolist(), "person_id": person_id})
+    work.add_assignments(tx, given.assign(position=range(1, len(given) + 1), status=Status.OPEN.value), of)
+
+
+def _texts(tx: Tx, kind: str, bodies: Sequence[str]) -> list[int]:
+    return texts.put(tx, kind, [(digest(body), body, "", {}) for body in bodies])
