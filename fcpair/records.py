@@ -82,11 +82,6 @@ class Round:
         return bool(self.options.get("once_per_row"))
 
     @property
-    def edits(self) -> str:
-        """The round of the grid whose text is given to be edited; empty where none is."""
-        return str(self.options.get("edits") or "")
-
-    @property
     def screen(self) -> str:
         """What is on the screen at once: a `cell`, or all cells of a `row`."""
         return str(self.options.get("screen") or "cell")

@@ -17,6 +17,7 @@ from fcpair.steps import (
     assign,
     compare,
     evaluate,
+    generate,
     grids,
     import_,
     overview,
@@ -64,7 +65,7 @@ def walk(
     for plan in recipe.grids:
         with study.store.read() as tx:
             grid = OnGrid(study.store, find_grid(tx, plan.name))
-        yield from _walk(grid, partial(_planned, grid, plan, recipe))
+        yield from _walk(grid, partial(_planned, grid, plan, recipe, progress))
 
 
 def _walk(grid: OnGrid, due: Callable[[], Step | None]) -> Iterator[RunRecord]:
@@ -117,13 +118,13 @@ def _due(grid: OnGrid, recipe: Recipe, progress: Progress | None) -> Step | None
     return next((step for due, step in steps if due), None)
 
 
-def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe) -> Step | None:
+def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe, progress: Progress | None) -> Step | None:
     """The next stage of a planned grid, as `_due` has it."""
     with grid.store.read() as tx:
         if not cells.number_range(tx)[1]:
             return None if grids.waits_for(tx) else ("pair", pair.make_grid, Pair())
         for one in map(partial(grids.standing, tx), rounds.rounds(tx)):
-            if step := _round_due(tx, one, recipe):
+            if step := _round_due(tx, one, recipe, progress):
                 return step
             if not one.dealt or one.counts["open"]:
                 return None
@@ -143,10 +144,11 @@ def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe) -> Step | None:
         return next((step for due, step in steps if due), None)
 
 
-def _round_due(tx: Tx, one: grids.Standing, recipe: Recipe) -> Step | None:
+def _round_due(tx: Tx, one: grids.Standing, recipe: Recipe, progress: Progress | None) -> Step | None:
     """What is to be done in a round now: it is dealt, or answered by models or simulated people."""
     if one.round.role is Role.MODEL:
-        return None  # where models are asked, the step that asks them goes here
+        ask = partial(generate.generate, progress=progress)
+        return None if one.dealt else ("grid.round", ask, one.round.name)
     if not one.dealt and dealing.has_people(tx, one.round):
         return "grid.round", dealing.assign_round, one.round.name
     if one.counts["open"] and recipe.simulate:

@@ -56,7 +56,8 @@ def test_a_sheet_offers_the_numbers_and_takes_them_back_as_a_spreadsheet_keeps_t
     assert [type(one) for one in offered[:2]] == [int, float]
     sheet = book["pairs"]
     at = [cell.value for cell in sheet[1]].index("label") + 1
-    for row, value in enumerate((4, 4.5, "4,5", "skip"), 2):
+    given: list[float | str] = [4, 4.5, "4,5", "skip"]
+    for row, value in enumerate(given, 2):
         sheet.cell(row, at, value)
     book.save(path)
     assert study.grid().import_labels(path).counts["answers"] == 3
