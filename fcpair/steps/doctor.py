@@ -12,9 +12,9 @@ from fcpair.params import Import, Pair, Partition
 from fcpair.records import BY_HAND, Examined, Health, Rule
 from fcpair.stages.question.labels import no_tiers
 from fcpair.steps import overview, partition, settle
-from fcpair.steps.ground import own, scheme_of
+from fcpair.steps.ground import is_planned, labels_of, own
 from fcpair.steps.published import FORMAT
-from fcpair.store import Store, Tx, decisions, people, promises, runs, settings, soundness, topics
+from fcpair.store import Store, Tx, decisions, grids, people, promises, rounds, runs, settings, soundness, topics
 from fcpair.store.chain import ANSWERS, DECISIONS
 from fcpair.store.soundness import Found
 from fcpair.store.tables import answer, grid, guideline, person, round_, text
@@ -94,14 +94,29 @@ def _rounds(tx: Tx) -> Found:
     return soundness.unchanged(tx, grid, round_, answer)
 
 
+def _in_each(make: Callable[[Tx], Found]) -> Callable[[Tx], Found]:
+    """The same check in every grid."""
+
+    def make_all(tx: Tx) -> Found:
+        found = [make(tx) for _ in grids.each(tx)]
+        advice = next((one.advice for one in found if one.advice), "")
+        return Found(sum(one.n for one in found), [fault for one in found for fault in one.faults], advice=advice)
+
+    return make_all
+
+
 def _grid(tx: Tx) -> Found:
     if settings.of_stage(tx, Import.stage).get("format") == FORMAT:
         return promises.published_grid(tx)
-    return promises.whole_grid(tx, keep_known=own(tx, Pair, {}).keep_known)
+    return promises.whole_grid(tx, keep_known=is_planned(tx) or own(tx, Pair, {}).keep_known)
 
 
 def _codes(tx: Tx) -> Found:
-    return promises.codes(tx, scheme_of(tx).definite)
+    possible = []
+    for _ in grids.each(tx):
+        question, labels = labels_of(tx), rounds.labels(tx)
+        possible += [labels[code] for code in question.definite if code in labels] if question else []
+    return promises.codes(tx, possible)
 
 
 def _rules(tx: Tx) -> Found:
@@ -120,7 +135,8 @@ def _rules(tx: Tx) -> Found:
 
 
 def _tiers(tx: Tx) -> Found:
-    if not decisions.is_answered(tx) or no_tiers(scheme_of(tx)):
+    question = labels_of(tx)
+    if question is None or not decisions.is_answered(tx) or no_tiers(question):
         return Found(0, [])
     pairs = partition.tiers_of(tx, own(tx, Partition, {})).pairs
     return Found(len(pairs), [])
@@ -171,12 +187,12 @@ CHECKS = (
     ),
     Check("names", "people have their pseudonyms", "people", lambda tx: soundness.unchanged(tx, person), RESTORE),
     Check("receipts", "what was acknowledged is there", "receipts", soundness.receipts, RESTORE),
-    Check("pairs", "the product of the sides less the corpus, each once", "pairs", _grid, RESTORE),
+    Check("pairs", "the product of the sides less the corpus, each once", "pairs", _in_each(_grid), RESTORE),
     Check("work", "what is done has an answer, what is skipped none", "assignments", promises.slots, AT_WORK),
     Check("codes", "answers and decisions are ones that can be given", "rows", _codes, RESTORE),
     Check("roles", "who checks a pair did not label or decide it", "checks", promises.checkers, AT_WORK),
-    Check("rules", "rules would decide the same today", "decisions", _rules, RESTORE),
-    Check("tiers", "they follow from answers and decisions", "pairs", _tiers, RESTORE),
+    Check("rules", "rules would decide the same today", "decisions", _in_each(_rules), RESTORE),
+    Check("tiers", "they follow from answers and decisions", "pairs", _in_each(_tiers), RESTORE),
     Check("consent", "who answered online had consented", "answers", promises.consents, AT_WORK),
     Check(
         "opt-outs", "nobody has open what they opted out of", "people", _opt_outs, "`fcpair serve` gives it to others"

@@ -59,12 +59,12 @@ def generate(grid: OnGrid, name: str, *, progress: Progress | None = None) -> Ru
     taken = [_taken(form, reply) for reply in said]
     with grid.store.write() as tx:
         check_unmoved(tx, marks)
-        params = {"grid": grid.grid.name, "round": name, "models": list(map(str, asked.answerers)), "prompt": prompt}
-        run_id = begin_run(tx, "generate", params)
+        models = {one.name: own.record() for one, own in zip(asked.answerers, speakers, strict=True)}
+        run_id = begin_run(tx, "generate", {"grid": grid.grid.name, "round": name, "models": models})
         _save(tx, asked, form, taken, run_id)
         n_answers = sum(answer is not None for answer, _ in taken)
-        counts: dict[str, Any] = {"answers": n_answers, "skips": len(taken) - n_answers}
-        counts["models"] = {one.name: own.record() for one, own in zip(asked.answerers, speakers, strict=True)}
+        counts: dict[str, Any] = {"round": name, "models": len(models), "answers": n_answers}
+        counts["skips"] = len(taken) - n_answers
         if asked.round.counts and closed_question(form):
             counts |= settle.settle(tx, sorted(set(asked.cell_id)))
         return runs.end_run(tx, run_id, counts)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import fields
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from fcpair.errors import ConflictError, StageError, UnknownIdError
 from fcpair.params import MAIN, as_params
 from fcpair.records import GridKey, RunRecord
-from fcpair.stages.question import Closed, parse_form
+from fcpair.stages.question import Closed
+from fcpair.steps.answers import closed_question, form_of
 from fcpair.steps.opaque import Opaque
 from fcpair.store import Store, Tx, cells, decisions, grids, progress, rounds, runs, settings, watch
 
@@ -89,14 +90,22 @@ def is_planned(tx: Tx) -> bool:
 
 
 def scheme_of(tx: Tx) -> Closed:
-    """The label scheme of the grid: the question of the round whose answers count."""
-    return _question(rounds.counting(tx).form)
+    """The label scheme of the grid: the question of the round whose answers count.
+
+    Raises StageError where that round asks something else than one closed question.
+    """
+    counting = rounds.counting(tx)
+    if question := closed_question(form_of(counting.form)):
+        return question
+    raise StageError(
+        f"round `{counting.name}` asks `{counting.form}`, whose answers are no labels; this is for grids whose answers "
+        "are one choice or a number on a scale"
+    )
 
 
-@lru_cache
-def _question(form: str) -> Closed:
-    ((_, question),) = parse_form(form).questions
-    return cast(Closed, question)
+def labels_of(tx: Tx) -> Closed | None:
+    """The label scheme of the grid; None where its answers are no labels."""
+    return closed_question(form_of(rounds.counting(tx).form))
 
 
 def opaque(tx: Tx) -> Opaque:

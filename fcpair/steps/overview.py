@@ -81,12 +81,14 @@ def _main(tx: Tx) -> dict[str, Any]:
 
 def simulated_note(origins: dict[str, int]) -> str | None:
     """What a reader must know when answers were made up; None when none were."""
-    made_up = origins.get(Origin.SIMULATED.value, 0)
+    made_up, by_models = (origins.get(one.value, 0) for one in (Origin.SIMULATED, Origin.GENERATED))
     if not made_up:
         return None
     n = sum(origins.values())
-    what = "no figure here is about people" if made_up == n else "figures that rest on them are not about people"
-    return f"{made_up:,} of {n:,} judgements are SIMULATED; {what}"
+    nobody = made_up + by_models == n
+    what = "no figure here is about people" if nobody else "figures that rest on them are not about people"
+    besides = f" and {by_models:,} are by models" if by_models else ""
+    return f"{made_up:,} of {n:,} judgements are SIMULATED{besides}; {what}"
 
 
 def look_again_notes(tx: Tx) -> list[str]:

@@ -57,10 +57,12 @@ WHERE r.grid_id = :grid AND r.axis = 'row' AND r.drawn ORDER BY r.position
 """
 FILL_NUMBERED = """
 INSERT INTO cell (id, row_id, column_id)
-WITH columns AS MATERIALIZED (
-  SELECT text_id FROM side WHERE grid_id = :grid AND axis = 'column' AND drawn ORDER BY position LIMIT -1)
-SELECT :before + row_number() OVER (), r.text_id, columns.text_id FROM side AS r CROSS JOIN columns
-WHERE r.grid_id = :grid AND r.axis = 'row' AND r.drawn ORDER BY r.position
+WITH rows AS MATERIALIZED (SELECT text_id, row_number() OVER (ORDER BY position) AS at
+  FROM side WHERE grid_id = :grid AND axis = 'row' AND drawn),
+columns AS MATERIALIZED (SELECT text_id, row_number() OVER (ORDER BY position) AS at
+  FROM side WHERE grid_id = :grid AND axis = 'column' AND drawn)
+SELECT :before + (rows.at - 1) * (SELECT count(*) FROM columns) + columns.at, rows.text_id, columns.text_id
+FROM rows CROSS JOIN columns
 """
 
 

@@ -86,8 +86,8 @@ def slots(tx: Tx) -> Found:
     )
 
 
-def codes(tx: Tx, definite: Sequence[int]) -> Found:
-    """Every answer is one of its round or a skip, which has none; every decision is a definite label or none."""
+def codes(tx: Tx, possible: Sequence[int]) -> Found:
+    """Every answer is one of its round or a skip, which has none; every decision is one of the `possible`, or none."""
     asked, given = round_.alias("asked"), round_.alias("given")
     fits = exists().where(asked.c.id == assignment.c.round_id, answer.c.id == judgement.c.answer_id)
     fits = fits.where(given.c.id == answer.c.round_id, given.c.grid_id == asked.c.grid_id)
@@ -99,8 +99,6 @@ def codes(tx: Tx, definite: Sequence[int]) -> Found:
         | judgement.c.origin.not_in([one.value for one in Origin])
     )
     answers = select(judgement.c.id).join(assignment, assignment.c.id == judgement.c.assignment_id).where(wrong)
-    labels = rounds.labels(tx)
-    possible = [labels[code] for code in definite if code in labels]
     unknown = adjudication.c.answer_id.not_in(possible) | adjudication.c.rule.not_in([one.value for one in Rule])
     decisions = select(adjudication.c.id).where(unknown)
     roles = select(person.c.name).where(person.c.role.not_in([one.value for one in Role]))

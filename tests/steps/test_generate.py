@@ -48,7 +48,7 @@ def test_what_models_say_is_kept_with_what_they_are(tmp_path: Path) -> None:
     grid = asked(tmp_path)
     run = grid.generate("propose")
     assert (run.counts["answers"], run.counts["skips"]) == (2, 1)
-    assert run.counts["models"]["plain"]["source"] == "canned"
+    assert run.params["models"]["plain"]["source"] == "canned"
     assert texts(grid, "propose") == list(SAID.values())
     with grid.store.read() as tx:
         given = decisions.all_answers(tx, rounds.named(tx, "propose"))

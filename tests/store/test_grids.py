@@ -18,6 +18,7 @@ from fcpair.store import (
     grids,
     people,
     progress,
+    promises,
     rounds,
     runs,
     settings,
@@ -76,6 +77,22 @@ def test_a_grid_is_made_anew_without_the_others(both: Store) -> None:
     assert found["cn_id"].tolist() == [3, 5, 3, 5]
     with both.on(2).read() as tx:
         assert cells.n_cells(tx) == 4
+
+
+def test_cells_follow_the_order_of_the_sides(store: Store) -> None:
+    with store.write() as tx:
+        hs = list(texts.add_texts(tx, "hs", [(f"h{at}", f"hs {at}", "", {}) for at in range(3)]).values())
+        cn = list(texts.add_texts(tx, "cn", [(f"c{at}", f"cn {at}", "", {}) for at in range(3)]).values())
+        init.add_grid(tx, "other", Setup(title="A study"))
+    rows, columns = [hs[2], hs[0], hs[1]], [cn[1], cn[2], cn[0]]
+    for grid in (1, 2):
+        with store.on(grid).write() as tx:
+            fill(tx, rows, columns)
+            found = cells.cells(tx)
+            assert (found["cell_id"] - (grid - 1) * SECOND).tolist() == list(range(1, 10))
+            expected = [(row, column) for row in rows for column in columns]
+            assert list(zip(found["hs_id"], found["cn_id"], strict=True)) == expected
+            assert not promises.whole_grid(tx, keep_known=True).faults
 
 
 def test_work_and_answers_are_of_one_grid(both: Store) -> None:
