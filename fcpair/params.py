@@ -391,6 +391,7 @@ class GridPlan:
     column_name: str = _param("column", "what a column is called")
     agreement: Agree | None = _param(None, "what agreement is computed with")
     adjudicate: Adjudicate | None = _param(None, "how a cell's answers become one")
+    validate: Validate | None = _param(None, "how decisions are validated; without it, they are not")
     partition: Partition | None = _param(None, "which rules make the tiers")
 
     def __post_init__(self) -> None:

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from fcpair.errors import InputError
 from fcpair.params import GridPlan, RoundPlan, once
 from fcpair.stages.answerer import parse_answerer
-from fcpair.stages.question import Edit, Form, parse_form
+from fcpair.stages.question import Closed, Edit, Form, parse_form
+from fcpair.stages.question.labels import need_tiers
+
+CHECK = "validate"  # the round in which decisions are validated
 
 
 def check_plan(plan: GridPlan) -> None:
@@ -25,6 +28,20 @@ def check_plan(plan: GridPlan) -> None:
             raise InputError(f"round `{one.name}` edits `{one.edits}`; ask `edit(...)` in its form, or say `after`")
         if one.edits and not forms[one.edits].writes:
             raise InputError(f"round `{one.name}` edits `{one.edits}`, in which no text is written")
+    if plan.validate:
+        labels_asked(plan.counting)
+        if CHECK in forms:
+            raise InputError(
+                f"grid `{plan.name}` is validated in a round `{CHECK}`; give the round of yours another name"
+            )
+
+
+def labels_asked(plan: RoundPlan) -> Closed:
+    """The question whose answers become decisions; raises InputError where tiers cannot rest on what is asked."""
+    (_, question), *others = parse_form(plan.form).questions
+    if others:
+        raise InputError(f"round `{plan.name}` asks several questions, so nothing can be decided and validated")
+    return need_tiers(question)
 
 
 def check_plans(plans: Sequence[GridPlan], there: Mapping[str, str]) -> None:

@@ -103,7 +103,7 @@ def _plan(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
     for key in ("rows", "columns"):
         if not _is_same_side(side := getattr(plan, key), kept[key]):
             yield Difference(place, key, _shown_side(as_params(side)), _shown_side(kept[key]))
-    there_are = {one.name: one for one in rounds.rounds(tx)}
+    there_are = {one.name: one for one in rounds.asked(tx)}
     if (wanted_names := [one.name for one in plan.rounds]) != list(there_are):
         yield Difference(place, "rounds", ", ".join(wanted_names), ", ".join(there_are))
         return

@@ -13,7 +13,7 @@ from fcpair.files.corpus import digest
 from fcpair.files.tabular import LINE, check_file, place_of, read_table
 from fcpair.params import Adjudicate, GridPlan, RoundPlan, SidePlan, as_params
 from fcpair.records import Role, Round, RunRecord, Status
-from fcpair.stages.plan import check_plans
+from fcpair.stages.plan import check_plans, labels_asked
 from fcpair.stages.question import parse_form
 from fcpair.steps import init
 from fcpair.steps.adjudicate import waiting
@@ -66,9 +66,12 @@ def add(tx: Tx, plan: GridPlan) -> RunRecord:
             check_file(side.file)
     named = ((side.text_kind, name) for side, name in ((plan.rows, plan.row_name), (plan.columns, plan.column_name)))
     grid_id = grids.add(tx, plan.name, *named)
+    made = {}
     for one in plan.rounds:
         what = {"counts": one is plan.counting, "options": options_of(one)}
-        init.add_round(tx, grid_id, one.name, Role(one.answered_by), parse_form(one.form), **what)
+        made[one.name] = init.add_round(tx, grid_id, one.name, Role(one.answered_by), parse_form(one.form), **what)
+    if plan.validate:
+        init.add_checks(tx, grid_id, made[plan.counting.name], labels_asked(plan.counting))
     with grids.about(tx, grid_id):
         run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
         settings.put(tx, PLAN, {name: _kept(getattr(plan, name)) for _, name in AXES}, run.id)
@@ -207,7 +210,7 @@ def _next(tx: Tx, name: str) -> str | None:
     on = f"--grid {quote(name)}"
     if not cells.number_range(tx)[1]:
         return None if waits_for(tx) else f"run `fcpair pair {on}`"
-    for there in map(partial(standing, tx), rounds.rounds(tx)):
+    for there in map(partial(standing, tx), rounds.asked(tx)):
         if said := _next_in(tx, there, on, f"round `{there.round.name}` of grid `{name}`"):
             return said
     if has_own(tx, Adjudicate) and (n := len(waiting(tx))):

@@ -9,13 +9,14 @@ from typing import Any
 from fcpair.files.corpus import CN, HS
 from fcpair.params import MAIN, Setup
 from fcpair.records import Role
-from fcpair.stages.question import Form
+from fcpair.stages.plan import CHECK
+from fcpair.stages.question import Closed, Form
 from fcpair.stages.question.labels import VERDICT, read_labels
 from fcpair.steps.answers import closed_question, kept
 from fcpair.store import Tx, grids, rounds, runs
 from fcpair.store.answers import Answer
 
-LABEL, VALIDATE, BLIND = "label", "validate", "validate blind"
+LABEL, BLIND = "label", f"{CHECK} blind"
 
 
 def fill(tx: Tx, setup: Setup, guidelines: str, *, main: bool = True) -> None:
@@ -31,8 +32,13 @@ def add_grid(tx: Tx, name: str, setup: Setup) -> None:
     question = read_labels(setup.scheme)
     add = partial(add_round, tx, grid_id)
     label = add(LABEL, Role.ANNOTATOR, Form((("label", question),)), counts=True)
-    add(VALIDATE, Role.VALIDATOR, Form((("verdict", VERDICT),)), checks=label)
-    add(BLIND, Role.VALIDATOR, Form((("own_label", question),)), checks=label, blind=True)
+    add_checks(tx, grid_id, label, question)
+
+
+def add_checks(tx: Tx, grid_id: int, checks: int, question: Closed) -> None:
+    """Add the round that checks what was decided on the answers of another, which asks `question`, blind or not."""
+    add_round(tx, grid_id, CHECK, Role.VALIDATOR, Form((("verdict", VERDICT),)), checks=checks)
+    add_round(tx, grid_id, BLIND, Role.VALIDATOR, Form((("own_label", question),)), checks=checks, blind=True)
 
 
 def add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **what: Any) -> int:

@@ -99,7 +99,7 @@ def _asked(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _Asked:
 
 def _only(tx: Tx, grid: str) -> Round:
     """The only round of the grid; raises InputError where there are several."""
-    there = rounds.rounds(tx)
+    there = rounds.asked(tx)
     if len(there) > 1:
         raise InputError(f"grid `{grid}` has several rounds; name one: {', '.join(one.name for one in there)}")
     return there[0]
@@ -109,6 +109,8 @@ def _check(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     """Raise StageError where the round cannot be dealt now."""
     if not is_planned(tx):
         raise StageError(f"the rounds of grid `{grid}` are dealt by `fcpair assign` and `fcpair validate assign`")
+    if round_.checks:
+        raise StageError(f"round `{round_.name}` of grid `{grid}` is dealt by `fcpair validate assign --grid {grid}`")
     if round_.role is Role.MODEL:
         raise StageError(f"round `{round_.name}` of grid `{grid}` is answered by models, so it is dealt to nobody")
     if not cells.number_range(tx)[1]:

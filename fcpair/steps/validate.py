@@ -16,7 +16,7 @@ from fcpair.stages.question.closed import reader_of, words_of
 from fcpair.stages.question.labels import AGREE, DISAGREE, VERDICT
 from fcpair.stages.validate import blind_verdict, draw_pairs
 from fcpair.steps import eligible, handover
-from fcpair.steps.ground import OnGrid, keep, need_corpus, note_run, own, scheme_of
+from fcpair.steps.ground import OnGrid, keep, note_run, own, scheme_of
 from fcpair.steps.people import active
 from fcpair.store import Tx, decisions, people, rounds, slots, topics, work
 
@@ -40,7 +40,8 @@ def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, mo
     from fcpair.stages.assign import shard_order, share_out
 
     with grid.store.write() as tx:
-        need_corpus(tx, options.stage)
+        if not rounds.checking(tx).ids:
+            raise StageError("decisions of this grid are not validated; a recipe says so by [grid.validate]")
         was_blind = is_blind(tx)
         if not more:
             _make_way(tx, redo=redo)

@@ -123,15 +123,22 @@ def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe, progress: Progress | 
     with grid.store.read() as tx:
         if not cells.number_range(tx)[1]:
             return None if grids.waits_for(tx) else ("pair", pair.make_grid, Pair())
-        for one in map(partial(grids.standing, tx), rounds.rounds(tx)):
+        for one in map(partial(grids.standing, tx), rounds.asked(tx)):
             if step := _round_due(tx, one, recipe, progress):
                 return step
             if not one.dealt or one.counts["open"]:
                 return None
+        check = grids.standing(tx, rounds.checking(tx))
         waiting = has_own(tx, Adjudicate) and (adjudicate.waiting(tx) or settle.overtaken(tx))
         steps: tuple[tuple[Any, Step | None], ...] = (
             (plan.adjudicate and not has_own(tx, Adjudicate), ("adjudicate", adjudicate.adjudicate, plan.adjudicate)),
             (waiting, None),
+            (
+                plan.validate and not check.dealt,
+                ("validate", validate.assign_validation, plan.validate),
+            ),
+            (check.counts["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
+            (check.counts["open"], None),
             (
                 plan.agreement and not is_own(tx, plan.agreement),
                 ("agreement", agree.note_agreement, plan.agreement),

@@ -71,6 +71,11 @@ def rounds(tx: Tx) -> list[Round]:
     return _made(_ROUNDS.all(tx, grid=here(tx)))
 
 
+def asked(tx: Tx) -> list[Round]:
+    """Those of them that put the cells themselves before somebody, and not what was decided."""
+    return [one for one in rounds(tx) if one.checks is None]
+
+
 def of_role(tx: Tx, role: Role) -> list[Round]:
     """The rounds of all grids that are answered in a role, those of the oldest grid first."""
     return _made(_OF_ROLE.all(tx, role=role.value))
