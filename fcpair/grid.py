@@ -12,6 +12,7 @@ from fcpair.steps import (
     conflicts,
     evaluate,
     generate,
+    given,
     label,
     overview,
     pair,
@@ -56,6 +57,7 @@ class Grid(OnGrid):
     labels = label.export_labels
     import_labels = label.import_labels
     import_published = published.import_published
+    answers = given.export_answers
     withdraw_labels = withdraw.withdraw_labels
     simulate = simulate.simulate
     generate = generate.generate

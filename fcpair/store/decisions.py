@@ -71,6 +71,7 @@ def _answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
         "at": judgement.c.at,
         "code": case((round_.c.blind, agrees), else_=answer.c.code) if of.checks else answer.c.code,
         "skipped": judgement.c.skipped,
+        "value": answer.c.value,
     }
     query = (
         select(*(available[name].label(name) for name in columns))
@@ -147,6 +148,16 @@ def all_answers(tx: Tx, of: Round, cell_id: int | None = None) -> pd.DataFrame:
     columns = ("cell_id", "person_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
     query = _answers(tx, of, *columns)
     return frame(tx, query if cell_id is None else query.where(assignment.c.cell_id == cell_id))
+
+
+def values(tx: Tx, of: Round) -> pd.DataFrame:
+    """Each person's current answer of a round, skips included, as the round keeps it.
+
+    Columns: `cell_id`, `annotator`, `value` (JSON; missing: skipped), `skipped` (bool), `seconds`, `note`, `origin`,
+    `at`.
+    """
+    columns = ("cell_id", "annotator", "value", "skipped", "seconds", "note", "origin", "at")
+    return frame(tx, _answers(tx, of, *columns)).astype({"skipped": bool})
 
 
 def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
