@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 @click.option("--round", "round_", metavar="NAME", help="Of a planned grid: the round to deal, by its own options.")
 @with_grid
 def assign(grid: Grid, options: Assign, redo: bool, more: bool, round_: str | None) -> None:
-    """Deal the pairs to annotators, or a round of a planned grid to those who answer it.
+    """Deal the pairs to annotators.
 
     `--overlap` gives some pairs to two of them or more. `--more` adds to what has been dealt: answers and open work
-    stay, but somebody who has joined since takes over an even share of what is open. How a round of a planned grid
-    is dealt stands in its plan.
+    stay, but somebody who has joined since takes over an even share of what is open. Of a planned grid,
+    `--round` is dealt to those who answer it, in the way that its plan says.
 
     \b
     Example:

@@ -19,12 +19,12 @@ from fcpair.errors import RecipeEndError
 @click.option("--loosen", is_flag=True, help="Let the recipe loosen limits and opt-outs that the study has.")
 @study_option
 def run(study: Path, recipe: Path, loosen: bool) -> None:
-    """Walk a recipe as far as it goes, grid by grid.
+    """Walk a recipe as far as it goes.
 
-    It starts at the first stage that is not done and ends where people have to answer, or where the
-    recipe has no section for the next stage. The study is made if it is not there; one whose first
-    run fails is not kept. Call it again when labels or verdicts have come in. A study that is not
-    what the recipe says is refused with what differs.
+    It goes grid by grid, starts at the first stage that is not done, and ends where people have to
+    answer, or where the recipe has no section for the next stage. The study is made if it is not
+    there; one whose first run fails is not kept. Call it again when labels or verdicts have come in.
+    A study that is not what the recipe says is refused with what differs.
 
     \b
     Example:
