@@ -302,7 +302,7 @@ class SidePlan:
 
     file: Path | None = _param(None, "a table whose `column` has the texts")
     column: str = _param("", "the column of the file")
-    kind: Kind = _param("text", "what the texts of the file are: hs and cn are those of the corpus, too")
+    kind: Kind = _param("text", "what the texts of the file are; hs and cn: some of those that the corpus has")
     names: tuple[str, ...] = _param((), "the texts themselves, such as names of types, criteria or models")
     answers: str = _param("", "an earlier grid: the texts that were written in the round of it that counts")
 

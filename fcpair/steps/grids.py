@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -116,28 +116,34 @@ def _texts(tx: Tx, side: SidePlan) -> list[int]:
     if side.answers:
         return _answers(tx, side.answers)
     if side.file:
-        return texts.put(tx, side.text_kind, _read(side.file, side.column))
+        known = texts.text_ids(tx, side.kind) if side.kind in sides.CORPUS else None
+        return texts.put(tx, side.text_kind, _read(side.file, side.column, known))
     return texts.put(tx, side.text_kind, [(digest(name), name, "", {}) for name in side.names])
 
 
-def _read(path: Path, column: str) -> list[tuple[str, str, str, dict[str, str]]]:
-    """The texts of a file's column: digest, text, language, and what the other columns have as metadata."""
+def _read(path: Path, column: str, known: Container[str] | None) -> list[tuple[str, str, str, dict[str, str]]]:
+    """The texts of a file's column: digest, text, language, and what the other columns have as metadata.
+
+    Raises InputError with all that is wrong, which includes a text that is not `known`, where some are.
+    """
     table = read_table(path, [column], known=[LANGUAGE])
     digests = [digest(text) for text in table[column]]
-    reject(path, _faults(table, column, digests))
+    reject(path, _faults(table, column, digests, known))
     language = table[LANGUAGE] if LANGUAGE in table.columns else [""] * len(table)
     others = [str(name) for name in table.columns if name not in {column, LINE, LANGUAGE}]
     about = [dict(zip(others, row, strict=True)) for row in table[others].itertuples(index=False, name=None)]
     return list(zip(digests, table[column], language, about, strict=True))
 
 
-def _faults(table: pd.DataFrame, column: str, digests: list[str]) -> list[Finding]:
+def _faults(table: pd.DataFrame, column: str, digests: list[str], known: Container[str] | None) -> list[Finding]:
     place, first, found = place_of(table), dict[str, int](), []
     for text, line, mark in zip(table[column], table[LINE].tolist(), digests, strict=True):
         if not text.strip():
             found.append(Finding(place, line, "the text is empty"))
         elif first.setdefault(mark, line) != line:
             found.append(Finding(place, line, f"this text is in line {first[mark]} already"))
+        elif known is not None and mark not in known:
+            found.append(Finding(place, line, "this text is not in the corpus of the study"))
     return found
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fcpair.errors import StageError
 from fcpair.files import corpus as corpora
 from fcpair.params import Import
 from fcpair.records import RunRecord
 from fcpair.steps.ground import OnStudy, begin_building, note
-from fcpair.store import Tx, texts
+from fcpair.store import Tx, sides, texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,8 @@ def import_corpus(study: OnStudy, options: Import, *, redo: bool = False) -> Run
         unpaired=options.unpaired,
     )
     with study.store.write() as tx:
+        if others := sides.on_corpus(tx):
+            raise StageError(f"grid `{others[0]}` has texts of the corpus, which therefore stays as it is")
         begin_building(tx, "import", redo=redo)
         pairs = read.pairs
         has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))

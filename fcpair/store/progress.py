@@ -7,7 +7,7 @@ from sqlalchemy import delete, func, select
 from fcpair.store import cells, rounds, sides, texts
 from fcpair.store.grids import span
 from fcpair.store.store import Tx
-from fcpair.store.tables import answer, assignment, side, source_pair, text
+from fcpair.store.tables import assignment, source_pair, text
 
 BUILDING = ("import", "select", "retrieve", "pair", "assign")
 
@@ -37,5 +37,4 @@ def clear_from(tx: Tx, stage: str) -> None:
         sides.clear(tx, "row")
     if "import" in later:
         tx.execute(delete(source_pair))
-        elsewhere = select(side.c.text_id).union(select(answer.c.text_id).where(answer.c.text_id.is_not(None)))
-        tx.execute(delete(text).where(text.c.id.not_in(elsewhere)))
+        tx.execute(delete(text).where(text.c.kind.in_(sides.CORPUS)))

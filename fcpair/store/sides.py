@@ -10,12 +10,13 @@ from sqlalchemy import ColumnElement, bindparam, delete, exists, func, select, u
 from fcpair.store.grids import here
 from fcpair.store.rows import frame, insert_rows, records
 from fcpair.store.store import Tx
-from fcpair.store.tables import neighbour, side, source_pair
+from fcpair.store.tables import grid, neighbour, side, source_pair, text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Axis = Literal["row", "column"]
+CORPUS = ("hs", "cn")  # the kinds of the texts that the corpus brings
 
 
 def of(tx: Tx, axis: Axis) -> ColumnElement[bool]:
@@ -51,6 +52,13 @@ def set_drawn(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
     tx.execute(update(side).where(of(tx, axis)).values(drawn=False))
     drawn = update(side).where(of(tx, axis), side.c.text_id == bindparam("one")).values(drawn=True)
     tx.execute(drawn, [{"one": text_id} for text_id in text_ids])
+
+
+def on_corpus(tx: Tx) -> list[str]:
+    """The names of the other grids that have texts of the corpus."""
+    query = select(grid.c.name).join(side, side.c.grid_id == grid.c.id).join(text, text.c.id == side.c.text_id)
+    others = query.where(grid.c.id != here(tx), text.c.kind.in_(CORPUS))
+    return list(tx.execute(others.distinct().order_by(grid.c.name)).scalars())
 
 
 def source_cns(tx: Tx) -> list[int]:
