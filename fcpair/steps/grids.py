@@ -92,8 +92,10 @@ def _side(kept: Mapping[str, Any]) -> SidePlan:
     return SidePlan(**{**kept, "file": Path(kept["file"]["path"]) if kept["file"] else None})
 
 
-def fill(grid: OnGrid, *, redo: bool = False) -> RunRecord:
+def fill(grid: OnGrid, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
     """Fill both sides of a planned grid, and make its cells: every row with every column.
+
+    Files are where the study has them, or where the same `plan` has them now.
 
     Raises:
         InputError: all findings about a file at once: an empty text, a text that is duplicated.
@@ -101,13 +103,15 @@ def fill(grid: OnGrid, *, redo: bool = False) -> RunRecord:
     """
     with grid.store.write(bulk=True) as tx:
         begin_building(tx, "pair", redo=redo)
-        planned = settings.of_stage(tx, PLAN)
+        kept = settings.of_stage(tx, PLAN)
+        planned = {name: getattr(plan, name) if plan else _side(kept[name]) for _, name in AXES}
         for axis, name in AXES:
-            sides.put(tx, axis, _texts(tx, _side(planned[name])))
+            sides.put(tx, axis, _texts(tx, planned[name]))
         n_cells, _ = cells.fill(tx, keep_known=True)
         counts = {"grid": grid.grid.name, **{name: sides.n_texts(tx, axis) for axis, name in AXES}, "cells": n_cells}
-        run = note_run(tx, "pair", {"grid": grid.grid.name, **planned}, counts)
-        settings.put(tx, PLAN, {name: _kept(_side(planned[name])) for _, name in AXES}, run.id)
+        kept = {name: _kept(side) for name, side in planned.items()}
+        run = note_run(tx, "pair", {"grid": grid.grid.name, **kept}, counts)
+        settings.put(tx, PLAN, kept, run.id)
         return run
 
 
@@ -220,9 +224,7 @@ def _next(tx: Tx, name: str) -> str | None:
         if said := _next_in(tx, there, on, f"round `{there.round.name}` of grid `{name}`"):
             return said
     if has_own(tx, Adjudicate) and (n := len(waiting(tx))):
-        return (
-            f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {on}`, or `fcpair serve`"
-        )
+        return f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {on}`"
     return None
 
 

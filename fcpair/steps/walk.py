@@ -8,7 +8,7 @@ from typing import Any
 
 from fcpair.errors import RecipeEndError
 from fcpair.models.encode import Progress
-from fcpair.params import MAIN, Adjudicate, Agree, GridPlan, Pair, Partition
+from fcpair.params import MAIN, Adjudicate, Agree, GridPlan, Partition
 from fcpair.recipe import Recipe
 from fcpair.records import Role, RunRecord
 from fcpair.steps import (
@@ -122,7 +122,7 @@ def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe, progress: Progress | 
     """The next stage of a planned grid, as `_due` has it."""
     with grid.store.read() as tx:
         if not cells.number_range(tx)[1]:
-            return None if grids.waits_for(tx) else ("pair", pair.make_grid, Pair())
+            return None if grids.waits_for(tx) else ("pair", grids.fill, plan)
         for one in map(partial(grids.standing, tx), rounds.asked(tx)):
             if step := _round_due(tx, one, recipe, progress):
                 return step
