@@ -144,7 +144,7 @@ def test_models_answer_in_a_role_of_their_own() -> None:
         (ASK + ROUND + "edits = 'write'", "`edits` of round `ask` names `write`, no earlier round; it is the first"),
         (ASK + ROUND + ROUND, r"\[\[grid\]\] ask: round `ask` is given twice"),
         (ASK + ROUND + "counts = false", "no round of grid `ask` counts; omit `counts = false`"),
-        (ASK + ROUND + "models = ['a', 'a']", "name of a model `a` is given twice"),
+        (ASK + ROUND + "models = ['a=canned:x.csv', 'a=canned:y.csv']", "name of a model `a` is given twice"),
         (ASK + "[[grid.round]]\nname = 'a'\nform = 'one_of(no,'", r"round a form: question `one_of\(no,`"),
         (ASK + "[[grid.round]]\nname = 'a'\nform = {x = 'text'}", "round a form: question `text`: expected a word and"),
         (ASK + "[[grid.round]]\nname = 'a'\nform = 3", "form must be a question such as one_of"),

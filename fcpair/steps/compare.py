@@ -109,7 +109,10 @@ def _plan(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
         return
     for one in plan.rounds:
         yield from _round(place, one, there_are[one.name], counts=one is plan.counting)
+    if (checked := bool(plan.validate)) != (is_checked := bool(rounds.checking(tx).ids)):
+        yield Difference(place, "validate", _shown(checked), _shown(is_checked))
     yield from _stage(tx, plan.adjudicate)
+    yield from _stage(tx, plan.validate)
 
 
 def _is_same_side(side: SidePlan, kept: Mapping[str, Any]) -> bool:

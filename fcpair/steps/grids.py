@@ -225,6 +225,17 @@ def _next(tx: Tx, name: str) -> str | None:
             return said
     if has_own(tx, Adjudicate) and (n := len(waiting(tx))):
         return f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {on}`"
+    return _next_check(tx, on, name)
+
+
+def _next_check(tx: Tx, on: str, name: str) -> str | None:
+    """What is next where decisions are validated."""
+    check = rounds.checking(tx)
+    there = standing(tx, check)
+    if check.ids and not there.dealt and has_own(tx, Adjudicate):
+        return f"run `fcpair validate assign {on}`"
+    if there.counts["open"]:
+        return f"open verdicts in grid `{name}`: {there.counts['open']:,}; `fcpair serve`"
     return None
 
 

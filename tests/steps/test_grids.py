@@ -196,11 +196,12 @@ def test_the_stages_of_a_corpus_are_refused(tmp_path: Path) -> None:
         lambda: grid.select(Select(hs=1)),
         lambda: grid.assign(Assign()),
         lambda: grid.assign(Assign(), more=True),
-        lambda: grid.assign_validation(Validate()),
     )
     for call in calls:
         with pytest.raises(StageError, match="is for a grid that is made of a corpus; this one is planned"):
             call()
+    with pytest.raises(StageError, match="decisions of this grid are not validated"):
+        grid.assign_validation(Validate())
     with pytest.raises(InputError, match="the sides of grid `write` are planned, so nothing is drawn"):
         grid.pair(Pair(candidates=2))
 
