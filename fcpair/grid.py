@@ -62,6 +62,7 @@ class Grid(OnGrid):
     simulate = simulate.simulate
     generate = generate.generate
     agreement = agree.measure_agreement
+    round_of_blocks = agree.round_of_blocks
 
     adjudicate_dry_run = adjudicate.dry_run
     waiting = adjudicate.waiting_pairs

@@ -20,6 +20,7 @@ DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
 Labels = Annotated[str, "the printed form of a question; a recipe may have its choices as tables instead"]
 Weights = Literal["none", "linear", "quadratic"]
 Reach = Literal["texts", "annotators"]
+By = Literal["grid", "column", "row"]
 Policy = Literal["manual", "majority", "median"]
 Worker = Literal["annotator", "writer", "rater", "respondent"]
 Screen = Literal["cell", "row"]
@@ -233,15 +234,20 @@ class Agree:
         "texts", "what intervals speak for: new HS and CN with the same annotators, or new annotators too"
     )
     level: float = _param(0.95, "confidence level of all intervals, between 0 and 1")
+    by: By | None = _param(
+        None, "what each block of a round's figures is about: all pairs, or one column or row each", otherwise="grid"
+    )
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
         for option in fields(self):
-            value, allowed = getattr(self, option.name), get_args(hints[option.name])
-            if allowed and value not in allowed:
+            value, allowed = getattr(self, option.name), get_args(plain_type(hints[option.name]))
+            if allowed and value not in (allowed if option.default is not None else (*allowed, None)):
                 raise InputError(f"agreement: {option.name} is {value!r}; expected one of {', '.join(allowed)}")
         if not 0 < self.level < 1:
             raise InputError(f"agreement: level is {self.level}; expected a share between 0 and 1, such as 0.95")
+        if self.by == "grid":  # what a grid does without, so that there is one way to say it
+            object.__setattr__(self, "by", None)
 
 
 @dataclass(frozen=True)

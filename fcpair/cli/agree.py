@@ -14,7 +14,7 @@ from fcpair.records import Figure
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
-    from fcpair.stages.agree import Agreement
+    from fcpair.stages.agree import Agreement, Block
     from fcpair.stages.kappa import SubsetAgreement
 
 FIGURE_COLUMNS = ("figure", "n", "value", "low", "high", "note")
@@ -22,10 +22,11 @@ SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 
 
 @click.command()
+@click.option("--round", "name", metavar="NAME", help="A round of the grid: figures for each part of its form.")
 @with_grid
 @own_params(Agree)
 @format_option
-def agreement(grid: Grid, options: Agree, form: str) -> None:
+def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     """Measure how far annotators agree.
 
     It uses the labels as they were given, before adjudication. Intervals come from leaving out one HS and
@@ -36,30 +37,60 @@ def agreement(grid: Grid, options: Agree, form: str) -> None:
     Example:
       fcpair agreement --weights linear --not-sure drop
       fcpair agreement --intervals annotators
+      fcpair agreement --grid rate --by column
+      fcpair agreement --grid write --round write
       fcpair agreement --format json
     """
+    name = name or grid.round_of_blocks(options)
     with working("measuring agreement"):
-        measured = grid.agreement(options)
+        blocks = grid.agreement(options, round=name) if name else ()
+        whole = None if name else grid.agreement(options)
     simulated = grid.simulated
+    data = whole.as_dict() if whole else {"round": name, "blocks": [one.as_dict() for one in blocks]}
+    tables = _tables(whole) if whole else [table for one in blocks for table in _block_tables(one)]
+    rows = _rows(whole) if whole else [row for one in blocks for row in _block_rows(one)]
+    emit(form, data={**data, "simulated": simulated}, tables=tables, rows=rows, simulated=simulated)
+
+
+def _tables(measured: Agreement, heading: str = "") -> list[Table]:
     figures = (*measured.pooled, *measured.summary)
-    rows = [_figure_row(figure) for figure in figures] + [_subset_as_figure(subset) for subset in measured.subsets]
-    subsets = [_subset_row(one) for one in measured.subsets]
-    subset_notes = _footnotes({" and ".join(one.annotators): _note(one.kappa) for one in measured.subsets})
-    tables = (
+    return [
         Table(
-            _rests_on(measured),
+            heading + _rests_on(measured),
             FIGURE_COLUMNS[:-1],
             [list(_figure_row(figure).values())[:-1] for figure in figures],
             _footnotes({figure.name: _note(figure) for figure in figures}),
         ),
         Table(
-            "Cohen's kappa of every two annotators; intervals for new HS and CN, the same two",
+            f"Cohen's kappa of every two annotators; intervals for {measured.sides.new_texts}, the same two",
             SUBSET_COLUMNS,
-            subsets,
-            subset_notes,
+            [_subset_row(one) for one in measured.subsets],
+            _footnotes({" and ".join(one.annotators): _note(one.kappa) for one in measured.subsets}),
         ),
-    )
-    emit(form, data={**measured.as_dict(), "simulated": simulated}, tables=tables, rows=rows, simulated=simulated)
+    ]
+
+
+def _rows(measured: Agreement) -> list[dict[str, Cell]]:
+    figures = [_figure_row(figure) for figure in (*measured.pooled, *measured.summary)]
+    return figures + [_subset_as_figure(subset) for subset in measured.subsets]
+
+
+def _block_tables(block: Block) -> list[Table]:
+    """The tables of a block, under its name; that of every two annotators only where there are two."""
+    name = ": ".join(filter(None, [block.part, block.of]))
+    if block.agreement:
+        return _tables(block.agreement, f"{name}\n")[: 1 + bool(block.agreement.subsets)]
+    nothing = list(_none(block).values())
+    return [Table(name, FIGURE_COLUMNS[:-1], [nothing[:-1]], [str(nothing[-1])])]
+
+
+def _block_rows(block: Block) -> list[dict[str, Cell]]:
+    rows = _rows(block.agreement) if block.agreement else [_none(block)]
+    return [{"part": block.part, "of": block.of, **row} for row in rows]
+
+
+def _none(block: Block) -> dict[str, Cell]:
+    return _figure_row(Figure("agreement", None, 0, undefined=block.undefined))
 
 
 def _footnotes(notes: dict[str, str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,11 @@ import numpy.typing as npt
 from fcpair.errors import InputError
 from fcpair.params import Agree
 from fcpair.records import Figure
-from fcpair.stages.intervals import FOR
+from fcpair.stages.intervals import HS_AND_CN, Cluster, Sides
 from fcpair.stages.kappa import SubsetAgreement, Subsets, subset_figures, summary_figures
-from fcpair.stages.pooled import coefficients_of, pooled_figures
+from fcpair.stages.pooled import ALPHA, OWN, coefficients_of, pooled_figures
 from fcpair.stages.profiles import Overlap
-from fcpair.stages.question import Closed
+from fcpair.stages.question import Closed, Form
 from fcpair.stages.question.coded import numbers
 
 if TYPE_CHECKING:
@@ -40,18 +41,47 @@ class Agreement:
     subsets: tuple[SubsetAgreement, ...]
     summary: tuple[Figure, ...]
     pooled: tuple[Figure, ...]
+    sides: Sides = HS_AND_CN
 
     @property
     def spoken_for(self) -> str:
         """What the intervals of `summary` and `pooled` are for; those of `subsets` are for new HS and CN only."""
-        return FOR[self.options.intervals]
+        return self.sides.spoken_for(self.options.intervals)
+
+    @property
+    def alpha(self) -> Figure:
+        """Krippendorff's alpha with the distance of the question."""
+        own = (figure for figure in self.pooled if OWN in figure.note)
+        return next(own, next(figure for figure in self.pooled if figure.name == ALPHA["nominal"]))
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON."""
-        return asdict(self)
+        found = asdict(self)
+        del found["sides"]
+        return found | {"options": {name: value for name, value in found["options"].items() if value is not None}}
 
 
-def agreement(labels: pd.DataFrame, question: Closed, options: Agree | None = None) -> Agreement:
+@dataclass(frozen=True)
+class Block:
+    """Agreement on one part of a round: on all pairs, or on those of one column or row, whose text is `of`.
+
+    `part` is named as in `Form.parts`. Where there is nothing to agree on, `agreement` is None, `undefined` says why.
+    """
+
+    part: str
+    of: str
+    agreement: Agreement | None
+    undefined: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain Python values, ready for JSON; what `Agreement.as_dict` gives stands beside the names."""
+        named = {"part": self.part, "of": self.of, "undefined": self.undefined}
+        return named | (self.agreement.as_dict() if self.agreement else {})
+
+
+def agreement(
+    labels: pd.DataFrame, question: Closed, options: Agree | None = None, sides: Sides = HS_AND_CN
+) -> Agreement:
     """All agreement figures on labels as the annotators gave them, before adjudication.
 
     `labels` has one row per current judgement: `cell_id`, `hs_id`, `cn_id` (int), `annotator` (str) and `code`
@@ -61,7 +91,8 @@ def agreement(labels: pd.DataFrame, question: Closed, options: Agree | None = No
     labels is in three of them. `summary` is their mean kappa, its sample standard deviation (n - 1) and the mean
     weighted by n. `pooled` is over all pairs with two or more labels. Intervals leave out one HS, CN or annotator at a
     time (see `fcpair.stages.intervals`); those of `subsets`, which are about two people, never leave out an annotator.
-    A figure that is undefined has no value and says why.
+    `sides` says what HS and CN are called in notes, and whether all pairs are of one row or column. A figure that is
+    undefined has no value and says why.
     """
     options = options or Agree()
     _check(labels, question)
@@ -78,10 +109,43 @@ def agreement(labels: pd.DataFrame, question: Closed, options: Agree | None = No
         n_pairs=int(labels["cell_id"].nunique()),
         n_overlapped=int(overlapped["cell_id"].nunique()),
         n_labels=len(labels),
-        subsets=subset_figures(subsets, names, options.level),
-        summary=summary_figures(subsets, options.intervals, options.level),
-        pooled=pooled_figures(overlap, options.intervals, options.level, coefficients),
+        subsets=subset_figures(subsets, names, options.level, sides),
+        summary=summary_figures(subsets, options.intervals, options.level, sides),
+        pooled=pooled_figures(overlap, options.intervals, options.level, coefficients, sides),
+        sides=sides,
     )
+
+
+def part_agreements(
+    answers: pd.DataFrame,
+    form: Form,
+    codes: npt.NDArray[np.int64],
+    options: Agree | None = None,
+    texts: Mapping[int, str] | None = None,
+    names: tuple[str, str] = HS_AND_CN.names,
+) -> tuple[Block, ...]:
+    """`agreement` on each part of a form, in its order; a question without parts, such as a text, says why it has none.
+
+    `answers` has one row per current judgement: `cell_id`, `hs_id`, `cn_id` (of the row and of the column, int),
+    `annotator` (str) and `answer` (int), which row of `codes` it is. `codes`, shape (n_answers, n_parts), are those of
+    `fcpair.stages.question.coded.part_codes`. With `texts`, which has the text of each column or row by its id, every
+    part has a block for each of them; `options.by` says which side they are of, and intervals are for new texts of the
+    other one. `names` says what a row and a column is called in notes.
+    """
+    options, at, found = options or Agree(), 0, []
+    side = answers["hs_id" if options.by == "row" else "cn_id"]
+    fixed = {None: None, "row": Cluster.HS, "column": Cluster.CN}[options.by if texts is not None else None]
+    groups = {text: answers[side == one] for one, text in texts.items()} if texts is not None else {"": answers}
+    for name, question in form.questions:
+        if question.no_parts:
+            found.append(Block(name, "", None, question.no_parts))
+        for part in question.parts():
+            for text, rows in groups.items():
+                labels = rows.assign(code=codes[rows["answer"].to_numpy(), at])
+                measured = agreement(labels, part.question, options, Sides(names, fixed))
+                found.append(Block(form.parts()[at].name, text, measured))
+            at += 1
+    return tuple(found)
 
 
 def _overlap(labels: pd.DataFrame, codes: npt.NDArray[np.int64]) -> tuple[Overlap, list[str]]:

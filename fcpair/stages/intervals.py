@@ -42,7 +42,54 @@ class Cluster(StrEnum):
 
 TEXTS = (Cluster.HS, Cluster.CN, Cluster.PAIR)
 CLUSTERS: dict[Reach, tuple[Cluster, ...]] = {"texts": TEXTS, "annotators": tuple(Cluster)}
-FOR: dict[Reach, str] = {"texts": "new HS and CN, the same annotators", "annotators": "new HS, CN and annotators"}
+OF_ONE = {
+    Cluster.HS: (Cluster.HS, Cluster.ANNOTATOR, Cluster.HS_ANNOTATOR),
+    Cluster.CN: (Cluster.CN, Cluster.ANNOTATOR, Cluster.CN_ANNOTATOR),
+}
+"""What is left out where only one side has several texts: a pair is one of its texts then."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two sides of a grid as intervals speak of them: what a row and what a column is called.
+
+    Of `fixed`, Cluster.HS (the rows) or Cluster.CN, all pairs have the same text, and intervals are for that one.
+    """
+
+    names: tuple[str, str] = ("HS", "CN")
+    fixed: Cluster | None = None
+
+    @property
+    def free(self) -> tuple[Cluster, ...]:
+        """The sides of which intervals speak for new texts."""
+        return tuple(side for side in OF_ONE if side is not self.fixed)
+
+    def left_out(self, reach: Reach) -> tuple[Cluster, ...]:
+        """What is left out, one at a time."""
+        if self.fixed is None:
+            return CLUSTERS[reach]
+        (side,) = self.free
+        return OF_ONE[side] if reach == "annotators" else (side,)
+
+    def word(self, cluster: Cluster, n: int = 1) -> str:
+        """What `n` clusters of a kind are called; HS and CN have no plural."""
+        word = str(cluster).replace("HS", self.names[0]).replace("CN", self.names[1])
+        return word + "s" * (n != 1 and word.islower())
+
+    @property
+    def new_texts(self) -> str:
+        """The new texts that intervals speak for: `new HS and CN`."""
+        return f"new {' and '.join(self.word(side, 2) for side in self.free)}"
+
+    def spoken_for(self, reach: Reach) -> str:
+        """What intervals speak for."""
+        if reach == "texts":
+            return f"{self.new_texts}, the same annotators"
+        listed = [*(self.word(side, 2) for side in self.free), "annotators"]
+        return f"new {', '.join(listed[:-1])} and {listed[-1]}"
+
+
+HS_AND_CN = Sides()
 
 
 @dataclass(frozen=True)
@@ -71,7 +118,7 @@ def spread(replicates: Floats, times: Ints | None = None) -> Spread:
     return Spread(float((n - 1) / n * (times @ about_mean**2)), n)
 
 
-def bounded(figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0) -> Figure:
+def bounded(figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0, sides: Sides = HS_AND_CN) -> Figure:
     """The figure with its interval, or with the reason why it has none in its note.
 
     The interval is the value plus and minus t standard errors, cut off at `lowest` and 1, at confidence `level` (0 to
@@ -80,7 +127,7 @@ def bounded(figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0
     """
     if figure.value is None:
         return figure
-    if why := why_none(spreads):
+    if why := why_none(spreads, sides):
         return _noted(figure, f"no interval: {why}")
     from scipy.special import stdtrit
 
@@ -88,10 +135,12 @@ def bounded(figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0
     return replace(figure, low=max(lowest, figure.value - reach), high=min(1.0, figure.value + reach))
 
 
-def with_interval(figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0) -> Figure:
+def with_interval(
+    figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0, sides: Sides = HS_AND_CN
+) -> Figure:
     """The same as `bounded`, with a note on how many HS, CN and annotators the interval rests on."""
-    found = bounded(figure, spreads, level, lowest)
-    return found if found.low is None else _noted(found, _basis(spreads))
+    found = bounded(figure, spreads, level, lowest, sides)
+    return found if found.low is None else _noted(found, _basis(spreads, sides))
 
 
 def _noted(figure: Figure, remark: str) -> Figure:
@@ -103,26 +152,28 @@ def _sides(spreads: Spreads) -> dict[Cluster, int]:
     return {side: spreads[side].n for side in sides if side in spreads}
 
 
-def _counted(sides: Mapping[Cluster, int]) -> str:
-    return ", ".join(f"{n} {side}{'s' * (side is Cluster.ANNOTATOR and n != 1)}" for side, n in sides.items())
+def _counted(n_each: Mapping[Cluster, int], sides: Sides) -> str:
+    return ", ".join(f"{n} {sides.word(side, n)}" for side, n in n_each.items())
 
 
-def _basis(spreads: Spreads) -> str:
-    sides = _sides(spreads)
-    few = {side: n for side, n in sides.items() if n < FEW}
-    return f"interval from {_counted(sides)}" + (f"; wide, because of only {_counted(few)}" if few else "")
+def _basis(spreads: Spreads, sides: Sides) -> str:
+    n_each = _sides(spreads)
+    few = {side: n for side, n in n_each.items() if n < FEW}
+    return f"interval from {_counted(n_each, sides)}" + (
+        f"; wide, because of only {_counted(few, sides)}" if few else ""
+    )
 
 
-def why_none(spreads: Spreads) -> str | None:
+def why_none(spreads: Spreads, sides: Sides = HS_AND_CN) -> str | None:
     """Why there is no interval; None where there is one."""
-    sides = _sides(spreads)
-    if short := {side: n for side, n in sides.items() if n < 2}:
-        return f"it takes at least 2 of each side, found {_counted(short)}"
+    if short := {side: n for side, n in _sides(spreads).items() if n < 2}:
+        return f"it takes at least 2 of each side, found {_counted(short, sides)}"
     for cluster, found in spreads.items():
         if np.isnan(found.variance):
-            return f"without one {cluster} the figure is undefined"
+            return f"without one {sides.word(cluster)} the figure is undefined"
     if standard_error(spreads) < NO_WIDTH:
-        return "leaving out any one HS or CN changes nothing, so the error cannot be estimated"
+        which = " or ".join(sides.word(side) for side in sides.free)
+        return f"leaving out any one {which} changes nothing, so the error cannot be estimated"
     return None
 
 
@@ -130,13 +181,14 @@ def standard_error(spreads: Spreads) -> float:
     """The root of V = V_HS + V_CN - V_pair, at least V_pair, so that no interval is narrower than for free pairs.
 
     Where `spreads` has annotators, V_annotator - V_HS,annotator - V_CN,annotator + V_label is added if it is positive.
+    Where it has one side only, V is that side's, and V_annotator - V_side,annotator is added if it is positive.
     Source: Cameron, Gelbach and Miller (2011), DOI 10.1198/jbes.2010.07136, whose variances of clusters are jackknife
     variances here, because the figures are not linear.
     """
     variance = {cluster: found.variance for cluster, found in spreads.items()}
-    pair = variance[Cluster.PAIR]
-    total = max(variance[Cluster.HS] + variance[Cluster.CN] - pair, pair)
+    pair, label = variance.get(Cluster.PAIR, 0.0), variance.get(Cluster.LABEL, 0.0)
+    total = max(sum(variance.get(side, 0.0) for side in OF_ONE) - pair, pair)
     if Cluster.ANNOTATOR in variance:
-        shared = variance[Cluster.HS_ANNOTATOR] + variance[Cluster.CN_ANNOTATOR] - variance[Cluster.LABEL]
+        shared = sum(variance.get(one, 0.0) for _, _, one in OF_ONE.values()) - label
         total += max(0.0, variance[Cluster.ANNOTATOR] - shared)
     return float(np.sqrt(total))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 from fcpair.params import Reach, Weights
 from fcpair.records import Figure
 from fcpair.stages.intervals import (
-    CLUSTERS,
+    HS_AND_CN,
     TEXTS,
     Cluster,
+    Sides,
     Spread,
     Spreads,
     bounded,
@@ -141,10 +142,11 @@ class Subsets:
         ends = np.searchsorted(self._kinds, np.arange(1, len(self.n)) * self._n_classes**2)
         return zip(*(np.split(column, ends) for column in columns), strict=True) if len(self.n) else iter(())
 
-    def spreads(self) -> list[Spreads]:
-        """The spreads of each kappa over HS, CN and pairs."""
-        by_cluster = {Cluster.HS: self._over(Cluster.HS), Cluster.CN: self._over(Cluster.CN)}
-        by_cluster[Cluster.PAIR] = [spread(*one) for one in self._by_subset(self._less_one().kappa, self._times)]
+    def spreads(self, clusters: Sequence[Cluster] = TEXTS) -> list[Spreads]:
+        """The spreads of each kappa over HS, CN and pairs, or some of these."""
+        by_cluster: dict[Cluster, list[Spread]] = {one: self._over(one) for one in clusters if one != Cluster.PAIR}
+        if Cluster.PAIR in clusters:
+            by_cluster[Cluster.PAIR] = [spread(*one) for one in self._by_subset(self._less_one().kappa, self._times)]
         return [dict(zip(by_cluster, found, strict=True)) for found in zip(*by_cluster.values(), strict=True)]
 
     def _over(self, cluster: Cluster) -> list[Spread]:
@@ -228,13 +230,18 @@ def added(kappa: Floats, n: Ints) -> Floats:
     return np.stack([known, defined.astype(np.float64), known * n, np.where(defined, n, 0)], axis=-1)
 
 
-def subset_figures(subsets: Subsets, names: list[str], level: float) -> tuple[SubsetAgreement, ...]:
+def subset_figures(
+    subsets: Subsets, names: list[str], level: float, sides: Sides = HS_AND_CN
+) -> tuple[SubsetAgreement, ...]:
     """The figures of every two annotators; `names` are those of the annotators."""
-    rows = zip(subsets.annotators.tolist(), subsets.tables(), subsets.kappas.tolist(), subsets.spreads(), strict=True)
-    return tuple(_subset((names[a], names[b]), table, kappa, spreads, level) for (a, b), table, kappa, spreads in rows)
+    spreads = subsets.spreads(sides.left_out("texts"))
+    rows = zip(subsets.annotators.tolist(), subsets.tables(), subsets.kappas.tolist(), spreads, strict=True)
+    return tuple(_subset((names[a], names[b]), table, kappa, of, level, sides) for (a, b), table, kappa, of in rows)
 
 
-def _subset(who: tuple[str, str], table: Ints, kappa: float, spreads: Spreads, level: float) -> SubsetAgreement:
+def _subset(
+    who: tuple[str, str], table: Ints, kappa: float, spreads: Spreads, level: float, sides: Sides
+) -> SubsetAgreement:
     n = int(table.sum())
     figure = _kappa_figure(kappa, n)
     has_error = figure.value is not None and not why_none(spreads)
@@ -244,7 +251,7 @@ def _subset(who: tuple[str, str], table: Ints, kappa: float, spreads: Spreads, l
         raw_agreement=float(np.trace(table) / n),
         table=tuple(tuple(row) for row in table.tolist()),
         prevalence=tuple(((table.sum(axis=0) + table.sum(axis=1)) / (2 * n)).tolist()),
-        kappa=bounded(figure, spreads, level),
+        kappa=bounded(figure, spreads, level, sides=sides),
         kappa_se=standard_error(spreads) if has_error else None,
     )
 
@@ -257,7 +264,7 @@ def _kappa_figure(kappa: float, n: int) -> Figure:
     return Figure(name, None, n, undefined="one shared pair: it has no variance" if n == 1 else both)
 
 
-def summary_figures(subsets: Subsets, reach: Reach, level: float) -> tuple[Figure, ...]:
+def summary_figures(subsets: Subsets, reach: Reach, level: float, sides: Sides = HS_AND_CN) -> tuple[Figure, ...]:
     """Mean, standard deviation and weighted mean of the kappas that are defined.
 
     The means have intervals. The standard deviation has none: most of it is what chance makes of small subsets.
@@ -273,16 +280,16 @@ def summary_figures(subsets: Subsets, reach: Reach, level: float) -> tuple[Figur
         spread_ = replace(spread_, value=float(kappas.std(ddof=1)), undefined=None, note=f"{note}; {no_interval}")
     mean, weighted = (Figure(name, None, n_pairs, undefined=none, note=note) for name in MEANS)
     if len(kappas):
-        mean, weighted = _means(subsets, (mean, weighted), reach, level)
+        mean, weighted = _means(subsets, (mean, weighted), reach, level, sides)
     return mean, spread_, weighted
 
 
-def _means(subsets: Subsets, blank: tuple[Figure, ...], reach: Reach, level: float) -> list[Figure]:
+def _means(subsets: Subsets, blank: tuple[Figure, ...], reach: Reach, level: float, sides: Sides) -> list[Figure]:
     total = added(subsets.kappas, subsets.n).sum(axis=0)
-    left = {cluster: subsets.without(cluster) for cluster in CLUSTERS[reach]}
+    left = {cluster: subsets.without(cluster) for cluster in sides.left_out(reach)}
     figures = []
     for figure, (part, whole) in zip(blank, ((0, 1), (2, 3)), strict=True):
         spreads = {cluster: spread(ratio(rows[:, part], rows[:, whole])) for cluster, rows in left.items()}
         value = float(total[part] / total[whole])
-        figures.append(with_interval(replace(figure, value=value, undefined=None), spreads, level))
+        figures.append(with_interval(replace(figure, value=value, undefined=None), spreads, level, sides=sides))
     return figures

@@ -10,7 +10,7 @@ import numpy as np
 
 from fcpair.params import Reach
 from fcpair.records import Figure
-from fcpair.stages.intervals import CLUSTERS, Cluster, Spread, spread, with_interval
+from fcpair.stages.intervals import HS_AND_CN, Cluster, Sides, Spread, spread, with_interval
 from fcpair.stages.profiles import Floats, LeftOut, Overlap, Sums, ratio
 from fcpair.stages.question.closed import Distance
 
@@ -144,7 +144,11 @@ def coefficients_of(distance: Distance, numbers: Floats) -> tuple[Coefficient, .
 
 
 def pooled_figures(
-    overlap: Overlap, reach: Reach, level: float, coefficients: Sequence[Coefficient] = COEFFICIENTS
+    overlap: Overlap,
+    reach: Reach,
+    level: float,
+    coefficients: Sequence[Coefficient] = COEFFICIENTS,
+    sides: Sides = HS_AND_CN,
 ) -> tuple[Figure, ...]:
     """Every one of the coefficients with its interval, or with the reason why it has none.
 
@@ -154,7 +158,9 @@ def pooled_figures(
     found: dict[str, Figure] = {}
     for n_labels in dict.fromkeys(one.n_labels for one in wanted):
         part = LeftOut(overlap if n_labels is None else overlap.only(n_labels), constant=n_labels is not None)
-        for figure in _figures([one for one in wanted if one.n_labels == n_labels], part, reach, level):
+        for figure in _figures(
+            [one for one in wanted if one.n_labels == n_labels], part, sides.left_out(reach), level, sides
+        ):
             found[figure.name] = figure
     return tuple(found[one.name] for one in wanted)
 
@@ -168,13 +174,15 @@ def _wanted(overlap: Overlap, coefficients: Sequence[Coefficient]) -> list[Coeff
     return [*coefficients[:last], *more, *coefficients[last:]]
 
 
-def _figures(coefficients: list[Coefficient], part: LeftOut, reach: Reach, level: float) -> Iterator[Figure]:
+def _figures(
+    coefficients: list[Coefficient], part: LeftOut, clusters: Sequence[Cluster], level: float, sides: Sides
+) -> Iterator[Figure]:
     sums = part.sums
     n = round(float(sums.n))
     reasons = {one.name: one.undefined(sums.labels, n) for one in coefficients}
     defined = [one for one in coefficients if not reasons[one.name]]
     spreads: dict[str, dict[Cluster, Spread]] = {one.name: {} for one in defined}
-    for cluster in CLUSTERS[reach] if defined else ():
+    for cluster in clusters if defined else ():
         left, times = part.without(cluster)
         for one in defined:
             spreads[one.name][cluster] = spread(one.compute(left), times)
@@ -183,4 +191,4 @@ def _figures(coefficients: list[Coefficient], part: LeftOut, reach: Reach, level
             yield Figure(one.name, None, n, undefined=why, note=one.note)
         else:
             figure = Figure(one.name, float(one.compute(sums)), n, note=one.note)
-            yield with_interval(figure, spreads[one.name], level, lowest=-1.0 if one.corrects_chance else 0.0)
+            yield with_interval(figure, spreads[one.name], level, -1.0 if one.corrects_chance else 0.0, sides)

@@ -65,6 +65,7 @@ def _answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
         "cn_id": cell.c.column_id,
         "adjudication_id": judgement.c.adjudication_id,
         "own_code": case((round_.c.blind, answer.c.code)) if of.checks else null(),
+        "answer_id": judgement.c.answer_id,
         "note": judgement.c.note,
         "seconds": judgement.c.seconds,
         "origin": judgement.c.origin,
@@ -92,12 +93,15 @@ def _answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
     return query
 
 
-def current_labels(tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None) -> pd.DataFrame:
+def current_labels(
+    tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None, of: Round | None = None
+) -> pd.DataFrame:
     """Each annotator's current label of each pair, or of some pairs, skips left out, by pair and annotator.
 
-    Columns as named: `cell_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `note`, `seconds`, `origin`, `at`.
+    They are those `of` a round, or of the one that counts. Columns as named: `cell_id`, `person_id`, `annotator`,
+    `hs_id`, `cn_id`, `code`, `answer_id`, `note`, `seconds`, `origin`, `at`.
     """
-    query = _answers(tx, rounds.counting(tx), *columns).where(~judgement.c.skipped)
+    query = _answers(tx, of or rounds.counting(tx), *columns).where(~judgement.c.skipped)
     if cell_ids is not None:
         query = query.where(assignment.c.cell_id.in_(dialect.listed(list(cell_ids))))
     return frame(tx, query)

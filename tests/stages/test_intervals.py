@@ -16,7 +16,7 @@ from scipy.stats import t
 from fcpair.params import Agree, Reach
 from fcpair.records import Figure
 from fcpair.stages.agree import Agreement, agreement
-from fcpair.stages.intervals import Cluster, Spread, bounded, spread, standard_error, why_none, with_interval
+from fcpair.stages.intervals import Cluster, Sides, Spread, bounded, spread, standard_error, why_none, with_interval
 from fcpair.stages.question import Scale
 from fcpair.stages.question.labels import APPROPRIATENESS
 
@@ -102,6 +102,47 @@ def test_annotators_add_to_the_variance_and_never_take_from_it() -> None:
     more = {"annotator": 10.0, "hs_annotator": 3.0, "cn_annotator": 2.0, "label": 1.0}
     assert standard_error(spreads(5, 4, 2, **more)) == pytest.approx(13**0.5)
     assert standard_error(spreads(5, 4, 2, **more | {"annotator": 4.0, "label": 0.5})) == pytest.approx(7**0.5)
+
+
+def test_the_variance_of_one_side_is_its_own_and_what_annotators_add() -> None:
+    """9, and 10 - 3 = 7 on top of it; or 9 alone, where annotators would take from it."""
+    one = {Cluster.HS: Spread(9.0, 12), Cluster.ANNOTATOR: Spread(10.0, 5), Cluster.HS_ANNOTATOR: Spread(3.0, 40)}
+    assert standard_error({Cluster.HS: one[Cluster.HS]}) == 3
+    assert standard_error(one) == 4
+    assert standard_error({**one, Cluster.ANNOTATOR: Spread(2.0, 5)}) == 3
+
+
+def test_with_one_column_everything_else_is_left_out() -> None:
+    of_column = Sides(("row", "column"), Cluster.CN)
+    assert of_column.left_out("texts") == (Cluster.HS,)
+    assert of_column.left_out("annotators") == (Cluster.HS, Cluster.ANNOTATOR, Cluster.HS_ANNOTATOR)
+    assert of_column.spoken_for("annotators") == "new rows and annotators"
+    assert Sides().left_out("annotators") == tuple(Cluster)
+    assert [Sides().spoken_for(reach) for reach in ("texts", "annotators")] == [
+        "new HS and CN, the same annotators",
+        "new HS, CN and annotators",
+    ]
+
+
+@pytest.mark.parametrize("reach", ["texts", "annotators"])
+def test_intervals_within_a_column_are_what_leaving_out_by_hand_gives(reach: Reach) -> None:
+    labels = random_labels(4)
+    labels = labels[labels["cn_id"].isin({1, 2})].assign(cn_id=1)  # as many rows as pairs, so that they need no column
+    labels["hs_id"] = pd.factorize(labels["cell_id"])[0]
+    options, of_column = Agree(intervals=reach, level=0.5), Sides(("row", "column"), Cluster.CN)
+    variance = {cluster: by_hand(labels, cluster) for cluster in of_column.left_out(reach)}
+    found = agreement(labels, SCALE, options, of_column)
+    for figure in found.pooled:
+        if figure.name in NAMES and NAMES[figure.name] is None:
+            total = variance[Cluster.HS][figure.name]
+            if reach == "annotators":
+                shared = variance[Cluster.HS_ANNOTATOR][figure.name]
+                total += max(0.0, variance[Cluster.ANNOTATOR][figure.name] - shared)
+            sides = ["hs_id"] + ["annotator"] * (reach == "annotators")
+            df = min(used(labels, None)[side].nunique() for side in sides) - 1
+            assert figure.value is not None
+            assert figure.low is not None
+            assert figure.value - figure.low == pytest.approx(t.ppf(0.75, df) * total**0.5)
 
 
 def test_the_shortest_side_gives_the_degrees_of_freedom() -> None:
