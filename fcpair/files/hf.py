@@ -10,6 +10,7 @@ from fcpair.params import is_about_hate
 from fcpair.records import Tier
 from fcpair.stages.partition import TierRule
 from fcpair.stages.question import Closed
+from fcpair.stages.question.labels import final_names, positive_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,11 +141,11 @@ def _tier_lines(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> list[str]:
 
 
 def _positive(question: Closed) -> str:
-    return " or ".join(f"`{choice.name}`" for choice in question if choice.positive)
+    return " or ".join(f"`{name}`" for name in positive_names(question))
 
 
 def _column_lines(rows: pd.DataFrame, facts: Facts) -> list[str]:
-    labels = ", ".join(f"`{choice.name}`" for choice in facts.question if choice.definite)
+    labels = ", ".join(f"`{name}`" for name in final_names(facts.question))
     names = {"hs": facts.hs_name, "cn": facts.cn_name, "labels": labels}
     told = {name: text for name, text in COLUMNS.items() if name in rows.columns}
     for prefix, text in PREFIXES.items():

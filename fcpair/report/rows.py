@@ -9,6 +9,7 @@ from fcpair.records import RunRecord
 from fcpair.report import paint, words
 from fcpair.report.data import TierFigures
 from fcpair.stages.question import Closed
+from fcpair.stages.question.labels import positive_names
 
 if TYPE_CHECKING:
     from fcpair.stages.agree import Agreement
@@ -32,7 +33,7 @@ class Listing:
 def tier_tables(tiers: TierFigures, question: Closed) -> list[Listing]:
     """FC-CONAN's Tables 1 to 3, best tier first."""
     sizes, balance, labels = (table.to_dict("records") for table in tiers.tables)
-    positive = ", ".join(words.named(question[code].name) for code in question.positive)
+    positive = ", ".join(words.named(name) for name in positive_names(question))
     per_pair = [str(name) for name in tiers.tables[2].columns[2:]]
     return [
         Listing(

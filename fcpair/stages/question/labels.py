@@ -10,6 +10,7 @@ from fcpair.errors import InputError, RecipeError
 from fcpair.stages.question.asked import SKIP, Question
 from fcpair.stages.question.closed import IRRECONCILABLE, Choice, Closed, OneOf, complain
 from fcpair.stages.question.parse import parse_question
+from fcpair.stages.question.scale import Scale
 
 APPROPRIATENESS = OneOf(
     (Choice(0, "not_appropriate"), Choice(1, "not_sure", definite=False), Choice(2, "appropriate", positive=True))
@@ -94,6 +95,17 @@ def grades_of(question: Closed) -> dict[int, int] | None:
     if max(positive) < min(others):
         return {code: max(definite) - code for code in definite}
     return None
+
+
+def positive_names(question: Closed) -> list[str]:
+    """The names of the positive answers; of a scale, the lowest of them and all above it: `4 or more`."""
+    names = [question[code].name for code in question.positive]
+    return [f"{names[0]} or more"] if names and isinstance(question, Scale) else names
+
+
+def final_names(question: Closed) -> list[str]:
+    """The names of the definite answers; of a scale, its range: `1 to 5 by 0.5`."""
+    return [question.range] if isinstance(question, Scale) else [question[code].name for code in question.definite]
 
 
 def answer_words(question: Closed) -> tuple[str, ...]:

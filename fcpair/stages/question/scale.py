@@ -110,15 +110,16 @@ class Scale(Closed):
     def _code(self, number: Decimal) -> int:
         """The code of a number; raises InputError, with the two nearest numbers, for one that is not on the scale."""
         if not self.low <= number <= self.high:
-            raise InputError(f"`{shown(number)}` is outside of the scale; expected {self._range}")
+            raise InputError(f"`{shown(number)}` is outside of the scale; expected {self.range}")
         code = int((number - self.low) // self.step)
         if number != self.low + self.step * code:
             near = f"the nearest are {self[code].name} and {self[code + 1].name}"
-            raise InputError(f"`{shown(number)}` is between the steps of the scale; {near}, expected {self._range}")
+            raise InputError(f"`{shown(number)}` is between the steps of the scale; {near}, expected {self.range}")
         return code
 
     @property
-    def _range(self) -> str:
+    def range(self) -> str:
+        """The numbers in words: `1 to 5 by 0.5`."""
         return f"{shown(self.low)} to {shown(self.high)} by {shown(self.step)}"
 
 
