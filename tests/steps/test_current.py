@@ -19,7 +19,9 @@ from steps.online import admit, at_desk, give
 from steps.small import open_work, record
 
 At = Callable[[str], Study]
-READS_ALL = re.compile(r"SCAN (judgement|adjudication|newer|later|seen)\b|AUTOMATIC")
+READS_ALL = re.compile(
+    r"SCAN (judgement|adjudication|newer|later|seen|answer|text|assignment|earlier|cell)\b|AUTOMATIC"
+)
 
 
 def ids(study: Study, table: Table, condition: ColumnElement[bool]) -> list[int]:
@@ -57,6 +59,16 @@ def test_an_answer_online_reads_no_table_of_answers_or_decisions_through(
 ) -> None:
     study = at(stage)
     desk, visitor = at_desk(study, who, Annotate())
+
+    def act() -> None:
+        give(desk, visitor, answer)
+        desk.tasks(visitor, 5)
+
+    assert reading_all(study, monkeypatch, act) == []
+
+
+def reading_all(study: Study, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[tuple[str, str]]:
+    """The statements of an act that read a table through, each with the step of its plan that does."""
     statements: list[str] = []
     begin = dialect.begin
 
@@ -65,12 +77,11 @@ def test_an_answer_online_reads_no_table_of_answers_or_decisions_through(
         begin(conn, **how)
 
     monkeypatch.setattr(dialect, "begin", traced)
-    give(desk, visitor, answer)
-    desk.tasks(visitor, 5)
+    act()
     asked = [one for one in statements if one.startswith("SELECT")]
     monkeypatch.undo()
     with study.store.read() as tx:
         own = dialect.driver(tx)
         plans = {one: [row[3] for row in own.execute(f"EXPLAIN QUERY PLAN {one}")] for one in asked}
     assert plans
-    assert [(one, step) for one, plan in plans.items() for step in plan if READS_ALL.search(step)] == []
+    return [(one, step) for one, plan in plans.items() for step in plan if READS_ALL.search(step)]

@@ -19,6 +19,7 @@ from fcpair.study import Study
 from steps import forms
 from steps.online import admit, at_desk, give
 from steps.small import assert_refused, dump
+from steps.test_current import reading_all
 
 TEXT = "Most of them pay for the road like anybody else."
 WRITTEN = {"text": TEXT, "types": ["facts"]}
@@ -217,3 +218,18 @@ def test_repeating_a_request_with_an_object_changes_nothing(study: Study) -> Non
     before = dump(study)
     assert desk.submit(wren, given) == first
     assert dump(study) == before
+
+
+@pytest.mark.parametrize(("who", "answer"), [("wren", WRITTEN), ("ana", TEXT), ("rae", 4.5), ("rob", ["facts"])])
+def test_an_answer_to_any_form_reads_no_table_through(
+    study: Study, monkeypatch: pytest.MonkeyPatch, who: str, answer: Any
+) -> None:
+    write(study)
+    desk, visitor = at_desk(study, who)
+
+    def act() -> None:
+        give(desk, visitor, answer)
+        desk.tasks(visitor, 5)
+        desk.progress(visitor)
+
+    assert reading_all(study, monkeypatch, act) == []

@@ -203,7 +203,10 @@ GOOD: dict[str, Any] = {"request_id": "request-1", "assignment_id": 1, "answer":
 BAD: dict[str, Any] = {
     "request_id": ["", "short", "x" * 65, "with space", "request\n1", 12345678, None, "ünïcode-1"],
     "assignment_id": [0, -1, 2**63, 1.5, "1", True, None],
-    "answer": ["", "x" * 101, 1, None, "nul\0", "perhaps"],
+    "answer": [
+        *["", "x" * 101, "x" * 20_001, 1, 1.5, 10**7, 10**400, True, None, "nul\0", "perhaps"],
+        *[[], ["appropriate"], [1], ["x" * 101], {}, {"label": "appropriate"}, {"label": {"a": 1}}, {"label": [["a"]]}],
+    ],
     "note": ["x" * 4001, "nul\0", 1, None],
     "seconds": [-1, 86_401, "5", True, "1e999", "x"],
     "decision_id": [0, "1", 2**63],
@@ -223,6 +226,10 @@ def test_what_has_not_the_declared_shape_is_refused(site: Site, field: str, valu
     "body",
     [
         rb'{"request_id": "request-1", "assignment_id": 1, "answer": "\ud800"}',
+        rb'{"request_id": "request-1", "assignment_id": 1, "answer": ["\ud800"]}',
+        rb'{"request_id": "request-1", "assignment_id": 1, "answer": {"\ud800": "\udc00"}}',
+        b'{"request_id": "request-1", "assignment_id": 1, "answer": NaN}',
+        b'{"request_id": "request-1", "assignment_id": 1, "answer": {"label": 1e999}}',
         rb'{"request_id": "request-1", "assignment_id": 1, "answer": "appropriate", "note": "\udfff"}',
         rb'{"request_id": "request-1", "assignment_id": 1, "answer": "appropriate", "\ud800": 1}',
         b'{"request_id": "request-1", "assignment_id": 1, "answer": "appropriate", "seconds": NaN}',

@@ -1,0 +1,88 @@
+"""Any form by the JSON API: what is asked, and answers that are texts, numbers, lists and objects of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from steps import forms
+
+from fcpair.params import Annotate
+from fcpair.study import Study
+from web.conftest import Site
+
+TEXT = "Most of them pay for the road like anybody else."
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """The study of all kinds of forms."""
+    with closing(Site(Study.open(forms.build(tmp_path)), Annotate())) as opened:
+        yield opened
+
+
+def tasks(machine: TestClient, path: str = "/api/next", n: int = 1) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = machine.get(f"{path}?n={n}").json()["tasks"]
+    return found
+
+
+def answer(site: Site, machine: TestClient, given: Any) -> Response:
+    """Answer the next cell."""
+    about = {"request_id": site.new_request(), "assignment_id": tasks(machine)[0]["assignment_id"]}
+    return machine.post("/api/judgements", json={**about, "answer": given})
+
+
+@pytest.mark.parametrize(
+    ("who", "given"),
+    [("wren", {"text": TEXT, "types": ["humour"]}), ("rae", 4.5), ("rae", 4), ("rob", ["facts"]), ("rob", "skip")],
+)
+def test_an_answer_comes_back_as_it_was_sent(site: Site, who: str, given: Any) -> None:
+    machine = site.machine(who)
+    assert answer(site, machine, given).status_code == 200
+    (back,) = tasks(machine, "/api/answers")
+    assert (type(back["answer"]), back["answer"]) == (type(given), given)
+
+
+def test_a_cell_is_told_by_its_grid_and_its_number_there(site: Site) -> None:
+    (task,) = tasks(site.machine("rae"))
+    assert (task["grid"], task["cell_id"], task["round"]) == ("rate", 1, "rate")
+    assert tasks(site.machine("rae"), n=4)[3]["row"] == {"body": forms.PERSIAN, "language": None, "direction": "rtl"}
+
+
+def test_a_text_to_be_edited_comes_with_the_cell(site: Site) -> None:
+    assert tasks(site.machine("ana")) == []
+    answer(site, site.machine("wren"), {"text": TEXT, "types": []})
+    (task,) = tasks(site.machine("ana"))
+    assert task["original"] == {"body": TEXT, "language": None, "direction": "ltr"}
+    assert (task["shown"], task["decision_id"]) == (None, None)
+
+
+def test_a_text_has_twenty_thousand_characters_of_whatever_script(site: Site) -> None:
+    machine = site.machine("wren")
+    text = "😀 " * 10_000
+    assert answer(site, machine, {"text": text + "x", "types": []}).status_code == 422
+    assert answer(site, machine, {"text": text, "types": []}).status_code == 200
+    assert tasks(machine, "/api/answers")[0]["answer"]["text"] == text
+
+
+def test_what_is_wrong_with_a_form_is_told_question_by_question(site: Site) -> None:
+    refused = answer(site, site.machine("wren"), {"text": "Too few words.", "types": ["irony"]})
+    assert refused.status_code == 422
+    assert refused.json()["detail"] == (
+        "text: the text has 3 words; expected at least 6; types: `['irony']` is no answer here; expected a list of "
+        "some of facts, humour, question"
+    )
+
+
+def test_each_is_told_the_forms_of_their_role(site: Site) -> None:
+    (asked,) = site.machine("rae").get("/api/me").json()["rounds"]
+    scale = {"name": "rating", "kind": "scale", "low": 1, "high": 5, "step": 0.5}
+    scale["choices"] = ["1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5"]
+    sides = {"grid": "rate", "round": "rate", "row_name": "hate speech", "column_name": "aspect"}
+    assert asked == {**sides, "form": [scale], "screen": "row", "blind": False}
+    assert 'data-ahead="50"' in site.browser("rae").get("/annotate").text
