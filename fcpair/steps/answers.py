@@ -43,6 +43,22 @@ def take(form: Form, given: Any) -> Answer:
     return form.take(given)
 
 
+def received(printed: str, given: Any) -> answers.Answer:
+    """What a client sent to a form, as a round keeps it; raises what `take` does."""
+    known = _known(printed).get(given) if isinstance(given, str | int | float) else None
+    form = form_of(printed)
+    return known or kept(form, take(form, given))
+
+
+@lru_cache
+def _known(printed: str) -> dict[Any, answers.Answer]:
+    """The answers to a form that asks one closed question, as they are sent and as they are kept: most are these."""
+    form = form_of(printed)
+    question = closed_question(form)
+    given = ({form.questions[0][0]: code} for code in (question.codes if question else ()))
+    return {as_sent(form.store(one)): kept(form, one) for one in given}
+
+
 def as_sent(value: str) -> Any:
     """What a client would have sent for an answer that a round keeps as `value`."""
     given = json.loads(value)

@@ -24,7 +24,7 @@ from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
 from fcpair.stages.question import SKIP
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.allowance import allowance, limit_reached, limited
-from fcpair.steps.answers import as_sent, closed_question, form_of, kept, take
+from fcpair.steps.answers import as_sent, closed_question, form_of, received
 from fcpair.steps.ground import OnStudy, opaque
 from fcpair.steps.opaque import Opaque
 from fcpair.steps.receipt import once
@@ -195,8 +195,7 @@ class Desk:
 
     def _record_here(self, tx: Tx, visitor: Visitor, given: Submission, found: Any) -> dict[str, int]:
         """Record an answer, in a transaction that is about its grid."""
-        form = form_of(found.form)
-        answer = None if given.answer == SKIP else kept(form, take(form, given.answer))
+        answer = None if given.answer == SKIP else received(found.form, given.answer)
         verdict = {} if found.checks is None else self._verdict(tx, found, given)
         shown = _shown_guidelines(given, found.guideline_version)
         self._check_status(tx, visitor.id, Status(found.status), given)
@@ -213,7 +212,7 @@ class Desk:
         judgement_id = desk.add_judgement(tx, row, status)
         if answer is None:
             handover.refill(tx, given.assignment_id, slot=given.assignment_id)
-        if found.counts and closed_question(form):
+        if found.counts and closed_question(form_of(found.form)):
             settle.settle(tx, [found.cell_id])
         reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
         return {**reply, "guideline_version": found.guideline_version}
@@ -261,7 +260,7 @@ def _n_open(tx: Tx, person_id: int, of: Round, counts: dict[tuple[int, str], int
 def _check_visitor(visitor: Visitor) -> None:
     """Raise RefusedError for somebody who answers no round, or has not consented yet."""
     if visitor.role not in WORKERS:
-        raise RefusedError("only annotators and validators have pairs to answer")
+        raise RefusedError("only those who answer rounds have something open")
     if not visitor.consented:
         raise RefusedError("please read what the study is about and agree to take part first")
 

@@ -177,7 +177,7 @@ def test_nothing_is_handed_out_to_other_roles(at: At) -> None:
     study = at("dealt")
     study.add_people(["lea"], Role.LEAD)
     desk, lea = at_desk(study, "lea")
-    with pytest.raises(RefusedError, match="only annotators and validators"):
+    with pytest.raises(RefusedError, match="only those who answer rounds"):
         desk.tasks(lea)
 
 
