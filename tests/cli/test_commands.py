@@ -14,14 +14,14 @@ from fcpair.cli import COMMANDS, main
 
 DOCS = Path(__file__).parents[2] / "docs"
 ROAD = [
-    *("init", "import", "select", "retrieve", "pair", "assign", "people", "serve", "labels", "simulate", "grids"),
-    *("status", "agreement", "adjudicate", "validate", "partition", "explain", "evaluate", "export", "report", "log"),
-    *("run", "doctor", "upgrade"),
+    *("init", "import", "select", "retrieve", "pair", "assign", "people", "serve", "labels", "answers", "simulate"),
+    *("generate", "grids", "status", "agreement", "adjudicate", "validate", "partition", "explain", "evaluate"),
+    *("export", "report", "log", "run", "doctor", "upgrade"),
 ]
 
 ON_A_GRID = {
-    *("select", "retrieve", "pair", "assign", "labels", "simulate", "agreement", "adjudicate", "validate"),
-    *("partition", "explain", "evaluate", "export"),
+    *("select", "retrieve", "pair", "assign", "labels", "answers", "simulate", "generate", "agreement", "adjudicate"),
+    *("validate", "partition", "explain", "evaluate", "export"),
 }
 
 
