@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A .csv, .jsonl or .parquet file.")
 @with_grid
 def answers(grid: Grid, name: str | None, out: Path) -> None:
-    """Write what was answered in a round: a row for everybody's current answer on each cell.
+    """Write what was answered in a round.
 
-    A column for each question has the answer as people read it. What was skipped has none.
+    A row for everybody's current answer on each cell, and a column for each question, with the answer as people read
+    it. What was skipped has none.
 
     \b
     Example:
