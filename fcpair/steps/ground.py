@@ -70,6 +70,12 @@ class OnGrid(OnStudy):
         with self.store.read() as tx:
             return scheme_of(tx)
 
+    @property
+    def has_labels(self) -> bool:
+        """Whether the answers that count are labels: one choice or a number, on which decisions and tiers can rest."""
+        with self.store.read() as tx:
+            return labels_of(tx) is not None
+
 
 def find_grid(tx: Tx, name: str | None = None) -> GridKey:
     """The grid of this name; without a name, the only one, or `main`.

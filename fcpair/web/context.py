@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fcpair.grid import Docket, Grid
-from fcpair.params import Annotate
+from fcpair.params import MAIN, Annotate
 from fcpair.records import Visitor
 from fcpair.study import Study
 from fcpair.web.door import Door
@@ -43,8 +43,13 @@ class Context:
 
     @cached_property
     def grid(self) -> Grid:
-        """The grid that is served; one object, as its monitor and its docket keep what is slow to make."""
-        return self.study.grid()
+        """The grid that leads and adjudicators see: `main`, or else the last whose answers are labels, if there is one.
+
+        One object, as its monitor and its docket keep what is slow to make.
+        """
+        there = {name: self.study.grid(name) for name in self.study.grids}
+        with_labels = (one for one in reversed(there.values()) if one.has_labels)
+        return there.get(MAIN) or next(with_labels, next(reversed(there.values())))
 
     def place_of(self, visitor: Visitor) -> str:
         """What is one person's in a browser is kept under this: of one study, whatever else this address served."""

@@ -46,7 +46,8 @@ class Shares:
 
 
 def _progress(monitor: Monitor) -> Values:
-    return {"stages": monitor.stages(), "titles": STAGES}
+    stages = monitor.stages()
+    return {"stages": stages, "titles": {one.name: STAGES.get(one.name, one.name) for one in stages}}
 
 
 def _agreement(monitor: Monitor) -> Values:
