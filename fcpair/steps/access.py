@@ -10,7 +10,7 @@ from typing import Any
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Annotate
-from fcpair.records import TOPIC_SPLIT, RunRecord, Topic, Visitor
+from fcpair.records import TOPIC_SPLIT, Role, RunRecord, Topic, Visitor
 from fcpair.steps import handover
 from fcpair.steps.allowance import loosened
 from fcpair.steps.ground import OnStudy, note_run
@@ -65,7 +65,7 @@ class Access:
 
         Raises:
             UnknownIdError: there is nobody of that name.
-            StageError: the person takes no further part.
+            StageError: the person takes no further part, or is a model.
         """
         return self.invite_all([name])[name]
 
@@ -78,12 +78,13 @@ class Access:
 
         Raises:
             UnknownIdError: there is nobody of one of the names.
-            StageError: one of them takes no further part, or there is nobody to invite.
+            StageError: one of them takes no further part or is a model, or there is nobody to invite.
         """
         with self._store.write() as tx:
             if names is None:
                 there = people.with_token(tx)
-                invited = [one for one in people.people(tx, active=True) if one.id not in there]
+                everybody = people.people(tx, active=True)
+                invited = [one for one in everybody if one.id not in there and one.role is not Role.MODEL]
             else:
                 invited = [find(tx, name) for name in dict.fromkeys(names)]
             if not invited and not people.people(tx, active=True):
@@ -92,6 +93,8 @@ class Access:
                 raise StageError("everybody has an invite link; `fcpair people invite NAME` makes a new one")
             if retired := [one.name for one in invited if one.retired]:
                 raise StageError(f"`{retired[0]}` has been retired, so cannot be invited")
+            if models := [one.name for one in invited if one.role is Role.MODEL]:
+                raise StageError(f"`{models[0]}` is a model, for which `fcpair run` answers; nobody comes in as one")
             tokens = {one.name: secrets.token_urlsafe(TOKEN_BYTES) for one in invited}
             for one in invited:
                 people.set_token(tx, one.id, _hashed(tokens[one.name]))

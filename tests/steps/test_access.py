@@ -51,6 +51,13 @@ def test_a_revoked_token_lets_nobody_in(at: At) -> None:
     assert_refused(study, lambda: study.access.revoke("ana"), StageError, "no invite link")
 
 
+def test_nobody_comes_in_as_a_model(at: At) -> None:
+    study = at("dealt")
+    study.add_people(["qwen"], Role.MODEL)
+    assert_refused(study, lambda: study.access.invite("qwen"), StageError, "is a model")
+    assert "qwen" not in study.access.invite_all()
+
+
 def test_who_is_retired_comes_in_no_more(at: At) -> None:
     study = at("dealt")
     token = study.access.invite("ana")
