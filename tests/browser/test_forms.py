@@ -137,6 +137,11 @@ def test_a_row_is_rated_by_keys_on_one_screen_and_saved_cell_by_cell(served: Hos
     page.keyboard.press("u")
     expect(page.locator("#earlier")).to_be_visible()
     assert page.locator("#form :checked").evaluate_all("(all) => all.map((one) => one.value)") == ["5", "1.5", "3.5"]
+    page.get_by_role("group", name="specific").get_by_text("4", exact=True).click()
+    page.wait_for_timeout(HASTE_MS)
+    save(page)
+    assert stored(served)[3:] == [(2, {"rating": 4})]
+    expect(page.locator("#earlier")).to_be_hidden()
 
 
 def test_a_row_with_a_gap_is_not_saved_and_the_gap_is_named(served: Host, sit: Callable[..., Page]) -> None:

@@ -72,9 +72,13 @@ function answer(name) {
   if (isReady(name)) record(new Map(current().map((task) => [task, view.pressed(task, name)])));
 }
 
-// Sends what is chosen and typed, on each pair what is its own.
+// Sends what is chosen and typed, on each pair what is its own; of a row that was answered before, what has changed.
 function save() {
-  if (isReady() && view.check()) record(view.answers);
+  if (!isReady() || !view.check()) return;
+  const answers = view.answers;
+  const says = (answer, note) => JSON.stringify([answer, note]);
+  const isNew = ([task, answer]) => at === null || says(answer, view.note) !== says(task.answer, task.note);
+  record(answers.size > 1 ? new Map([...answers].filter(isNew)) : answers);
 }
 
 // Whether an answer can be taken now; what is hidden is shown first.
@@ -91,11 +95,11 @@ function record(answers) {
   const again = at !== null;
   const note = view.note;
   const seconds = Math.round(watch.ms / answers.size) / 1000;
+  for (const { assignment_id } of current()) begun.forget(assignment_id);
   for (const [task, answer] of answers) {
     const { assignment_id, decision_id } = task;
     const given = { assignment_id, decision_id, answer, note, seconds };
     outbox.add({ request_id: requestId(), ...given, guideline_version: Number(guidelines), again });
-    begun.forget(assignment_id);
     const place = again ? past.indexOf(task) : past.length;
     past[place] = { ...task, answer, note, outdated: false };
     if (!again) count(answer);
