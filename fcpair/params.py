@@ -368,6 +368,10 @@ class RoundPlan(_Seeded):
                 "everybody answers each cell (`answers = 0`), so nobody can have one cell of a row only; give "
                 "`answers` a number, or omit `once_per_row`"
             )
+        if self.once_per_row and self.screen == "row":
+            raise InputError(
+                "nobody has two cells of a row (`once_per_row`), so no row can be on one screen; omit one of them"
+            )
         if self.models and self.people is not None:
             raise InputError("`models` answer, so no `people` do; omit one of them")
         if self.edits and self.after not in {"", self.edits}:

@@ -53,6 +53,21 @@ def deal_round(
     return Dealing(cell, person)
 
 
+def deal_rows(row: Ints, barred: Bools, answers: int, *, seed: int = 0) -> Dealing:
+    """Deal whole rows: each is answered by `answers` people, who have all its cells; otherwise as `deal_round`.
+
+    Loads differ by at most one row where nothing is barred. Who may not have a cell has none of its row.
+    """
+    rows, at = np.unique(row, return_inverse=True)
+    barred_rows = np.zeros((len(rows), barred.shape[1]), np.bool_)
+    np.logical_or.at(barred_rows, at, barred)
+    dealt = deal_round(np.arange(len(rows)), np.zeros(len(rows), np.int64), barred_rows, answers, seed=seed)
+    crew = np.zeros(barred_rows.shape, np.bool_)
+    crew[dealt.pair, dealt.annotator] = True
+    person, cell = np.nonzero(crew[at].T)
+    return Dealing(cell, person)
+
+
 def _check(row: Ints, barred: Bools, answers: int, *, once_per_row: bool) -> None:
     n_cells, n_people = barred.shape
     if n_cells == 0:

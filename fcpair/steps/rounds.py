@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
 from fcpair.records import Role, Round, RunRecord, Status
-from fcpair.stages.assign import shard_order
-from fcpair.stages.rounds import deal_round
+from fcpair.stages.assign import Dealing, shard_order
+from fcpair.stages.rounds import deal_round, deal_rows
 from fcpair.steps import access, handover
 from fcpair.steps.grids import check_done, standing
 from fcpair.steps.ground import OnGrid, check_unmoved, is_planned, note_run
@@ -47,10 +47,10 @@ def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -
 
     with grid.store.read() as tx:
         asked, marks = _asked(tx, grid.grid.name, name, redo=redo), watch.marks(tx)
-    options, once = asked.round.options, asked.round.once_per_row
-    answers, seed = options["answers"], options["seed"]
-    dealt = deal_round(asked.row, asked.column, asked.barred, answers, once_per_row=once, seed=seed)
-    order: Literal["hs", "random"] = "hs" if options["screen"] == "row" else "random"
+    options, by_row = asked.round.options, asked.round.screen == "row"
+    seed = options["seed"]
+    dealt = _dealt(asked, options["answers"], seed)
+    order: Literal["hs", "random"] = "hs" if by_row else "random"
     place = shard_order(dealt.annotator, asked.row[dealt.pair], seed, order)
     loads = np.bincount(dealt.annotator, minlength=asked.barred.shape[1])
     with grid.store.write() as tx:
@@ -71,6 +71,14 @@ def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -
             "load_max": int(loads.max()),
         }
         return note_run(tx, "assign", {"grid": grid.grid.name, "round": asked.round.name, **options}, counts)
+
+
+def _dealt(asked: _Asked, answers: int, seed: int) -> Dealing:
+    """Who gets what; of a round that shows a row on one screen, all its cells."""
+    if asked.round.screen == "row" and answers:
+        return deal_rows(asked.row, asked.barred, answers, seed=seed)
+    once = asked.round.once_per_row
+    return deal_round(asked.row, asked.column, asked.barred, answers, once_per_row=once, seed=seed)
 
 
 def has_people(tx: Tx, round_: Round) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fcpair.errors import InputError
 from fcpair.stages.assign import Dealing
-from fcpair.stages.rounds import deal_round
+from fcpair.stages.rounds import deal_round, deal_rows
 from fcpair.stages.split import Bools, Ints
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -192,3 +192,24 @@ def test_no_cells() -> None:
     empty = np.zeros(0, np.int64)
     with pytest.raises(InputError, match="there are no cells to deal"):
         deal_round(empty, empty, nothing(0, 3), 1)
+
+
+@given(n_rows=st.integers(1, 30), n_columns=st.integers(1, 5), n_people=st.integers(2, 7), seed=st.integers(0, 999))
+def test_whole_rows_are_dealt_evenly(n_rows: int, n_columns: int, n_people: int, seed: int) -> None:
+    row = np.repeat(np.arange(n_rows), n_columns)
+    dealt = deal_rows(row, np.zeros((len(row), n_people), np.bool_), 2, seed=seed)
+    crew = np.zeros((len(row), n_people), np.bool_)
+    crew[dealt.pair, dealt.annotator] = True
+    assert (crew.sum(axis=1) == 2).all()
+    by_row = crew.reshape(n_rows, n_columns, n_people)
+    assert (by_row == by_row[:, :1]).all()
+    loads = by_row[:, 0].sum(axis=0)
+    assert loads.max() - loads.min() <= 1
+
+
+def test_who_may_not_have_a_cell_has_none_of_its_row() -> None:
+    barred = np.zeros((6, 3), np.bool_)
+    barred[1, 0] = True
+    dealt = deal_rows(np.repeat([5, 9], 3), barred, 2, seed=1)
+    assert not (dealt.pair[dealt.annotator == 0] < 3).any()
+    assert np.bincount(dealt.pair).tolist() == [2] * 6
