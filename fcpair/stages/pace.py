@@ -6,8 +6,10 @@ they load neither numpy nor pandas.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from statistics import median
 
 PAUSE_S = 600.0
@@ -45,6 +47,24 @@ def pace_s(times: Sequence[float]) -> float | None:
         if len(newest) == LAST_INTERVALS:
             break
     return median(newest) if len(newest) >= LEAST_INTERVALS else None
+
+
+def shared(answers: Iterable[tuple[float, Hashable | None]]) -> list[float]:
+    """The times of answers, each with a key; those with one key, one after the other, share the time since the others.
+
+    So it is with the answers on a row, which are on one screen and come together. None is the key of any other.
+    """
+    times: list[float] = []
+    for key, group in groupby(answers, key=itemgetter(1)):
+        given = [time for time, _ in group]
+        if key is None:
+            times += given
+        elif times:
+            before, share = times[-1], (given[-1] - times[-1]) / len(given)
+            times += [before + at * share for at in range(1, len(given) + 1)]
+        else:  # it is not known when the first of them was begun
+            times.append(given[-1])
+    return times
 
 
 def left_s(n_open: int, pace: float | None) -> float | None:

@@ -20,7 +20,7 @@ from fcpair.records import (
     Task,
     Visitor,
 )
-from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s
+from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, shared
 from fcpair.stages.question import SKIP
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.allowance import allowance, limit_reached, limited
@@ -156,7 +156,9 @@ class Desk:
             open_ = sum(_n_open(tx, visitor.id, one, counts) for one in there)
             times = desk.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
             allowed = allowance(tx, visitor.id, self._annotate)
-        pace = pace_s([datetime.fromisoformat(at).timestamp() for at in times])
+        by_row = {number for one in there if one.screen == "row" for number in one.ids}
+        keys = ((at, (round_id, row_id) if round_id in by_row else None) for at, round_id, row_id in times)
+        pace = pace_s(shared((datetime.fromisoformat(at).timestamp(), key) for at, key in keys))
         done, skipped = (_n(counts, status) for status in (Status.DONE, Status.SKIPPED))
         why = NO_PACE if pace is None else None
         left = None if pace is None else left_s(open_, pace)

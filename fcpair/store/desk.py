@@ -208,7 +208,8 @@ _COUNTS = (
     .group_by(assignment.c.round_id, assignment.c.status)
 )
 _TIMES = (
-    select(assignment.c.answered_at)
+    select(assignment.c.answered_at, assignment.c.round_id, cell.c.row_id)
+    .join(cell, cell.c.id == assignment.c.cell_id)
     .where(assignment.c.person_id == bindparam("person"), assignment.c.answered_at.is_not(None))
     .order_by(assignment.c.answered_at.desc())
     .limit(bindparam("n"))
@@ -224,9 +225,9 @@ def status_counts(tx: Tx, person_id: int, round_ids: Sequence[int]) -> dict[tupl
     return {(row.round_id, row.status): row.n for row in tx.execute(_COUNTS, given)}
 
 
-def answer_times(tx: Tx, person_id: int, n: int) -> list[str]:
-    """When a person gave their last `n` answers online, oldest first."""
-    return list(tx.execute(_TIMES, {"person": person_id, "n": n}).scalars())[::-1]
+def answer_times(tx: Tx, person_id: int, n: int) -> list[tuple[str, int, int]]:
+    """When a person gave their last `n` answers online, oldest first, in which round, and on which row, by its text."""
+    return [(row[0], row[1], row[2]) for row in tx.execute(_TIMES, {"person": person_id, "n": n})][::-1]
 
 
 def pairs_read(tx: Tx, person_id: int, since: str) -> int:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.stages.effort import MEAN_WPM, exposure, least_s, n_words, sittings, start_of_day, too_fast
-from fcpair.stages.pace import DAY_S, PAUSE_S, end_at, last_end, left_s, longest_left, outlook, pace_s, per_day
+from fcpair.stages.pace import DAY_S, PAUSE_S, end_at, last_end, left_s, longest_left, outlook, pace_s, per_day, shared
 
 NOW = 1_750_000_000.0
 times_ = st.lists(st.integers(0, 10**7).map(float), max_size=80).map(sorted)
@@ -25,6 +25,18 @@ def at_intervals(*seconds: float) -> list[float]:
 def test_a_pace_is_the_median_interval() -> None:
     assert pace_s(at_intervals(4, 12, 6, 100, 9)) == 9
     assert pace_s(at_intervals(4, 12, 6, 100, 9, 8)) == 8.5
+
+
+def test_answers_on_a_row_share_the_time_since_the_one_before() -> None:
+    answers = [(0.0, None), (10.0, None), (40.0, "a"), (40.1, "a"), (43.0, "a"), (55.0, "b"), (61.0, "b"), (62.0, None)]
+    assert shared(answers) == pytest.approx([0, 10, 21, 32, 43, 52, 61, 62])
+    assert shared([(5.0, "a"), (5.1, "a"), (9.1, "b")]) == [5.1, 9.1]
+    assert shared([]) == []
+
+
+@given(times_)
+def test_answers_that_are_on_no_row_have_their_own_times(times: list[float]) -> None:
+    assert shared([(at, None) for at in times]) == times
 
 
 def test_one_long_gap_does_not_turn_25_minutes_into_three_hours() -> None:
