@@ -25,6 +25,7 @@ from fcpair.stages.question import n_words
 
 TEXT = "Most of them pay for the road like anybody else."
 PERSIAN = "من هر روز چای را بی‌قند می‌خورم و راضی هستم."
+ROWS_ONE = forms.ROWS[:1]
 SMALL = {"width": 360, "height": 640}
 DRAFTS = "() => Object.keys(localStorage).filter((key) => key.startsWith('fcpair-draft')).length"
 
@@ -163,6 +164,23 @@ def test_a_row_is_skipped_as_a_whole(served: Host, sit: Callable[..., Page]) -> 
     assert stored(served) == [(1, None), (2, None), (3, None)]
 
 
+def test_a_long_scale_is_a_field(served: Host, sit: Callable[..., Page]) -> None:
+    forms.add_grid(served.study, "long", ("warmth",), ROWS_ONE)
+    forms.add_round(served.study, "long", "long", "wren", "warmth: scale(0,100,0.5)")
+    with closing(sqlite3.connect(served.study.place)) as connection:  # wren has nothing else to do
+        connection.execute("UPDATE assignment SET status = 'withdrawn' WHERE round_id < (SELECT max(id) FROM round)")
+        connection.commit()
+    page = sit("wren")
+    field = page.get_by_role("spinbutton", name="warmth")
+    field.fill("101")
+    field.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("Expected a number from 0 to 100 by 0.5.")
+    field.fill("99.5")
+    field.press("Enter")
+    await_sent(page)
+    assert stored(served) == [(1, {"warmth": 99.5})]
+
+
 # A text
 
 
@@ -173,6 +191,7 @@ def test_words_are_counted_as_the_server_does_and_too_few_are_not_saved(served: 
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert").first).to_have_text("3 more words are needed: at least 6.")
     expect(box(page)).to_be_focused()
+    expect(box(page)).to_have_attribute("aria-invalid", "true")
     for text in (PERSIAN, TEXT, "\u00a0one\u2028two\ufeffthree\u200cfour  five"):
         box(page).fill(text)
         expect(page.locator(".count")).to_contain_text(f"{n_words(text)} word")

@@ -103,7 +103,7 @@ export class Form {
 
   #complain({ problem, question }, sentence) {
     problem.textContent = sentence;
-    for (const input of question.inputs) input.toggleAttribute("aria-invalid", sentence !== "");
+    if (!question.hearKeys) question.inputs[0].setAttribute("aria-invalid", sentence !== ""); // a field that is typed in
   }
 
   // After a change: what was wrong with a question is no longer said, whoever answers a cell does not skip it, and the

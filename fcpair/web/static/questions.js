@@ -93,7 +93,7 @@ class Several extends Choices {
   }
 }
 
-class Number_ {
+class Typed {
   constructor({ low, high, step }, { labelledby }) {
     this.range = `${low} to ${high} by ${step}`;
     const limits = { type: "number", inputmode: "decimal", min: low, max: high, step };
@@ -171,6 +171,6 @@ const KINDS = { one_of: One, scale: One, any_of: Several, text: Written, edit: W
 // The question on the screen; `about` has an `id` of its own, the ids of what names it (`labelledby`), and the texts
 // `row` and `original` (null where there is none).
 export function ask(question, about) {
-  const kind = question.kind === "scale" && !isPressed(question) ? Number_ : KINDS[question.kind];
+  const kind = question.kind === "scale" && !isPressed(question) ? Typed : KINDS[question.kind];
   return new kind(question, about);
 }
