@@ -74,7 +74,22 @@ class Round:
 
         Only where everybody is asked, once after the other, it is the same people who answer both.
         """
-        return bool(self.edits or self.options.get("answers") != 0)
+        return bool(self.edits or not self.everybody)
+
+    @property
+    def everybody(self) -> bool:
+        """Whether each cell is answered by everybody with the role, whenever they come."""
+        return self.options.get("answers") == 0
+
+    @property
+    def passes_on(self) -> bool:
+        """Whether what somebody skips or leaves goes to others, and is not theirs alone."""
+        return self.role is not Role.MODEL and not self.everybody
+
+    @property
+    def by_row(self) -> bool:
+        """Whether people go through one row after the other, with all its cells on the screen."""
+        return self.options.get("screen") == "row"
 
     @property
     def once_per_row(self) -> bool:

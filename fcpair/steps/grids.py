@@ -191,7 +191,8 @@ def waits_for(tx: Tx) -> str | None:
 def standing(tx: Tx, wanted: Round) -> Standing:
     """How far a round is."""
     by_status = work.by_status(tx, wanted)
-    counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": len(slots.vacant(tx, wanted))}
+    n_vacant = len(slots.vacant(tx, wanted)) if wanted.passes_on else 0
+    counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": n_vacant}
     return Standing(wanted, bool(by_status), counts)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.records import Person, Role, Round
-from fcpair.stages.assign import fill_slots
+from fcpair.records import Person, Round
+from fcpair.stages.assign import fill_slots, shard_order
 from fcpair.store import Tx, authors, cells, decisions, grids, rounds, slots, topics, work
 from fcpair.store.slots import Heir, Slot
 
@@ -42,11 +42,34 @@ def refill(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = No
 
 
 def refill_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[str, int]:
-    """Do what `refill` does in every grid of the study, as when somebody comes or goes."""
+    """Do what `refill` does in every grid of the study, as when somebody comes or goes.
+
+    Who has come is dealt what everybody answers (`dealt`, where that is anything).
+    """
     counts = Counter(reassigned=0, vacant=0)
     for _ in grids.each(tx):
         counts.update(refill(tx, seed, to=to))
+        for round_ in rounds.rounds(tx):
+            if round_.everybody and (n := _deal_in(tx, round_)):
+                counts["dealt"] += n
     return dict(counts)
+
+
+def _deal_in(tx: Tx, round_: Round) -> int:
+    """Deal a round that everybody answers to those who have come since it was dealt; returns how many cells."""
+    cell_id, heirs = np.array(work.given_cells(tx, round_), np.int64), slots.heirs(tx, round_.role)
+    has = set(work.given(tx, round_, [one.id for one in heirs])[:, 1].tolist())
+    new = [one for one in heirs if one.id not in has]
+    if not len(cell_id) or not new:
+        return 0
+    person, cell = np.nonzero(~barred(tx, cell_id, new, round_).T)
+    seed = int(np.random.SeedSequence([round_.options["seed"], new[0].id]).generate_state(1)[0])
+    row = cells.row_numbers(tx, cell_id[cell])
+    place = shard_order(person, row, seed, "hs" if round_.by_row else "random")
+    given = zip(cell_id[cell].tolist(), person.tolist(), place.tolist(), strict=True)
+    same = {"round_id": round_.id, "replaces": None}
+    slots.fill(tx, [{"cell_id": one, "person_id": new[who].id, "position": at, **same} for one, who, at in given])
+    return len(cell)
 
 
 def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> Handover:
@@ -54,8 +77,7 @@ def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = N
     rows: list[dict[str, Any]] = []
     vacant = 0
     for round_ in rounds.rounds(tx):
-        # A model answers its own cells only.
-        if round_.role is not Role.MODEL and (open_ := slots.vacant(tx, round_, slot)):
+        if round_.passes_on and (open_ := slots.vacant(tx, round_, slot)):
             heirs = [one for one in slots.heirs(tx, round_.role) if to is None or one.id == to.id]
             cell_id = np.array([one.cell_id for one in open_])
             apart = cells.row_numbers(tx, cell_id) if round_.once_per_row else cell_id

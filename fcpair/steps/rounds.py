@@ -47,10 +47,10 @@ def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -
 
     with grid.store.read() as tx:
         asked, marks = _asked(tx, grid.grid.name, name, redo=redo), watch.marks(tx)
-    options, by_row = asked.round.options, asked.round.screen == "row"
+    options = asked.round.options
     seed = options["seed"]
     dealt = _dealt(asked, options["answers"], seed)
-    order: Literal["hs", "random"] = "hs" if by_row else "random"
+    order: Literal["hs", "random"] = "hs" if asked.round.by_row else "random"
     place = shard_order(dealt.annotator, asked.row[dealt.pair], seed, order)
     loads = np.bincount(dealt.annotator, minlength=asked.barred.shape[1])
     with grid.store.write() as tx:
@@ -75,7 +75,7 @@ def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -
 
 def _dealt(asked: _Asked, answers: int, seed: int) -> Dealing:
     """Who gets what; of a round that shows a row on one screen, all its cells."""
-    if asked.round.screen == "row" and answers:
+    if asked.round.by_row and answers:
         return deal_rows(asked.row, asked.barred, answers, seed=seed)
     once = asked.round.once_per_row
     return deal_round(asked.row, asked.column, asked.barred, answers, once_per_row=once, seed=seed)

@@ -91,6 +91,12 @@ def given(tx: Tx, of: Round, person_ids: list[int]) -> NDArray[np.int64]:
     return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
 
 
+def given_cells(tx: Tx, of: Round) -> list[int]:
+    """The cells that anybody was ever given in a round, in order."""
+    query = select(assignment.c.cell_id).where(rounds.among(of)).distinct().order_by(assignment.c.cell_id)
+    return list(tx.execute(query).scalars())
+
+
 def dealt(tx: Tx, of: Round) -> pd.DataFrame:
     """Who was dealt what to begin with, before anything found new hands: `cell_id`, `person_id`."""
     query = select(assignment.c.cell_id, assignment.c.person_id)

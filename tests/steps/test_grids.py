@@ -268,6 +268,24 @@ def test_everybody_is_asked_everything(tmp_path: Path) -> None:
     assert study.grid("write").assign_round().counts["assignments"] == 12 * 7
 
 
+def test_who_comes_later_is_asked_everything_too(tmp_path: Path) -> None:
+    plan = replace(WRITTEN, rounds=(RoundPlan("ask", "ask: one_of(no,yes+)", role="respondent", answers=0),))
+    study = study_of(tmp_path, plan, respondent=2)
+    study.add_people(["early"], Role.RESPONDENT)
+    study.grid("write").pair()
+    study.grid("write").assign_round()
+    study.add_people(["late", "later"], Role.RESPONDENT)
+    study.add_people(["rater"], Role.RATER)
+    given = dealt(study, "write", "ask")
+    assert given.groupby("person").size().to_dict() == dict.fromkeys(
+        ["respondent1", "respondent2", "early", "late", "later"], 12
+    )
+    orders = {tuple(own.sort_values("position")["cell_id"]) for _, own in given.groupby("person")}
+    assert len(orders) == 5
+    assert study.retire("early").counts == {"withdrawn": 12, "reassigned": 0, "vacant": 0}
+    assert study.grid_overview()[0]["rounds"][0]["vacant"] == 0
+
+
 def test_one_row_after_the_other_where_a_screen_shows_a_row(tmp_path: Path) -> None:
     study = written(tmp_path, RATED, rater=3)
     study.grid("rate").pair()
