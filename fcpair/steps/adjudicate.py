@@ -19,9 +19,10 @@ from fcpair.stages.question import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.question.labels import outcome_reader
 from fcpair.steps import eligible, settle
 from fcpair.steps.allowance import check_room
-from fcpair.steps.ground import OnGrid, need_labels, note, note_run, own, scheme_of, texts_of
+from fcpair.steps.ground import OnGrid, cell_of, need_labels, note, note_run, own, scheme_of
 from fcpair.steps.label import SUPERSEDE, letters, locate
-from fcpair.store import Tx, decisions, docket, people, runs
+from fcpair.store import Tx, cells, decisions, docket, people, runs
+from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,35 +51,37 @@ def dry_run(grid: OnGrid, options: Adjudicate) -> DryRun:
         discards=sum(settled.code is None for _, settled in found.new),
         standing=found.n_standing,
         compared=found.n_compared,
-        different=tuple(found.different),
-        reopened=tuple(found.reopened),
+        different=tuple(map(number_of, found.different)),
+        reopened=tuple(map(number_of, found.reopened)),
     )
 
 
 def waiting_pairs(grid: OnGrid) -> list[int]:
     """The pairs that wait for an adjudicator, by number: no rule has settled their labels, and nobody decided them."""
     with grid.store.read() as tx:
-        return waiting(tx)
+        return list(map(number_of, waiting(tx)))
 
 
 def waiting(tx: Tx) -> list[int]:
-    """The pairs with labels that wait for a decision, by number."""
+    """The pairs with labels that wait for a decision, by id."""
     return sorted(one.cell_id for one in settle.in_dispute(tx) if one.by is None and not one.again)
 
 
 def second_looks(grid: OnGrid) -> list[int]:
     """The pairs that somebody decided before their labels changed, by number: they wait for a second look."""
     with grid.store.read() as tx:
-        return settle.overtaken(tx)
+        return list(map(number_of, settle.overtaken(tx)))
 
 
 def agenda(grid: OnGrid, by: str) -> Agenda:
     """What one person, or somebody new, can decide now, and what waits for others or for labels."""
     with grid.store.read() as tx:
-        return eligible.agenda(tx, eligible.who_decides(tx, by))
+        found = eligible.agenda(tx, eligible.who_decides(tx, by))
+        pairs, again = (tuple(map(number_of, ids)) for ids in (found.pairs, found.again))
+        return replace(found, pairs=pairs, again=frozenset(again))
 
 
-def conflict(grid: OnGrid, cell_id: int, *, by: str | None = None) -> Conflict:
+def conflict(grid: OnGrid, number: int, *, by: str | None = None) -> Conflict:
     """What an adjudicator sees of a pair that waits, or that `by` has decided.
 
     It has the texts, and the labels and notes without names, in a shuffled order.
@@ -87,13 +90,13 @@ def conflict(grid: OnGrid, cell_id: int, *, by: str | None = None) -> Conflict:
     reached a limit (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
     """
     with grid.store.read() as tx:
-        person = eligible.who_decides(tx, by) if by else None
+        person, cell_id = eligible.who_decides(tx, by) if by else None, cell_of(tx, number)
         opened = eligible.open_case(tx, person, cell_id)
         if person is not None:
             check_room(tx, person.id, own(tx, Annotate, {}), cell_id)
-        hs, cn = texts_of(tx, cell_id)
+        hs, cn = cells.texts_of(tx, cell_id)
         shown = Conflict(
-            cell_id, hs["body"], cn["body"], shown_answers(tx, [cell_id]).get(cell_id, ()), answer_id=opened.answer_id
+            number, hs["body"], cn["body"], shown_answers(tx, [cell_id]).get(cell_id, ()), answer_id=opened.answer_id
         )
         if opened.standing is None:
             return shown
@@ -121,7 +124,7 @@ def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str,
 
 
 def decide(
-    grid: OnGrid, cell_id: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
+    grid: OnGrid, number: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
 ) -> None:
     """Record a person's decision on a pair; None discards it as irreconcilable.
 
@@ -130,7 +133,7 @@ def decide(
     while it is still being labelled.
     """
     with grid.store.write() as tx:
-        person = _adjudicator(tx, by)
+        person, cell_id = _adjudicator(tx, by), cell_of(tx, number)
         check_room(tx, person.id, own(tx, Annotate, {}), cell_id)
         if seen is not None:
             opened = eligible.open_case(tx, person, cell_id)
@@ -156,7 +159,7 @@ def _adjudicator(tx: Tx, name: str, *, or_left: bool = False) -> Person:
     return eligible.who_decides(tx, name, or_left=or_left) or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
 
 
-def take_back(grid: OnGrid, cell_id: int, *, by: str) -> bool:
+def take_back(grid: OnGrid, number: int, *, by: str) -> bool:
     """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
 
     Where it had taken the place of somebody else's decision by hand, that one stands again; returns whether it does.
@@ -164,7 +167,7 @@ def take_back(grid: OnGrid, cell_id: int, *, by: str) -> bool:
     decision.
     """
     with grid.store.write() as tx:
-        person = eligible.who_decides(tx, by)
+        person, cell_id = eligible.who_decides(tx, by), cell_of(tx, number)
         eligible.check_taking_back(tx, person, cell_id)
         return enter_reopening(tx, cell_id, person or _adjudicator(tx, by))[1]
 
@@ -196,7 +199,7 @@ def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) 
         if supersede:
             same &= ~outcome["cell_id"].isin(settle.overtaken(tx))
         else:
-            messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["cell_id"])
+            messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["pair"])
             cause = f"these pairs have been decided otherwise already; {SUPERSEDE}"
             incoming.complain((by_hand & ~same).to_numpy() & ~incoming.faulty, messages, cause=cause)
         _refuse_what_has_changed(tx, incoming, ~same)
@@ -235,7 +238,7 @@ def _refuse_what_has_changed(tx: Tx, given: Incoming, is_new: pd.Series[bool]) -
     now = (as_lines(there.get(pair, ())) for pair in rows["cell_id"])
     differ = rows.index[[_set_of(shown) != _set_of(lines) for shown, lines in zip(rows["shown"], now, strict=True)]]
     hint = "since this sheet was written; leave its `label` empty, and decide it on a new sheet"
-    messages = (f"the labels of pair {pair} have changed {hint}" for pair in given.rows["cell_id"])
+    messages = (f"the labels of pair {pair} have changed {hint}" for pair in given.rows["pair"])
     cause = f"the labels of these pairs have changed {hint}"
     given.complain(given.rows.index.isin(differ), messages, cause=cause)
 

@@ -222,7 +222,7 @@ class Desk:
     def _verdict(self, tx: Tx, found: Any, given: Submission) -> dict[str, int]:
         """What a verdict is about; raises ConflictError unless that is what the person saw."""
         if found.still_labelled:
-            raise eligible.still_labelled(grids.number_of(found.cell_id))
+            raise eligible.still_labelled(found.cell_id)
         if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
             raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
         return {"adjudication_id": found.decision_id}

@@ -13,10 +13,11 @@ from fcpair.params import Annotate
 from fcpair.records import Person, Role, Rule, ShownText
 from fcpair.steps import adjudicate, eligible
 from fcpair.steps.allowance import Allowance, allowance, check_room, limit_reached
-from fcpair.steps.ground import OnGrid, opaque, scheme_of, texts_of
+from fcpair.steps.ground import OnGrid, cell_of, opaque, scheme_of
 from fcpair.steps.kept import Conflicts
 from fcpair.steps.receipt import once
-from fcpair.store import Tx, docket, people
+from fcpair.store import Tx, cells, docket, people
+from fcpair.store.grids import id_of, number_of
 
 DECISION, ANSWER = "decision", "answer"
 
@@ -133,7 +134,7 @@ class Docket:
         with self._read(person_id) as (tx, person):
             if limit_reached(tx, person_id, self._annotate):
                 return None
-            cell_id = self._next_pair(tx, person, after)
+            cell_id = self._next_pair(tx, person, None if after is None else id_of(tx, after))
             return None if cell_id is None else _case(tx, person, cell_id)
 
     def _next_pair(self, tx: Tx, person: Person, after: int | None) -> int | None:
@@ -145,7 +146,7 @@ class Docket:
             onward = chain(way[start:], way[:start])
             return next((cell_id for cell_id in onward if cell_id in kept.due and cell_id not in others), None)
 
-    def case(self, person_id: int, cell_id: int) -> Case:
+    def case(self, person_id: int, number: int) -> Case:
         """One case: a pair that waits, for a second look or at all, or that this person has decided.
 
         Raises:
@@ -154,6 +155,7 @@ class Docket:
             ConflictError: labels of it are open, its labels need no decision, or somebody else has decided it.
         """
         with self._read(person_id) as (tx, person):
+            cell_id = cell_of(tx, number)
             case = _case(tx, person, cell_id)
             check_room(tx, person_id, self._annotate, cell_id)
             return case
@@ -168,6 +170,7 @@ class Docket:
         """
         with self._grid.store.write() as tx:
             person = _adjudicator(tx, person_id)
+            ruling = replace(ruling, cell_id=cell_of(tx, ruling.cell_id))  # a receipt has the id
             content = {
                 "decide": ruling.cell_id,
                 "outcome": ruling.outcome,
@@ -182,7 +185,7 @@ class Docket:
         check_room(tx, person.id, self._annotate, ruling.cell_id)
         return _decide(tx, person, ruling)
 
-    def undo(self, person_id: int, cell_id: int, request_id: str) -> dict[str, Any]:
+    def undo(self, person_id: int, number: int, request_id: str) -> dict[str, Any]:
         """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `cell_id`.
 
         Raises:
@@ -190,7 +193,7 @@ class Docket:
             ConflictError: no decision of this person stands on it.
         """
         with self._grid.store.write() as tx:
-            person = _adjudicator(tx, person_id)
+            person, cell_id = _adjudicator(tx, person_id), cell_of(tx, number)
             kept = once(tx, person_id, request_id, {"undo": cell_id}, lambda: _undo(tx, person, cell_id))
             return _hidden(tx, kept)
 
@@ -233,12 +236,12 @@ def way_through(n: int, at: int, of: int) -> list[int]:
 
 def _case(tx: Tx, person: Person, cell_id: int) -> Case:
     opened = eligible.open_case(tx, person, cell_id)
-    hs, cn = texts_of(tx, cell_id)
+    hs, cn = cells.texts_of(tx, cell_id)
     words = adjudicate.outcome_names(scheme_of(tx))
     answers = adjudicate.shown_answers(tx, [cell_id]).get(cell_id, ())
     numbers = opaque(tx)
     answer_id = numbers.hide(ANSWER, opened.answer_id)
-    case = Case(cell_id, _shown(hs), _shown(cn), answers, tuple(words.values()), answer_id=answer_id)
+    case = Case(number_of(cell_id), _shown(hs), _shown(cn), answers, tuple(words.values()), answer_id=answer_id)
     standing = opened.standing
     if standing is None:
         return case
@@ -272,8 +275,9 @@ def _seen(tx: Tx, ruling: Ruling) -> tuple[int | None, int | None]:
 
 
 def _hidden(tx: Tx, kept: dict[str, Any]) -> dict[str, Any]:
-    """A reply as it goes out: in the place of the decision's number, what stands for it."""
-    return {**kept, "decision_id": opaque(tx).hide(DECISION, kept["decision_id"])}
+    """A reply as it goes out: what stands for the decision's number in its place, and the number of the pair."""
+    decision_id = opaque(tx).hide(DECISION, kept["decision_id"])
+    return {**kept, "decision_id": decision_id, "cell_id": number_of(kept["cell_id"])}
 
 
 def _undo(tx: Tx, person: Person, cell_id: int) -> dict[str, Any]:
@@ -285,7 +289,7 @@ def _undo(tx: Tx, person: Person, cell_id: int) -> dict[str, Any]:
 def _decided(row: dict[str, Any], outcomes: dict[int | None, str]) -> Decided:
     return Decided(
         decision_id=row["id"],
-        cell_id=row["cell_id"],
+        cell_id=number_of(row["cell_id"]),
         hs=ShownText(row["hs"], row["hs_language"]),
         cn=ShownText(row["cn"], row["cn_language"]),
         outcome=outcomes[row["code"]],

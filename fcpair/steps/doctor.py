@@ -127,8 +127,9 @@ def _rules(tx: Tx) -> Found:
     if policy is None:
         return Found(n, [])
     found = settle.foresee(tx, policy)
-    other = [f"a rule would decide pair {cell_id} otherwise, or for the first time" for cell_id, _ in found.new]
-    faults = other + [f"no rule would decide pair {cell_id} now" for cell_id in found.reopened]
+    name = grids.pair_names(tx)
+    other = [f"a rule would decide {name(cell_id)} otherwise, or for the first time" for cell_id, _ in found.new]
+    faults = other + [f"no rule would decide {name(cell_id)} now" for cell_id in found.reopened]
     return Found(
         n, faults, advice=f"once nothing else is found, run `{policy.command}`, which is the policy that holds"
     )

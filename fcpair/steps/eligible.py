@@ -17,9 +17,10 @@ from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.params import apart
 from fcpair.records import BY_HAND, Agenda, Person, Role, Rule
 from fcpair.steps import settle
-from fcpair.steps.ground import scheme_of, texts_of
+from fcpair.steps.ground import scheme_of
 from fcpair.steps.people import check_pseudonym
 from fcpair.store import Tx, decisions, docket, people, rounds, topics, work
+from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,16 +67,16 @@ def bars(tx: Tx, person: Person | None, cell_ids: Sequence[int]) -> dict[int, Fc
     """
     asked = [int(pair) for pair in cell_ids]
     found: dict[int, FcpairError] = {
-        pair: ConflictError(f"pair {pair} has no label, so there is nothing to decide")
+        pair: ConflictError(f"pair {number_of(pair)} has no label, so there is nothing to decide")
         for pair in set(asked) - docket.labelled(tx, asked)
     }
     for pair in docket.still_labelled(tx, asked):
         found[pair] = ConflictError(
-            f"pair {pair} is still being labelled; it can be decided when all its labels are in"
+            f"pair {number_of(pair)} is still being labelled; it can be decided when all its labels are in"
         )
     if person is not None:
         found |= {
-            pair: RefusedError(f"`{person.name}` {did} pair {pair}, so somebody else must decide it")
+            pair: RefusedError(f"`{person.name}` {did} pair {number_of(pair)}, so somebody else must decide it")
             for did, pairs in _had_to_do_with(tx, person, asked).items()
             for pair in pairs
         }
@@ -92,7 +93,9 @@ def not_due_to_check(tx: Tx, cell_ids: Sequence[int]) -> dict[int, FcpairError]:
 
 def still_labelled(cell_id: int) -> ConflictError:
     """What who would check a pair is told while somebody has still to label it."""
-    return ConflictError(f"pair {cell_id} is still being labelled; it can be checked when all its labels are in")
+    return ConflictError(
+        f"pair {number_of(cell_id)} is still being labelled; it can be checked when all its labels are in"
+    )
 
 
 def _had_to_do_with(tx: Tx, person: Person, cell_ids: Sequence[int] | None = None) -> dict[str, set[int]]:
@@ -113,8 +116,7 @@ def for_others(tx: Tx, person: Person | None) -> set[int]:
 
 
 def check_deciding(tx: Tx, person: Person | None, cell_id: int) -> None:
-    """Raise what `bars` says of one pair; UnknownIdError when the grid has no such pair."""
-    texts_of(tx, cell_id)
+    """Raise what `bars` says of one pair."""
     if barred := bars(tx, person, [cell_id]).get(cell_id):
         raise barred
 
@@ -123,7 +125,6 @@ def open_case(tx: Tx, person: Person | None, cell_id: int) -> Opened:
     """Open a case that waits, or one's own: its labels differ, or it was decided before they changed.
 
     Raises:
-        UnknownIdError: the grid has no such pair.
         RefusedError, ConflictError: as in `bars`; or there is nothing to decide, because the labels agree, or somebody
             else, a rule or a file has.
     """
@@ -140,7 +141,7 @@ def open_case(tx: Tx, person: Person | None, cell_id: int) -> Opened:
 def _check_differ(tx: Tx, cell_id: int) -> None:
     codes = {code for code, _ in docket.labels(tx, [cell_id]).get(cell_id, [])}
     if len(codes & set(scheme_of(tx).definite)) == 1:
-        raise ConflictError(f"the labels of pair {cell_id} agree, so there is nothing to decide")
+        raise ConflictError(f"the labels of pair {number_of(cell_id)} agree, so there is nothing to decide")
 
 
 def _overtaken(cell_id: int, standing: docket.Standing) -> str:
@@ -148,7 +149,7 @@ def _overtaken(cell_id: int, standing: docket.Standing) -> str:
         who = f"{standing.by} (in a file)" if standing.by else "a file"
     else:
         who = standing.by or "a rule"
-    return f"pair {cell_id} has been decided by {who} meanwhile"
+    return f"pair {number_of(cell_id)} has been decided by {who} meanwhile"
 
 
 def check_seen(opened: Opened, cell_id: int, decision_id: int | None, answer_id: int | None) -> None:
@@ -159,26 +160,24 @@ def check_seen(opened: Opened, cell_id: int, decision_id: int | None, answer_id:
     standing = opened.standing.id if opened.standing else None
     if standing != decision_id:
         was = "taken back" if standing is None else "decided"
-        raise ConflictError(f"pair {cell_id} has been {was} since it was shown; look at it again")
+        raise ConflictError(f"pair {number_of(cell_id)} has been {was} since it was shown; look at it again")
     if answer_id is not None and answer_id != opened.answer_id:
-        raise ConflictError(f"a label of pair {cell_id} has changed since it was shown; look at it again")
+        raise ConflictError(f"a label of pair {number_of(cell_id)} has changed since it was shown; look at it again")
 
 
 def check_taking_back(tx: Tx, person: Person | None, cell_id: int) -> None:
     """Raise unless this person may take back what was decided on a pair: their own decision, or as lead any by hand.
 
     Raises:
-        UnknownIdError: the grid has no such pair.
         ConflictError: no decision stands on it, or one that is not theirs.
     """
-    texts_of(tx, cell_id)
     standing = docket.standing(tx, cell_id)
     if standing is None:
-        raise ConflictError(f"no decision on pair {cell_id} stands, so there is none to take back")
+        raise ConflictError(f"no decision on pair {number_of(cell_id)} stands, so there is none to take back")
     if standing.rule not in BY_HAND:
         raise ConflictError(
-            f"a rule has decided pair {cell_id}: that follows the labels, so there is nothing to take back; decide the "
-            "pair, and that stands instead"
+            f"a rule has decided pair {number_of(cell_id)}: that follows the labels, so there is nothing to take back; "
+            "decide the pair, and that stands instead"
         )
     if not is_own(standing, person) and (person is None or person.role is not Role.LEAD):
         able = "the person who decided, or a lead," if standing.rule == Rule.PERSON else "a lead"

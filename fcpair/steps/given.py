@@ -10,7 +10,8 @@ from fcpair.records import Round
 from fcpair.stages.question import Form
 from fcpair.steps.answers import form_of
 from fcpair.steps.ground import OnGrid
-from fcpair.store import Tx, cells, decisions, grids, rounds
+from fcpair.store import Tx, cells, decisions, rounds
+from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,7 @@ def _table(tx: Tx, of: Round) -> pd.DataFrame:
     names = {value: _named(forms, value) for value in given["value"].dropna().unique()}
     nothing = {question: "" for form in forms for question, _ in form.questions}
     table = placed.assign(
-        cell=given["cell_id"].map(grids.number_of),
+        cell=number_of(given["cell_id"]),
         row=placed["hs_id"].map(bodies),
         column=placed["cn_id"].map(bodies),
         by=given["annotator"],

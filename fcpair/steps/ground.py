@@ -248,12 +248,14 @@ def need_labels(tx: Tx, stage: str) -> None:
 
 
 def _numbered(first: int | None, last: int | None) -> str:
-    return "the grid is empty" if first is None else f"the pairs of the grid are numbered from {first} to {last}"
+    if first is None or last is None:
+        return "the grid is empty"
+    return f"the pairs of the grid are numbered from {grids.number_of(first)} to {grids.number_of(last)}"
 
 
-def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The two texts of a pair, HS first; raises UnknownIdError when the grid has no such pair."""
-    found = cells.texts_of(tx, cell_id) if abs(cell_id) <= LARGEST_ID else None
-    if found is None:
-        raise UnknownIdError(f"there is no pair {cell_id}; {_numbered(*cells.number_range(tx))}")
-    return found
+def cell_of(tx: Tx, number: int) -> int:
+    """The id of the pair with this number; raises UnknownIdError when the grid has no such pair."""
+    cell_id = grids.id_of(tx, number)
+    if not cells.has(tx, cell_id):
+        raise UnknownIdError(f"there is no pair {number}; {_numbered(*cells.number_range(tx))}")
+    return cell_id

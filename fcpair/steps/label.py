@@ -20,7 +20,8 @@ from fcpair.stages.question.labels import label_reader
 from fcpair.stages.spelling import identity
 from fcpair.steps import eligible, handover, settle, validate
 from fcpair.steps.ground import OnGrid, begin_run, has_own, scheme_of
-from fcpair.store import Tx, cells, decisions, people, progress, rounds, runs, slots, texts, work
+from fcpair.store import Tx, cells, decisions, grids, people, progress, rounds, runs, slots, texts, work
+from fcpair.store.grids import id_of, number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,21 +91,24 @@ def locate(tx: Tx, given: Incoming) -> None:
     if not progress.built(tx)["pair"]:
         raise StageError("the study has no pairs yet; run `fcpair pair`")
     rows = given.rows
-    sides = rows[["hs", "cn"]].apply(lambda side: side.map(digest).map(texts.text_ids(tx, str(side.name))))
+    kinds = dict(zip(("hs", "cn"), grids.kinds(tx), strict=True))
+    sides = rows[[*kinds]].apply(lambda side: side.map(digest).map(texts.text_ids(tx, kinds[str(side.name)])))
     if given.by_text:
         keyed = cells.of_rows(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["cell_id"]
         cell_id = keyed.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
         names = [f"`{_short(hs)}` x `{_short(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
     else:
-        known = cells.by_id(tx, rows["pair"]).set_index("cell_id")
-        cell_id = rows["pair"].where(rows["pair"].isin(known.index)).to_numpy()
+        ids = id_of(tx, rows["pair"])
+        known = cells.by_id(tx, ids).set_index("cell_id")
+        cell_id = ids.where(ids.isin(known.index)).to_numpy()
         names = rows["pair"].astype(str).tolist()
-        _compare_texts(tx, given, sides, known)
+        _compare_texts(tx, given, sides, ids, known)
     outside = pd.isna(cell_id)
     unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
     messages = (f"pair {name} is not in the grid" for name in names)
     given.complain(outside & ~unreadable, messages, cause="these pairs are not in the grid")
-    given.rows = rows.assign(cell_id=pd.Series(cell_id).fillna(NOBODY).astype("int64"))
+    ids = pd.Series(cell_id).fillna(NOBODY).astype("int64")
+    given.rows = rows.assign(cell_id=ids, pair=number_of(ids).where(ids != NOBODY, rows["pair"]))
 
 
 def letters(text: str) -> str:
@@ -112,15 +116,15 @@ def letters(text: str) -> str:
     return "".join(sign for sign in identity(text) if sign.isprintable() and not sign.isspace())
 
 
-def _compare_texts(tx: Tx, given: Incoming, sides: pd.DataFrame, known: pd.DataFrame) -> None:
+def _compare_texts(tx: Tx, given: Incoming, sides: pd.DataFrame, ids: pd.Series[int], known: pd.DataFrame) -> None:
     """Add a finding where the text beside a number is not that pair's: the sheet is another study's, or disordered."""
     rows = given.rows
     other = np.zeros(len(rows), np.bool_)
-    for side in ("hs", "cn"):
-        expected = rows["pair"].map(known[f"{side}_id"])
+    for side, kind in zip(("hs", "cn"), grids.kinds(tx), strict=True):
+        expected = ids.map(known[f"{side}_id"])
         differs = (rows[side] != "") & expected.notna() & (sides[side] != expected)
         if differs.any():
-            own = texts.texts_of(tx, side).set_index("id")["body"].map(letters)
+            own = texts.texts_of(tx, kind).set_index("id")["body"].map(letters)
             differs &= rows[side].map(letters) != expected.map(own)
         other |= differs.to_numpy()
     messages = (
@@ -161,14 +165,14 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
     named = ((rows["cell_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
     if _is_undealt(tx, round_):
         checked = named & eligible.has_checked(tx, rows["cell_id"], rows["person_id"])
-        pairs = zip(rows["cell_id"], rows["person"], strict=True)
+        pairs = zip(rows["pair"], rows["person"], strict=True)
         messages = (f"{name} validates or decided pair {pair}, so cannot label it" for pair, name in pairs)
         given.complain(checked, messages, cause="who validates or decided a pair cannot label it")
         _add_undealt(tx, rows[named])
     dealt = work.assignments(tx, round_)[["id", "cell_id", "person_id"]].rename(columns={"id": "assignment_id"})
     found = rows.merge(dealt, on=["cell_id", "person_id"], how="left")["assignment_id"]
     stray = named & found.isna().to_numpy()
-    pairs = zip(rows["cell_id"], rows["person"], strict=True)
+    pairs = zip(rows["pair"], rows["person"], strict=True)
     messages = (f"pair {pair} was not dealt to {name}" for pair, name in pairs)
     given.complain(stray, messages, cause="these pairs were not dealt to the person named")
     given.rows = rows.assign(assignment_id=found.fillna(NOBODY).astype("int64"))
@@ -184,7 +188,7 @@ def _check_kind(tx: Tx, given: Incoming, *, blind: bool) -> None:
     rows = given.rows
     other = (rows["assignment_id"].map(dealt) == (not blind)).to_numpy()
     was, column = ("with its label in sight", VERDICT) if blind else ("blind", OWN)
-    messages = (f"pair {pair} was dealt {was}; give `{column}` in a file of its own" for pair in rows["cell_id"])
+    messages = (f"pair {pair} was dealt {was}; give `{column}` in a file of its own" for pair in rows["pair"])
     given.complain(other, messages, cause=f"these pairs were dealt {was}; give `{column}` in a file of their own")
 
 
@@ -212,7 +216,7 @@ def _add_what_is_there(tx: Tx, given: Incoming, round_: Round, *, supersede: boo
     is_simulated = (rows["origin"] == Origin.SIMULATED.value).to_numpy()
     made_up = answered & ~other & ~was_simulated & is_simulated
     if not supersede:
-        pairs = list(zip(rows["person"], rows["cell_id"], strict=True))
+        pairs = list(zip(rows["person"], rows["pair"], strict=True))
         otherwise = (f"{name} has answered pair {pair} otherwise already; {SUPERSEDE}" for name, pair in pairs)
         cause = f"these pairs have been answered otherwise already; {SUPERSEDE}"
         given.complain(other & ~given.faulty, otherwise, cause=cause)
@@ -244,11 +248,11 @@ def _refuse_what_is_about_another_label(tx: Tx, given: Incoming) -> None:
     is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~given.faulty
     other = ((shown != "") & (shown != now)).to_numpy() & is_new
     hint = f"since this sheet was written; leave its `{VERDICT}` empty, and give it on a new sheet"
-    messages = (f"the label of pair {pair} has changed {hint}" for pair in rows["cell_id"])
+    messages = (f"the label of pair {pair} has changed {hint}" for pair in rows["pair"])
     given.complain(other, messages, cause=f"the labels of these pairs have changed {hint}")
     none = (now == "").to_numpy() & is_new & ~other
     said = "no adjudicated label, so there is nothing to check"
-    messages = (f"pair {pair} has {said}" for pair in rows["cell_id"])
+    messages = (f"pair {pair} has {said}" for pair in rows["pair"])
     given.complain(none, messages, cause=f"these pairs have {said}")
 
 
@@ -298,6 +302,6 @@ def export_labels(grid: OnGrid) -> pd.DataFrame:
         sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
     label = answers["code"].astype("Int64").map(names).astype(object)
     answers["label"] = label.where(answers["skipped"] == 0, SKIP)
-    answers = answers.join(sides, on="cell_id").rename(columns={"cell_id": "pair", "at": "time"})
+    answers = answers.join(sides, on="cell_id").assign(pair=number_of(answers["cell_id"]), time=answers["at"])
     columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
     return answers[columns]

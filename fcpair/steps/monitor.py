@@ -9,11 +9,11 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from fcpair.files.corpus import CN
 from fcpair.records import Person, Rule
 from fcpair.steps import overview, pulse, settle, tally
 from fcpair.steps.ground import OnGrid, scheme_of
-from fcpair.store import Tx, docket, people, rounds, slots, texts, watch, work
+from fcpair.store import Tx, docket, grids, people, rounds, slots, texts, watch, work
+from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
     from fcpair.report.data import ReportData
@@ -160,9 +160,10 @@ class Monitor:
     def _find_speed(self) -> SpeedFigures:
         acts = self._all_acts()
         with self._grid.store.read() as tx:
-            cns = texts.texts_of(tx, CN)
+            cns, here = texts.texts_of(tx, grids.kinds(tx)[1]), grids.span(tx)
         bodies = dict(zip(cns["id"].tolist(), cns["body"].tolist(), strict=True))
-        found, newest = pulse.speeds(acts.everybody, acts.answers, bodies)
+        answers = (one for one in acts.answers if here.first <= one.cell_id <= here.last)
+        found, newest = pulse.speeds(acts.everybody, answers, bodies)
         return SpeedFigures(tuple(found), tuple(newest))
 
     def flags(self) -> list[Flag]:
@@ -171,7 +172,7 @@ class Monitor:
             rows, question = watch.flags(tx), scheme_of(tx)
         names = {choice.code: choice.name for choice in question}
         return [
-            Flag(row.cell_id, row.hs, row.cn, _outcome(row, names), row.by, row.note, row.at, row.stands)
+            Flag(number_of(row.cell_id), row.hs, row.cn, _outcome(row, names), row.by, row.note, row.at, row.stands)
             for row in rows
         ]
 

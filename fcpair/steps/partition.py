@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,9 @@ from fcpair.stages.question import NO_CODE, SKIP, Closed
 from fcpair.stages.question.labels import VERDICT, need_tiers, no_tiers
 from fcpair.stages.validate import combine
 from fcpair.steps import settle
-from fcpair.steps.ground import OnGrid, need_labels, note, note_run, own, scheme_of, texts_of
+from fcpair.steps.ground import OnGrid, cell_of, need_labels, note, note_run, own, scheme_of
 from fcpair.store import Tx, cells, decisions, rounds, runs, sides
+from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +55,8 @@ def partition(grid: OnGrid, options: Partition | None = None) -> Tiers:
     """
     with grid.store.read() as tx:
         need_labels(tx, "partition")
-        return tiers_of(tx, options or own(tx, Partition, {}))
+        found = tiers_of(tx, options or own(tx, Partition, {}))
+        return replace(found, pairs=_numbered(found.pairs))
 
 
 def note_partition(grid: OnGrid, options: Partition) -> RunRecord:
@@ -83,6 +85,11 @@ def tiers_of(tx: Tx, options: Partition) -> Tiers:
     simulated = decisions.origins(tx).get(Origin.SIMULATED.value, 0)
     second_look = int(pairs["cell_id"][pairs["tier"] > 0].isin(settle.overtaken(tx)).sum())
     return Tiers(rules, question, pairs, tuple(tables(pairs, question, rules)), simulated, second_look)
+
+
+def _numbered(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows as others get them: `cell_id` is the number of the pair."""
+    return rows.assign(cell_id=number_of(rows["cell_id"]))
 
 
 def _evidence(tx: Tx, labels: pd.DataFrame, question: Closed) -> Evidence:
@@ -135,6 +142,7 @@ def tier_start(
         texts = cells.texts_of_grid(tx)
         made_up = _simulated_pairs(tx, labels) if tiers.n_simulated else set()
     simulated = pairs["cell_id"].isin(made_up)
+    pairs, labels = _numbered(pairs), _numbered(labels)
     if not published:
         return tier_table(pairs, labels, texts, tiers.question).assign(simulated=simulated), len(inside)
     return _in_published_columns(pairs, labels, texts, tiers.question, simulated), len(inside)
@@ -186,12 +194,13 @@ def empty(tier: Tier) -> str:
     return f"{tier.label} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
 
 
-def explain(grid: OnGrid, cell_id: int, options: Partition | None = None) -> Explanation:
+def explain(grid: OnGrid, number: int, options: Partition | None = None) -> Explanation:
     """Say why a pair is where it is; raises UnknownIdError when there is none of that number."""
     import pandas as pd
 
     with grid.store.read() as tx:
-        hs, cn = texts_of(tx, cell_id)
+        cell_id = cell_of(tx, number)
+        hs, cn = cells.texts_of(tx, cell_id)
         question, rules = scheme_of(tx), tier_rules((options or own(tx, Partition, {})).diamond)
         labels = decisions.current_labels(tx, "cell_id", "code", cell_ids=[cell_id])
         history = decisions.decision_history(tx, cell_id)
@@ -202,7 +211,7 @@ def explain(grid: OnGrid, cell_id: int, options: Partition | None = None) -> Exp
         checks = _checks(_evidence(tx, labels, question), rules, barred)
         best = max((check.tier for check in checks if check.passed), default=None)
         return Explanation(
-            cell_id,
+            number,
             hs["body"],
             cn["body"],
             hs["meta"],

@@ -15,6 +15,7 @@ from fcpair.records import Origin, Person, Role, Round, Rule, Status
 from fcpair.stages.effort import Exposure, exposure, least_s, n_words, start_of_day, too_fast
 from fcpair.stages.pace import Outlook, end_at, last_end, longest_left, outlook, per_day
 from fcpair.steps.tally import PairCounts
+from fcpair.store.grids import number_of
 from fcpair.store.watch import Decision, Given
 
 ADJUDICATE = "adjudicate"
@@ -227,6 +228,8 @@ def speeds(
             n_timed[one.person_id] += 1
             if too_fast(one.seconds, words[one.cn_id]):
                 n_fast[one.person_id] += 1
-                fast.append(Hasty(names[one.person_id], one.cell_id, one.seconds, least_s(words[one.cn_id]), one.at))
+                fast.append(
+                    Hasty(names[one.person_id], number_of(one.cell_id), one.seconds, least_s(words[one.cn_id]), one.at)
+                )
         seen.add(one.assignment_id)
     return [Speed(one.name, n_timed[one.id], n_fast[one.id]) for one in everybody if n_timed[one.id]], fast[::-1]

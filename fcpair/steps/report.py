@@ -26,7 +26,7 @@ from fcpair.steps import adjudicate, tally
 from fcpair.steps.ground import OnStudy, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import tiers_of
-from fcpair.store import Tx, cells, decisions, people, progress, rounds, runs, sides, watch, work
+from fcpair.store import Tx, cells, decisions, grids, people, progress, rounds, runs, sides, watch, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,9 +200,14 @@ def _log(tx: Tx) -> tuple[RunRecord, ...]:
     """Every run, and between them each decision of a person on a single pair, which leaves none; oldest first."""
     names = {one.id: one.name for one in people.people(tx)}
     kinds = {Rule.PERSON.value: "person", Rule.REOPENED.value: "reopened"}
+    of = {one.id: one.name for one in grids.keys(tx)}
+
+    def place(cell_id: int) -> dict[str, Any]:
+        return {"pair": grids.number_of(cell_id)} | ({"grid": of[grids.grid_of(cell_id)]} if len(of) > 1 else {})
+
     by_hand = (
         RunRecord(
-            0, Adjudicate.stage, {"pair": one.cell_id, "by": names[one.person_id]}, {kinds[one.rule]: 1}, "", one.at
+            0, Adjudicate.stage, {**place(one.cell_id), "by": names[one.person_id]}, {kinds[one.rule]: 1}, "", one.at
         )
         for one in watch.decisions_by_people(tx)
         if one.rule in kinds

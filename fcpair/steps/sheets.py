@@ -12,6 +12,7 @@ from fcpair.stages.question.labels import VERDICT, answer_words
 from fcpair.steps import access, eligible
 from fcpair.steps.ground import OnGrid, scheme_of
 from fcpair.store import rounds, work
+from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,10 +91,11 @@ def write_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[s
     access.Access(grid).spare()
     with grid.store.read() as tx:
         blank = to_fill_in(tx, "label", answer_words(scheme_of(tx)))
-        rows = work.open_work(tx, rounds.counting(tx)).rename(columns={"cell_id": "pair"})
+        rows = work.open_work(tx, rounds.counting(tx))
         assigned = not work.counts(tx).empty
     if rows.empty:
         raise StageError("no label is open" if assigned else "no pairs have been dealt; run `fcpair assign`")
+    rows["pair"] = number_of(rows["cell_id"])
     return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, form, blank)
 
 
@@ -108,22 +110,23 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
 
     access.Access(grid).spare()
     with grid.store.read() as tx:
-        rows = work.open_work(tx, rounds.checking(tx)).rename(columns={"cell_id": "pair", "annotator": "validator"})
+        rows = work.open_work(tx, rounds.checking(tx)).rename(columns={"annotator": "validator"})
         if rows.empty:
             dealt = not work.assignments(tx, rounds.checking(tx)).empty
             raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * dealt}` deals pairs")
-        rows = rows[~rows["pair"].isin(eligible.not_due_to_check(tx, rows["pair"].tolist()))]
+        rows = rows[~rows["cell_id"].isin(eligible.not_due_to_check(tx, rows["cell_id"].tolist()))]
         if rows.empty:
             raise StageError("no verdict is due: all that are open wait until all labels of their pairs are in")
         columns = ["validator", "position", "pair", "hs", "cn"]
         blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
         rows = rows[rows["blind"] == blind].copy()
+        rows["pair"] = number_of(rows["cell_id"])
         if blind:
             question, answer = scheme_of(tx), "own_label"
             sheets = rows.assign(own_label="", note="")[[*columns, "own_label", "note"]]
         else:
             question, answer = VERDICT, "verdict"
-            rows["label"] = rows["pair"].map(label_names(tx))
+            rows["label"] = rows["cell_id"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
         blank = to_fill_in(tx, answer, answer_words(question))
     return _write_by_person(sheets, folder, form, blank)

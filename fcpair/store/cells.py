@@ -131,17 +131,17 @@ _TEXTS = tuple(
 )
 
 
-def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The two texts of a cell, the row's first: `text_id`, `body`, `language`, `meta`; None where there is no such
-    cell.
-    """
-    found = []
-    for one in _TEXTS:
-        row = tx.execute(one, {"one": cell_id}).first()
-        if row is None:
-            return None
-        found.append(dict(row._mapping))
-    return found[0], found[1]
+def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The two texts of a cell, the row's first: `text_id`, `body`, `language`, `meta`."""
+    row, column = (dict(tx.execute(one, {"one": cell_id}).one()._mapping) for one in _TEXTS)
+    return row, column
+
+
+def has(tx: Tx, cell_id: int) -> bool:
+    """Whether the grid has this cell; what is no id of any grid may be asked for."""
+    first, last = span(tx)
+    there = select(exists().where(cell.c.id == bindparam("one")))
+    return first <= cell_id <= last and bool(tx.execute(there, {"one": cell_id}).scalar_one())
 
 
 def known(tx: Tx) -> pd.DataFrame:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, insert, select
 
@@ -13,6 +13,10 @@ from fcpair.store import checksums
 from fcpair.store.store import Tx
 from fcpair.store.tables import grid
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+Cells = TypeVar("Cells", int, "pd.Series[int]")  # one of them, or a column
 _BITS = 32  # of a cell's id, for its number in its grid
 
 
@@ -66,9 +70,34 @@ def span_of(grid_id: int) -> Span:
     return Span(first, first + 2**_BITS - 1)
 
 
-def number_of(cell_id: int) -> int:
-    """The number of a cell in its grid."""
+def number_of(cell_id: Cells) -> Cells:
+    """The number of a cell in its grid, or of each in a column: what people and files say."""
     return cell_id & (1 << _BITS) - 1
+
+
+def grid_of(cell_id: int) -> int:
+    """The id of the grid that a cell is of."""
+    return (cell_id >> _BITS) + 1
+
+
+def id_of(tx: Tx, number: Cells) -> Cells:
+    """The id of the cell with this number in the grid that a transaction is about, if it has one, or of each in a
+    column.
+    """
+    return number + span(tx).first
+
+
+def pair_names(tx: Tx) -> Callable[[Any], str]:
+    """What a pair is called where any of the study's can be meant: where there are several grids, with its grid."""
+    there = {one.id: one.name for one in keys(tx)}
+
+    def name(cell_id: Any) -> str:
+        if not isinstance(cell_id, int):  # damage can make anything of it
+            return f"pair {cell_id}"
+        of = f" of grid `{there.get(grid_of(cell_id), '?')}`" if len(there) > 1 else ""
+        return f"pair {number_of(cell_id)}{of}"
+
+    return name
 
 
 def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int:

@@ -8,7 +8,7 @@ from sqlalchemy import Table, exists, func, select
 
 from fcpair.records import Origin, Role, Rule, Status
 from fcpair.store import cells, current, rounds, sides
-from fcpair.store.grids import span
+from fcpair.store.grids import pair_names, span
 from fcpair.store.soundness import Found
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_, side
@@ -51,8 +51,9 @@ def checkers(tx: Tx) -> Found:
             ).distinct(),
         ),
     )
+    called = pair_names(tx)
     faults = [
-        f"`{name}` {does} pair {cell_id}, and {did} it too"
+        f"`{name}` {does} {called(cell_id)}, and {did} it too"
         for does, did, query in queries
         for name, cell_id in tx.execute(query)
     ]
@@ -79,10 +80,10 @@ def slots(tx: Tx) -> Found:
         )
         .order_by(assignment.c.id)
     )
-    rows = tx.execute(query)
+    rows, called = tx.execute(query), pair_names(tx)
     return Found(
         _n(tx, assignment),
-        [f"pair {one} of `{name}` is {is_}, but its answers say otherwise" for name, one, is_ in rows],
+        [f"{called(one)} of `{name}` is {is_}, but its answers say otherwise" for name, one, is_ in rows],
     )
 
 
@@ -140,7 +141,8 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> Found:
         .where(rows.c.text_id.is_distinct_from(cell.c.row_id) | columns.c.text_id.is_distinct_from(cell.c.column_id))
     )
     n = cells.n_cells(tx)
-    faults = [f"pair {number} is not the one of its place in the grid" for number in tx.execute(misplaced).scalars()]
+    called = pair_names(tx)
+    faults = [f"{called(one)} is not the one of its place in the grid" for one in tx.execute(misplaced).scalars()]
     known = 0 if keep_known else len(cells.known(tx))
     expected = len(sides.texts(tx, "row", drawn=True)) * n_columns - known
     if n and n != expected:
@@ -155,8 +157,9 @@ def published_grid(tx: Tx) -> Found:
     outside = cell.c.row_id.not_in(rows) | cell.c.column_id.not_in(columns)
     twice = select(func.max(cell.c.id)).where(inside).group_by(cell.c.row_id, cell.c.column_id)
     lost = select(cell.c.id).where(inside, outside)
+    called = pair_names(tx)
     faults = [
-        *(f"pair {one} is not of the sides of the grid" for one in tx.execute(lost).scalars()),
-        *(f"pair {one} is there a second time" for one in tx.execute(twice.having(func.count() > 1)).scalars()),
+        *(f"{called(one)} is not of the sides of the grid" for one in tx.execute(lost).scalars()),
+        *(f"{called(one)} is there a second time" for one in tx.execute(twice.having(func.count() > 1)).scalars()),
     ]
     return Found(cells.n_cells(tx), faults)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 from warnings import catch_warnings
@@ -12,7 +12,7 @@ from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from fcpair.errors import StudyError
-from fcpair.store import cells, chain, checksums, dialect, extent, schema
+from fcpair.store import cells, chain, checksums, dialect, extent, grids, schema
 from fcpair.store.chain import NOBODY, START, Chain, Head
 from fcpair.store.store import Store, Tx
 from fcpair.store.tables import (
@@ -176,7 +176,7 @@ def extents(tx: Tx) -> Found:
 
 def linked(tx: Tx, of: Chain) -> Found:
     """Each answer or decision fits the one before it of the same person, and the newest is the one that was noted."""
-    names = _names(tx)
+    names, called = _names(tx), grids.pair_names(tx)
     ends: dict[int, Head] = {}
     faults = []
     for digest, says in chain.read(tx, of):
@@ -184,7 +184,7 @@ def linked(tx: Tx, of: Chain) -> Found:
         before = ends.get(whose, START)
         ends[whose] = Head(before.n + 1, digest)
         if not _fits(before.digest, says, digest):
-            faults.append(_misfit(of, says, names.get(whose, f"person {whose}"), before.n + 1))
+            faults.append(_misfit(of, says, names.get(whose, f"person {whose}"), before.n + 1, called))
     noted = chain.heads(tx, of)
     for whose in sorted({*ends, *noted}, key=str):
         faults += _at_the_end(of, names.get(whose, f"person {whose}"), ends.get(whose, START), noted.get(whose, START))
@@ -203,10 +203,10 @@ def _fits(before: Any, says: tuple[Any, ...], digest: Any) -> bool:
         return False
 
 
-def _misfit(of: Chain, says: tuple[Any, ...], whose: str, at: int) -> str:
+def _misfit(of: Chain, says: tuple[Any, ...], whose: str, at: int, called: Callable[[Any], str]) -> str:
     cell_id = dict(zip((*of.says, *of.of_cell), says, strict=True))["cell_id"]
     return (
-        f"{of.kind} {at:,} of {whose} (row {says[0]}, pair {cell_id}) does not fit: it or the one before it was "
+        f"{of.kind} {at:,} of {whose} (row {says[0]}, {called(cell_id)}) does not fit: it or the one before it was "
         "changed, put elsewhere or deleted"
     )
 

@@ -13,6 +13,7 @@ from sqlalchemy import exists, func, select
 from sqlalchemy.orm import aliased
 
 from fcpair.store import current, rounds
+from fcpair.store.grids import span
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, cell, judgement, person, round_, run, text
 
@@ -141,7 +142,7 @@ def decisions_by_people(tx: Tx) -> list[Decision]:
 
 
 def flags(tx: Tx) -> list[Flagged]:
-    """Every decision that was flagged because the guidelines should say more, newest first."""
+    """Every decision of the grid that was flagged because the guidelines should say more, newest first."""
     hs, cn, twin = aliased(text), aliased(text), adjudication.alias("twin")
     same = (twin.c[name] == adjudication.c[name] for name in ("cell_id", "person_id", "at", "flagged"))
     stands_again = exists().where(*same, twin.c.id > adjudication.c.id)
@@ -162,7 +163,7 @@ def flags(tx: Tx) -> list[Flagged]:
         .join(hs, hs.c.id == cell.c.row_id)
         .join(cn, cn.c.id == cell.c.column_id)
         .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.flagged, ~stands_again)
+        .where(adjudication.c.flagged, ~stands_again, span(tx).holds(adjudication.c.cell_id))
         .order_by(adjudication.c.id.desc())
     )
     return [Flagged(*row) for row in tx.execute(query)]
