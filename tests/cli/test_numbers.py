@@ -1,0 +1,188 @@
+"""People and files speak of a cell by its number in its grid, in every grid."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from steps.online import admit
+from steps.small import write_csv
+
+from cli.conftest import Fcpair
+from fcpair.errors import UnknownIdError
+from fcpair.grid import Ruling
+from fcpair.params import Adjudicate, GridPlan, RoundPlan, SidePlan, Simulate, Validate
+from fcpair.records import Role
+from fcpair.study import Grid, Study
+
+PACKED = 2**32
+ROWS = ("Tea is for cowards.", "Cats are cold.", "Cyclists own the road.")
+WRITE = GridPlan(
+    "write", SidePlan(names=ROWS), SidePlan(names=("facts", "humour")), (RoundPlan("write", "text: text()"),)
+)
+RATE = GridPlan(
+    "rate",
+    SidePlan(answers="write"),
+    SidePlan(names=("fluent", "kind")),
+    (RoundPlan("rate", "rating: scale(1,5,1,positive=4)", answers=2, people=3),),
+    validate=Validate(validators=2),
+)
+READING = (
+    ("status",),
+    ("status", "--format", "json"),
+    ("explain", "1"),
+    ("explain", "12", "--format", "json"),
+    ("log",),
+    ("log", "--format", "json"),
+    ("agreement",),
+    ("partition",),
+    ("partition", "--format", "json"),
+    ("partition", "--tier", "bronze"),
+    ("partition", "--tier", "bronze", "--format", "json"),
+    ("adjudicate", "--by", "ada"),
+    ("adjudicate", "--policy", "median", "--dry-run"),
+    ("people", "list"),
+    ("doctor",),
+)
+NO_GRID = {"status", "log", "people", "doctor", "report"}
+WRITING = {
+    ("labels", "export", "--out"): "labels.csv",
+    ("answers", "--out"): "answers.csv",
+    ("answers", "--round", "validate", "--out"): "verdicts.csv",
+    ("validate", "sheets"): "checks",
+    ("partition", "--tier", "bronze", "--out"): "bronze.csv",
+    ("adjudicate", "--by", "ada", "--sheet"): "conflicts.csv",
+    ("report", "--out"): "report.html",
+}
+
+
+def build(place: Path) -> Path:
+    """Add two grids to a study, the second with the texts of the first for its rows, and take them to the end."""
+    with closing(Study.open(place)) as study:
+        study.grid().simulate(Simulate(seed=1))
+        study.add_grid(WRITE)
+        study.add_grid(RATE)
+        write = study.grid("write")
+        write.pair()
+        study.add_people(["wren"], Role.WRITER)
+        write.assign_round()
+        write.simulate(Simulate(seed=1))
+        rate = study.grid("rate")
+        rate.pair()
+        rate.assign_round()
+        rate.simulate(Simulate(accuracy=0.6, skips=0.1, seed=1))
+        rate.adjudicate(Adjudicate("manual"))
+        rate.decide(rate.waiting()[0], 3, by="ada", note="so it is")
+        rate.assign_validation(Validate(validators=2))
+        rate.simulate(Simulate(seed=2))
+        rate.decide(rate.waiting()[0], 3, by="ada")
+        rate.assign_validation(Validate(validators=2), more=True)
+    return place
+
+
+@pytest.fixture(scope="module")
+def built(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(Path(shutil.copy(files["dealt"], tmp_path_factory.mktemp("numbers"))))
+
+
+@pytest.fixture
+def rate(built: Path, study: Path) -> Iterator[Grid]:
+    """A grid whose rows were written in the first one."""
+    with closing(Study.open(shutil.copy(built, study))) as opened:
+        yield opened.grid("rate")
+
+
+def packed(text: str) -> list[int]:
+    """The numbers in a text that are ids of cells of a further grid."""
+    return [int(found) for found in re.findall(r"(?<![\w.])\d{10}(?![\w.])", text) if PACKED <= int(found) < 9 * PACKED]
+
+
+@pytest.mark.parametrize("words", READING, ids=" ".join)
+def test_no_command_shows_what_a_cell_is_called_in_the_database(
+    rate: Grid, fcpair: Fcpair, words: tuple[str, ...]
+) -> None:
+    code = 1 if "--dry-run" in words else 0
+    result = fcpair(*words, *(() if words[0] in NO_GRID else ("--grid", "rate")), keys="q", code=code)
+    assert result.output
+    assert not packed(result.output.replace(",", ""))
+
+
+@pytest.mark.parametrize("words", WRITING, ids=" ".join)
+def test_no_file_has_what_a_cell_is_called_in_the_database(
+    rate: Grid, fcpair: Fcpair, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    place = tmp_path / "made" / WRITING[words]
+    place.parent.mkdir()
+    fcpair(*words, place, *(() if words[0] in NO_GRID else ("--grid", "rate")))
+    for file in place.glob("*") if place.is_dir() else [place]:
+        assert not packed(file.read_text("utf-8"))
+
+
+def test_a_number_means_the_cell_of_the_grid_that_is_named(rate: Grid, fcpair: Fcpair) -> None:
+    here, first = (
+        json.loads(fcpair("explain", "1", "--format", "json", *words).stdout) for words in (("--grid", "rate"), ())
+    )
+    assert (here["cell_id"], here["hs"], here["cn"]) == (1, rate.answers()["row"][0], "fluent")
+    assert first["cell_id"] == 1
+    assert first["cn"] != "fluent"
+
+
+@pytest.mark.parametrize("number", [0, 13, PACKED + 1, 2 * PACKED + 1, -PACKED, 10**30])
+def test_a_number_that_the_grid_does_not_have_is_refused(rate: Grid, number: int) -> None:
+    for refused in (rate.explain, rate.conflict, lambda one: rate.decide(one, 3, by="ada")):
+        with pytest.raises(UnknownIdError, match=f"no pair {number}; the pairs of the grid are numbered from 1 to 12"):
+            refused(number)
+
+
+def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair: Fcpair, tmp_path: Path) -> None:
+    _, _, run, _ = (one.id for one in Study(rate.store).log() if one.stage == "simulate")
+    fcpair("labels", "withdraw", run, "--grid", "rate")
+    fcpair("labels", "sheets", tmp_path / "sheets", "--grid", "rate")
+    for sheet in (tmp_path / "sheets").glob("*.csv"):
+        assert not packed(sheet.read_text("utf-8"))
+        rows = read_csv(sheet)
+        filled = write_csv(tmp_path / sheet.name, [{**row, "label": "4"} for row in rows])
+        assert f"answers {len(rows)}" in fcpair("labels", "import", filled, "--grid", "rate").output
+        other = write_csv(tmp_path / sheet.name, [{**rows[0], "label": "5"}])
+        refused = fcpair("labels", "import", other, "--grid", "rate", code=2).output
+        assert f"{sheet.stem} has answered pair {rows[0]['pair']} otherwise already" in refused
+        elsewhere = write_csv(tmp_path / sheet.name, [{**row, "hs": "Tea is fine."} for row in rows])
+        assert "has other texts" in fcpair("labels", "import", elsewhere, "--grid", "rate", code=2).output
+
+
+def test_who_decides_online_takes_and_gives_numbers(rate: Grid) -> None:
+    study = Study(rate.store)
+    ada = admit(study, "ada")
+    case = rate.docket.next(ada.id)
+    assert case is not None
+    assert 1 <= case.cell_id <= 12
+    ruling = Ruling("r1", case.cell_id, "4", seen_decision_id=case.decision_id, seen_answer_id=case.answer_id)
+    kept = rate.docket.decide(ada.id, ruling)
+    assert kept["cell_id"] == case.cell_id == rate.docket.decided(ada.id)[0].cell_id
+    assert rate.docket.decide(ada.id, ruling) == kept
+    assert rate.docket.undo(ada.id, case.cell_id, "r2")["cell_id"] == case.cell_id
+    assert case.cell_id in rate.waiting()
+
+
+def test_the_doctor_names_the_grid_where_there_are_several(rate: Grid, fcpair: Fcpair, study: Path) -> None:
+    number = PACKED * 2 + 3
+    with closing(sqlite3.connect(study)) as connection, connection:
+        connection.execute("UPDATE assignment SET status = 'skipped' WHERE cell_id = ?", (number,))
+    assert "pair 3 of grid `rate` of `" in fcpair("doctor", code=1).stdout
+
+
+def test_the_report_lists_decisions_with_their_grid(rate: Grid, fcpair: Fcpair, tmp_path: Path) -> None:
+    fcpair("report", "--out", tmp_path / "r.html")
+    assert re.search(r"pair.{0,80}grid.{0,80}rate", (tmp_path / "r.html").read_text("utf-8"), re.DOTALL)
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
