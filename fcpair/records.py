@@ -89,7 +89,7 @@ class Round:
     @property
     def by_row(self) -> bool:
         """Whether people go through one row after the other, with all its cells on the screen."""
-        return self.options.get("screen") == "row"
+        return self.screen == "row"
 
     @property
     def once_per_row(self) -> bool:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
 
 CAPTIONS = (
-    "Table 1. The tiers: their pairs, and the rule that each follows",
-    "Table 2. Appropriate and not appropriate pairs",
-    "Table 3. How many labels the pairs rest on",
+    "Table 1. The tiers: their {cells}, and the rule that each follows",
+    "Table 2. {positive} and {other} {cells}",
+    "Table 3. How many labels the {cells} rest on",
 )
 
 
@@ -76,8 +76,9 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
         {str(key): value for row in rows for key, value in row.items()} for rows in zip(*tables, strict=True)
     ]
     rules = {rule.tier.label: str(rule) for rule in tiers.rules}
+    heads = {"cells": columns[1][1], "positive": columns[1][2].capitalize(), "other": columns[1][3].replace("_", " ")}
     shown = [
-        Table(caption, names, [[row[name] for name in names] for row in rows])
+        Table(caption.format(**heads), names, [[row[name] for name in names] for row in rows])
         for caption, names, rows in zip(CAPTIONS, columns, tables, strict=True)
     ]
     data = {"tiers": merged, "rules": rules, "second_look": tiers.n_second_look, "simulated": simulated}

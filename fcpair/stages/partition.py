@@ -119,29 +119,49 @@ def reasons(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
     return [reason for failed, reason in checks if failed]
 
 
-def tables(pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...]) -> list[pd.DataFrame]:
+@dataclass(frozen=True)
+class Heads:
+    """What tables about tiers call the cells of a grid, those in its rows and columns, and the two kinds of labels."""
+
+    cells: str
+    rows: str
+    columns: str
+    positive: str
+    other: str
+
+
+OF_PAIRS = Heads("pairs", "hs", "cn", "appropriate", "not_appropriate")
+OF_CELLS = Heads("cells", "rows", "columns", "positive", "not_positive")
+"""Those of a grid whose sides are not HS and CN."""
+
+
+def tables(
+    pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...], heads: Heads = OF_PAIRS
+) -> list[pd.DataFrame]:
     """FC-CONAN's Tables 1 to 3, best tier first.
 
     Args:
         pairs: one row per graded pair: `tier` (0 to 4), `hs_id`, `cn_id`, `final` (code), `n_labels`.
         question: of the labels.
         rules: of the tiers.
+        heads: what the columns are called.
 
     Returns:
         Table 1: `tier`, `pairs`, `hs`, `cn`, `rule`. Table 2: `tier`, `pairs`, `appropriate`, `not_appropriate`,
         `share` (of appropriate pairs, 0 to 1; None for an empty tier). Table 3: `tier`, `pairs`, and how many of
-        them rest on three or more, two, and one label.
+        them rest on three or more, two, and one label. Other `heads` stand in place of these.
     """
     import pandas as pd
 
     sizes, balance, labels = [], [], []
     for rule in reversed(rules):
         tier = pairs[pairs["tier"] >= rule.tier]
-        head = {"tier": rule.tier.label, "pairs": len(tier)}
-        sizes.append({**head, "hs": tier["hs_id"].nunique(), "cn": tier["cn_id"].nunique(), "rule": str(rule)})
+        head = {"tier": rule.tier.label, heads.cells: len(tier)}
+        sides = {heads.rows: tier["hs_id"].nunique(), heads.columns: tier["cn_id"].nunique()}
+        sizes.append({**head, **sides, "rule": str(rule)})
         positive = int(tier["final"].isin(question.positive).sum())
         share = positive / len(tier) if len(tier) else None
-        balance.append({**head, "appropriate": positive, "not_appropriate": len(tier) - positive, "share": share})
+        balance.append({**head, heads.positive: positive, heads.other: len(tier) - positive, "share": share})
         n_labels = tier["n_labels"].clip(upper=MOST_LABELS)
         labels.append({**head, **{_label_column(n): int((n_labels == n).sum()) for n in range(MOST_LABELS, 0, -1)}})
     return [pd.DataFrame(rows) for rows in (sizes, balance, labels)]

@@ -65,6 +65,14 @@ def as_sent(value: str) -> Any:
     return given if len(given) > 1 else next(iter(given.values()))
 
 
+def told(form: Form, value: str) -> str:
+    """An answer that a round keeps as `value`, as people read it; of several questions each with its name."""
+    names = form.names(form.load(value))
+    return (
+        "; ".join(f"{name}: {said}" for name, said in names.items()) if len(names) > 1 else next(iter(names.values()))
+    )
+
+
 def kept(form: Form, given: Answer) -> answers.Answer:
     """An answer as a round keeps it."""
     said = hashlib.sha256(form.key(given).encode()).hexdigest()

@@ -10,6 +10,7 @@ from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.steps import adjudicate, grids, settle, tally, validate
 from fcpair.steps.allowance import soon
 from fcpair.steps.ground import OnStudy, is_planned
+from fcpair.steps.outlook import when_all_is_done
 from fcpair.store import Tx, decisions, docket, people, progress, rounds, runs, slots, work
 from fcpair.store.grids import each
 
@@ -42,11 +43,10 @@ def status(study: OnStudy) -> dict[str, Any]:
             "simulated": simulated_note(origins),
             "notes": [*main["notes"], *_ahead(tx)],
             "grids": others,
-            "next": next(filter(None, [main["next"], *(one["next"] for one in others)]), _DONE),
+            "next": next(filter(None, [main["next"], *(one["next"] for one in others)]), None) or when_all_is_done(tx),
         }
 
 
-_DONE = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
 _NO_MAIN: dict[str, Any] = {
     **{name: {} for name in ("stages", "overlap", "rounds", "adjudications", "pairs")},
     **{"lost_verdicts": 0, "verdicts_not_due": 0, "notes": [], "next": None},

@@ -15,19 +15,33 @@ from fcpair.files.published import need_published_scheme, published_columns
 from fcpair.files.tabular import check_suffix, replacing, write_table
 from fcpair.files.tier import tier_table
 from fcpair.params import Partition
-from fcpair.records import Explanation, Origin, Rule, RunRecord, Tier, TierCheck
+from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Tier, TierCheck
 from fcpair.stages.adjudicate import tally
-from fcpair.stages.partition import Evidence, TierRule, as_tier, grade, passes, reasons, tables, tier_rules
+from fcpair.stages.partition import (
+    OF_CELLS,
+    OF_PAIRS,
+    Evidence,
+    TierRule,
+    as_tier,
+    grade,
+    passes,
+    reasons,
+    tables,
+    tier_rules,
+)
 from fcpair.stages.question import NO_CODE, SKIP, Closed
 from fcpair.stages.question.labels import VERDICT, need_tiers, no_tiers
 from fcpair.stages.validate import combine
 from fcpair.steps import settle
-from fcpair.steps.ground import OnGrid, cell_of, need_labels, note, note_run, own, scheme_of
+from fcpair.steps.answers import form_of, told
+from fcpair.steps.ground import OnGrid, cell_of, is_planned, labels_of, need_labels, note, note_run, own, scheme_of
 from fcpair.store import Tx, cells, decisions, rounds, runs, sides
 from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+NO_LABELS = "the answers in this grid are no labels"
 
 
 @dataclass(frozen=True)
@@ -35,7 +49,8 @@ class Tiers:
     """The graded pairs and the tables about them.
 
     `pairs` has one row per pair with a label: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
-    `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none). `tables` are FC-CONAN's Tables 1 to 3.
+    `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none). `tables` are FC-CONAN's Tables 1 to 3,
+    which call pairs, HS and CN cells, rows and columns in a planned grid.
     `n_second_look` pairs of a tier were decided before their labels changed.
     """
 
@@ -84,7 +99,8 @@ def tiers_of(tx: Tx, options: Partition) -> Tiers:
     )
     simulated = decisions.origins(tx).get(Origin.SIMULATED.value, 0)
     second_look = int(pairs["cell_id"][pairs["tier"] > 0].isin(settle.overtaken(tx)).sum())
-    return Tiers(rules, question, pairs, tuple(tables(pairs, question, rules)), simulated, second_look)
+    found = tables(pairs, question, rules, OF_CELLS if is_planned(tx) else OF_PAIRS)
+    return Tiers(rules, question, pairs, tuple(found), simulated, second_look)
 
 
 def _numbered(rows: pd.DataFrame) -> pd.DataFrame:
@@ -195,20 +211,23 @@ def empty(tier: Tier) -> str:
 
 
 def explain(grid: OnGrid, number: int, options: Partition | None = None) -> Explanation:
-    """Say why a pair is where it is; raises UnknownIdError when there is none of that number."""
+    """Say why a pair is where it is; raises UnknownIdError when there is none of that number.
+
+    The answers of every round are there as people read them, of a form with several questions each with its name.
+    """
     import pandas as pd
 
     with grid.store.read() as tx:
         cell_id = cell_of(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
-        question, rules = scheme_of(tx), tier_rules((options or own(tx, Partition, {})).diamond)
+        question, rules = labels_of(tx), tier_rules((options or own(tx, Partition, {})).diamond)
         labels = decisions.current_labels(tx, "cell_id", "code", cell_ids=[cell_id])
         history = decisions.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
         discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
         not_yet = "" if len(labels) else "it has no labels yet"
-        barred = no_tiers(question) or ("it was discarded" if discarded else not_yet)
-        checks = _checks(_evidence(tx, labels, question), rules, barred)
+        barred = (no_tiers(question) if question else NO_LABELS) or ("it was discarded" if discarded else not_yet)
+        checks = _barred(rules, barred) if barred or not question else _checks(_evidence(tx, labels, question), rules)
         best = max((check.tier for check in checks if check.passed), default=None)
         return Explanation(
             number,
@@ -217,7 +236,7 @@ def explain(grid: OnGrid, number: int, options: Partition | None = None) -> Expl
             hs["meta"],
             cn["meta"],
             _rows(sides.neighbours_of(tx, cn["text_id"])),
-            _named(_rows(decisions.history(tx, cell_id)), question, rounds.checking(tx).name),
+            _told(_rows(decisions.history(tx, cell_id)), rounds.rounds(tx)),
             _outcomes(_rows(history), question),
             best.label if best else None,
             checks,
@@ -226,9 +245,11 @@ def explain(grid: OnGrid, number: int, options: Partition | None = None) -> Expl
         )
 
 
-def _checks(evidence: Evidence, rules: tuple[TierRule, ...], barred: str) -> tuple[TierCheck, ...]:
-    if barred:
-        return tuple(TierCheck(rule.tier, str(rule), False, (barred,)) for rule in rules)
+def _barred(rules: tuple[TierRule, ...], why: str) -> tuple[TierCheck, ...]:
+    return tuple(TierCheck(rule.tier, str(rule), False, (why,)) for rule in rules)
+
+
+def _checks(evidence: Evidence, rules: tuple[TierRule, ...]) -> tuple[TierCheck, ...]:
     return tuple(
         TierCheck(rule.tier, str(rule), bool(passes(rule, evidence)[0]), tuple(reasons(evidence, rule, 0)))
         for rule in rules
@@ -240,23 +261,27 @@ def _rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
     return tuple({str(key): value for key, value in row.items()} for row in plain.to_dict("records"))
 
 
-def _outcomes(rows: tuple[dict[str, Any], ...], question: Closed) -> tuple[dict[str, Any], ...]:
-    """Decisions with the names of what they decided, in place of codes."""
+def _outcomes(rows: tuple[dict[str, Any], ...], question: Closed | None) -> tuple[dict[str, Any], ...]:
+    """Decisions with the names of what they decided, in place of codes; only labels are ever decided."""
     none = {Rule.REOPENED.value: "taken back"}
-    named = _named(rows, question)
-    return tuple({**row, "answer": row["answer"] or none.get(row["rule"], "discarded")} for row in named)
-
-
-def _named(rows: tuple[dict[str, Any], ...], question: Closed, check: str = "") -> tuple[dict[str, Any], ...]:
-    """Rows with the names of their codes: a verdict's in the round that checks, a label's, `skip`, `withdrawn`, or
-    none.
-    """
-    named = []
+    outcomes = []
     for row in rows:
-        names = VERDICT if row.get("round", None) == check else question
         code = row.pop("code")
-        answer = None if code is None else names[int(code)].name
-        if row.pop("skipped", False):
+        named = none.get(row["rule"], "discarded") if code is None or not question else question[int(code)].name
+        outcomes.append({**row, "answer": named})
+    return tuple(outcomes)
+
+
+def _told(rows: tuple[dict[str, Any], ...], asked: list[Round]) -> tuple[dict[str, Any], ...]:
+    """Answers as people read them: a verdict in the round that checks, in others what its form makes of it, `skip`, or
+    `withdrawn`.
+    """
+    by_name, answered = {one.name: one for one in asked}, []
+    for row in rows:
+        code, value, of = row.pop("code"), row.pop("value"), by_name[row["round"]]
+        if row.pop("skipped"):
             answer = "withdrawn" if row["withdrawn"] else SKIP
-        named.append({**row, "answer": answer})
-    return tuple(named)
+        else:
+            answer = told(form_of(of.form), value) if of.checks is None else VERDICT[int(code)].name
+        answered.append({**row, "answer": answer})
+    return tuple(answered)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, case, exists, func, null, select
 
 from fcpair.records import Origin, Round, Rule, Verdict
-from fcpair.store import chain, current, dialect, rounds
+from fcpair.store import answers, chain, current, dialect, rounds
 from fcpair.store.grids import span
 from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, now, records
@@ -175,13 +175,15 @@ def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
 def history(tx: Tx, cell_id: int) -> pd.DataFrame:
     """Every answer that a pair ever got, and when one was withdrawn, oldest first.
 
-    Columns: `round`, `person`, `code`, `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing: not known).
+    Columns: `round`, `person`, `code`, `value` (JSON), `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing:
+    not known).
     """
     query = (
         select(
             rounds.NAME.label("round"),
             person.c.name.label("person"),
             case((rounds.was_blind(), blind_verdict()), else_=rounds.code_of(judgement)).label("code"),
+            answers.value_of(judgement).label("value"),
             judgement.c.skipped,
             judgement.c.withdraws.is_not(None).label("withdrawn"),
             judgement.c.note,
