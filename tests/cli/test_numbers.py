@@ -143,7 +143,7 @@ def test_a_number_that_the_grid_does_not_have_is_refused(rate: Grid, number: int
 
 def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair: Fcpair, tmp_path: Path) -> None:
     _, _, run, _ = (one.id for one in Study(rate.store).log() if one.stage == "simulate")
-    fcpair("labels", "withdraw", run, "--grid", "rate")
+    fcpair("labels", "withdraw", str(run), "--grid", "rate")
     fcpair("labels", "sheets", tmp_path / "sheets", "--grid", "rate")
     for sheet in (tmp_path / "sheets").glob("*.csv"):
         assert not packed(sheet.read_text("utf-8"))
