@@ -49,10 +49,10 @@ def measure_agreement(
                 f"round `{name}` does not ask one closed question; name it, to have agreement on each part"
             )
         labels = decisions.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
-        return agreement(labels, scheme_of(tx), options, _sides(tx))
+        return agreement(labels, scheme_of(tx), options, sides_of(tx))
 
 
-def _sides(tx: Tx) -> Sides:
+def sides_of(tx: Tx) -> Sides:
     """What notes call rows and columns."""
     return Sides(("row", "column")) if is_planned(tx) else HS_AND_CN
 
@@ -80,7 +80,7 @@ def _blocks(tx: Tx, of: Round, options: Agree) -> tuple[Block, ...]:
         raise StageError(f"round `{of.name}` has no answers yet")
     ids, answer = np.unique(given.pop("answer_id").to_numpy(np.int64), return_inverse=True)
     codes = part_codes(form, answers.values(tx, ids.tolist()) if form.parts() else [None] * len(ids))
-    return part_agreements(given.assign(answer=answer), form, codes, options, _texts(tx, options), _sides(tx).names)
+    return part_agreements(given.assign(answer=answer), form, codes, options, _texts(tx, options), sides_of(tx).names)
 
 
 def _texts(tx: Tx, options: Agree) -> dict[int, str] | None:

@@ -20,9 +20,11 @@ from fcpair.report.data import EvaluationFigures, GridMap, PersonFigures, Report
 from fcpair.report.page import render
 from fcpair.report.words import counted
 from fcpair.stages.agree import Agreement, agreement
+from fcpair.stages.intervals import Sides
 from fcpair.stages.question import Closed
 from fcpair.stages.question.labels import VERDICT, no_tiers
 from fcpair.steps import adjudicate, tally
+from fcpair.steps.agree import sides_of
 from fcpair.steps.ground import OnStudy, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import tiers_of
@@ -82,7 +84,7 @@ def gather(study: OnStudy, partition: Partition | None = None, agreement: Agree 
             stages=_stages(tx, labels, standing, given),
             log=log,
             grid=_grid(tx, labels, standing, question),
-            agreement=_agreement(labels, question, options),
+            agreement=_agreement(labels, question, options, sides_of(tx)),
             rules_used=dict(zip(rules_used.index.tolist(), rules_used.tolist(), strict=True)),
             n_need_person=tally.pair_counts(tx).wait_for_person,
             tiers=_tier_figures(tx, rules) if len(labels) and not no_tiers(question) else None,
@@ -94,8 +96,8 @@ def gather(study: OnStudy, partition: Partition | None = None, agreement: Agree 
         )
 
 
-def _agreement(labels: pd.DataFrame, question: Closed, options: Agree) -> Agreement | None:
-    return agreement(labels, question, options) if len(labels) else None
+def _agreement(labels: pd.DataFrame, question: Closed, options: Agree, called: Sides) -> Agreement | None:
+    return agreement(labels, question, options, called) if len(labels) else None
 
 
 def _stages(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, given: pd.DataFrame) -> tuple[Stage, ...]:
