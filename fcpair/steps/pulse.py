@@ -13,7 +13,7 @@ from datetime import datetime
 
 from fcpair.records import Origin, Person, Role, Round, Rule, Status
 from fcpair.stages.effort import Exposure, exposure, least_s, n_words, start_of_day, too_fast
-from fcpair.stages.pace import Outlook, end_at, last_end, longest_left, outlook, per_day
+from fcpair.stages.pace import Outlook, end_at, last_end, longest_left, outlook, per_day, shared
 from fcpair.steps.tally import PairCounts
 from fcpair.store.grids import number_of
 from fcpair.store.watch import Decision, Given
@@ -86,16 +86,19 @@ class Speed:
 class _Acts:
     """When one person acted in one stage: at `times`; at `new` about a pair for the first time.
 
-    At `gains` that took the stage on: a skip takes on the person, but the pair goes to somebody else.
+    `rows` has of each act its row, by the text, where all cells of a row are on one screen, and else None. At `gains`
+    that took the stage on: a skip takes on the person, but the pair goes to somebody else.
     """
 
     times: list[float] = field(default_factory=list)
+    rows: list[int | None] = field(default_factory=list)
     new: list[float] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
 
-    def add(self, at: str, *, new: bool, to_stage: bool = True) -> None:
+    def add(self, at: str, *, new: bool, to_stage: bool = True, row: int | None = None) -> None:
         time = _posix(at)
         self.times.append(time)
+        self.rows.append(row)
         if new:
             self.new.append(time)
             if to_stage:
@@ -128,8 +131,9 @@ def answering(
     seen: set[int] = set()
     for one in answers:
         if one.round == round_.name and one.origin == Origin.ONLINE:
+            row = one.hs_id if round_.screen == "row" else None
             acts.setdefault(one.person_id, _Acts()).add(
-                one.at, new=one.assignment_id not in seen, to_stage=not one.skipped
+                one.at, new=one.assignment_id not in seen, to_stage=not one.skipped, row=row
             )
             seen.add(one.assignment_id)
     there = [one for one in everybody if one.role is round_.role or one.id in given]
@@ -183,7 +187,7 @@ def _pulse(one: Person, counts: Mapping[str, int], acts: _Acts, clock: Clock) ->
         skipped=counts.get(Status.SKIPPED.value, 0),
         withdrawn=counts.get(Status.WITHDRAWN.value, 0),
         n_today=sum(at >= clock.midnight for at in acts.times),
-        outlook=outlook(n_open, acts.times, acts.new, clock.now),
+        outlook=outlook(n_open, shared(zip(acts.times, acts.rows, strict=True)), acts.new, clock.now),
     )
 
 

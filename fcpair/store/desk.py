@@ -7,7 +7,7 @@ from functools import cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Select, bindparam, exists, func, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
@@ -55,6 +55,14 @@ _HAS_ITS_FIRST = (
 )
 
 
+_ROWS = (
+    select(assignment.c.id, func.min(assignment.c.position).over(partition_by=cell.c.row_id).label("first"))
+    .join(cell, cell.c.id == assignment.c.cell_id)
+    .where(assignment.c.person_id == bindparam("person"), assignment.c.round_id == bindparam("round"))
+    .subquery()
+)
+
+
 def _open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
     """What a person has open in a round, and can be shown now."""
     query = query.where(assignment.c.round_id == bindparam("round"), assignment.c.status == Status.OPEN.value)
@@ -65,11 +73,12 @@ def _open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
 
 @cache
 def _next(*, checks: bool, rests: bool, by_row: bool) -> Ready:
-    """What is open of a row comes together, where the first of it is, if `by_row`."""
+    """What is open of a row comes together, where the first of it was, if `by_row`."""
     query = _open(_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, checks=checks, rests=rests)
-    first = assignment.c.position
-    at = func.min(first).over(partition_by=cell.c.row_id) if by_row else first
-    return Ready(query.add_columns(at.label("at")).order_by(at, first).limit(bindparam("n")))
+    at: ColumnElement[int] = assignment.c.position
+    if by_row:
+        query, at = query.join(_ROWS, _ROWS.c.id == assignment.c.id), _ROWS.c.first
+    return Ready(query.add_columns(at.label("at")).order_by(at, assignment.c.position).limit(bindparam("n")))
 
 
 def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:

@@ -185,7 +185,7 @@ def test_decisions_by_rule_follow_the_round_that_counts_where_it_asks_one_closed
     study.grid("rate").adjudicate(Adjudicate(policy="median"))
     write(study)
     give(desk, rae, 2)
-    assert rows(study, "SELECT cell_id & 4294967295, rule FROM adjudication") == [(1, "unanimous"), (4, "unanimous")]
+    assert rows(study, "SELECT cell_id & 4294967295, rule FROM adjudication") == [(1, "unanimous"), (2, "unanimous")]
 
 
 def test_a_skipped_cell_goes_to_another_of_its_round_and_grid(study: Study) -> None:
@@ -233,3 +233,14 @@ def test_an_answer_to_any_form_reads_no_table_through(
         desk.progress(visitor)
 
     assert reading_all(study, monkeypatch, act) == []
+
+
+def test_the_answers_on_a_row_share_the_time_that_the_row_took(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = [f"2026-11-22T10:{minute:02}:00.{at}00+00:00" for minute in range(3) for at in range(3)]
+    desk, rae = at_desk(study, "rae")
+    for time in times:
+        monkeypatch.setattr("fcpair.store.desk.now", lambda at=time: at)
+        give(desk, rae, 3)
+    assert desk.progress(rae).pace_s == pytest.approx(20, abs=0.1)
+    (stage, *_) = study.grid("rate").monitor.stages()
+    assert [one.outlook.pace_s for one in stage.people if one.name == "rae"] == [pytest.approx(20, abs=0.1)]
