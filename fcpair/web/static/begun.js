@@ -19,10 +19,10 @@ export class Begun {
     }
   }
 
-  keep(id, begun) {
-    this.#here.set(id, begun);
+  keep(id, { answer, note }) {
+    this.#here.set(id, { answer, note });
     try {
-      localStorage.setItem(this.#place + id, JSON.stringify({ ...begun, at: Date.now() }));
+      localStorage.setItem(this.#place + id, JSON.stringify({ answer, note, at: Date.now() }));
     } catch {
       // a full disk or a browser that keeps nothing: it stays in this page
     }

@@ -15,6 +15,7 @@ import { Watch } from "./watch.js";
 const REFRESHED_AFTER = 3; // answers; then the server is asked again, which may have changed what is open
 const RESTORED_AFTER_MS = 3_000;
 const MOST_ANSWERS = 50; // that the server gives at once
+const UNFIT = 422; // the answer is not one to the form
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
 const { outbox: place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
@@ -163,6 +164,7 @@ async function send({ again, ...item }) {
     if (session === "renewed") return send({ again, ...item });
     if (session !== "same") return session;
   }
+  if (reply.status === UNFIT) begun.keep(item.assignment_id, item); // it can be mended, and sent again
   drop(item, again);
   nRefused += 1;
   view.banner(nRefused === 1 ? sentence(reply) : `${nRefused} answers were not taken. The last: ${sentence(reply)}`);
@@ -183,10 +185,9 @@ async function sessionNow() {
   return { session, page };
 }
 
-// Forgets an answer that the server will never take, but for what was typed, and what was at hand besides the open pair:
-// it may be outdated. Of a changed answer the server has the one before, and perhaps another label.
+// Forgets an answer that the server will never take, and what was at hand besides the open pair: it may be outdated.
+// Of a changed answer the server has the one before, and perhaps another label.
 function drop(item, again) {
-  begun.keep(item.assignment_id, { answer: item.answer, note: item.note });
   const others = (one) => one.assignment_id !== item.assignment_id;
   past = again ? past.map((one) => (others(one) ? one : { ...one, stale: true })) : past.filter(others);
   queue = open();
