@@ -271,8 +271,7 @@ def fill_slots(pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
     then the second ones to those who have not got the first, and so on.
     """
     _, row, n_each = np.unique(pair, return_inverse=True, return_counts=True)
-    nth = np.empty(len(pair), np.int64)
-    nth[np.argsort(row, kind="stable")] = np.arange(len(pair)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
+    nth = turn_of(row)
     person, has = np.full(len(pair), -1, np.int64), np.zeros((len(n_each), len(loads)), np.bool_)
     for turn in range(int(n_each.max(initial=0))):
         at = np.flatnonzero(nth == turn)
@@ -281,6 +280,22 @@ def fill_slots(pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
         has[row[given], person[given]] = True
         loads = loads + np.bincount(person[given], minlength=len(loads))
     return person
+
+
+def fill_rows(row: Ints, pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
+    """Share slots out as `fill_slots` does, and all those of a `row` to the same person; of a pair, to several."""
+    groups, group = np.unique(np.column_stack([row, turn_of(pair)]), axis=0, return_inverse=True)
+    together = np.zeros((len(groups), barred.shape[1]), np.bool_)
+    np.logical_or.at(together, group, barred)
+    return fill_slots(groups[:, 0], together, loads, seed)[group]
+
+
+def turn_of(value: Ints) -> Ints:
+    """How many places before each have the same value."""
+    _, at, n_each = np.unique(value, return_inverse=True, return_counts=True)
+    turn = np.empty(len(value), np.int64)
+    turn[np.argsort(at, kind="stable")] = np.arange(len(value)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
+    return turn
 
 
 def share_out(barred: Bools, loads: Ints, seed: int) -> Ints:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.records import Person, Round
-from fcpair.stages.assign import fill_slots, shard_order
+from fcpair.stages.assign import fill_rows, fill_slots, shard_order
 from fcpair.store import Tx, authors, cells, decisions, grids, rounds, slots, topics, work
 from fcpair.store.slots import Heir, Slot
 
+Ints = NDArray[np.int64]
 FEW = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
 
 
@@ -80,12 +81,19 @@ def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = N
         if round_.passes_on and (open_ := slots.vacant(tx, round_, slot)):
             heirs = [one for one in slots.heirs(tx, round_.role) if to is None or one.id == to.id]
             cell_id = np.array([one.cell_id for one in open_])
-            apart = cells.row_numbers(tx, cell_id) if round_.once_per_row else cell_id
-            who = fill_slots(apart, barred(tx, cell_id, heirs, round_), loads(heirs), seed)
+            who = _takers(tx, cell_id, heirs, round_, seed)
             taken = [(one, heirs[at].id) for one, at in zip(open_, who.tolist(), strict=True) if at >= 0]
             rows += _at_the_end(tx, taken, round_)
             vacant += len(open_) - len(taken)
     return Handover(rows, vacant)
+
+
+def _takers(tx: Tx, cell_id: Ints, heirs: Sequence[Heir], round_: Round, seed: int) -> Ints:
+    """Who takes over each slot, as an index of `heirs`; -1 where nobody may."""
+    among = barred(tx, cell_id, heirs, round_), loads(heirs), seed
+    if round_.screen == "row":
+        return fill_rows(cells.row_numbers(tx, cell_id), cell_id, *among)
+    return fill_slots(cells.row_numbers(tx, cell_id) if round_.once_per_row else cell_id, *among)
 
 
 def _at_the_end(tx: Tx, taken: Sequence[tuple[Slot, int]], round_: Round) -> list[dict[str, Any]]:

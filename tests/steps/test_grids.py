@@ -295,6 +295,18 @@ def test_one_row_after_the_other_where_a_screen_shows_a_row(tmp_path: Path) -> N
         assert sum(one != other for one, other in pairwise(rows)) == len(set(rows)) - 1
 
 
+def test_a_row_on_one_screen_stays_in_one_hand_when_somebody_leaves(tmp_path: Path) -> None:
+    study = written(tmp_path, RATED, rater=4)
+    study.grid("rate").pair()
+    study.grid("rate").assign_round()
+    for name in ("rater1", "rater2"):
+        study.retire(name)
+        given = dealt(study, "rate", "rate")
+        held = given[given["status"] == Status.OPEN.value]
+        assert (held.groupby("cell_id")["person"].nunique() == 2).all()
+        assert (held.groupby(["row", "person"]).size() == len(CRITERIA)).all()
+
+
 def test_a_round_is_dealt_again_until_somebody_has_answered(tmp_path: Path) -> None:
     study = study_of(tmp_path, WRITTEN, writer=4)
     grid = study.grid("write")
