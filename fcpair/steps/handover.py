@@ -91,7 +91,7 @@ def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = N
 def _takers(tx: Tx, cell_id: Ints, heirs: Sequence[Heir], round_: Round, seed: int) -> Ints:
     """Who takes over each slot, as an index of `heirs`; -1 where nobody may."""
     among = barred(tx, cell_id, heirs, round_), loads(heirs), seed
-    if round_.screen == "row":
+    if round_.by_row:
         return fill_rows(cells.row_numbers(tx, cell_id), cell_id, *among)
     return fill_slots(cells.row_numbers(tx, cell_id) if round_.once_per_row else cell_id, *among)
 
