@@ -58,6 +58,9 @@ class Grid(OnGrid):
     import_labels = label.import_labels
     import_published = published.import_published
     answers = given.export_answers
+    write_answer_sheets = sheets.write_answer_sheets
+    old_answer_sheets = sheets.old_answer_sheets
+    import_answers = given.import_answers
     withdraw_labels = withdraw.withdraw_labels
     simulate = simulate.simulate
     generate = generate.generate

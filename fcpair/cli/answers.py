@@ -1,4 +1,4 @@
-"""answers."""
+"""answers export, sheets, import."""
 
 from __future__ import annotations
 
@@ -7,20 +7,35 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.notes import warn_of_simulated
-from fcpair.cli.options import with_grid
+from fcpair.cli.notes import tell_of_old_sheets, warn_of_simulated
+from fcpair.cli.options import round_option, sheet_format_option, supersede_option, with_grid
+from fcpair.cli.output import each, working
 from fcpair.cli.terminal import show
 from fcpair.errors import StageError
 
 if TYPE_CHECKING:
+    from fcpair.files.sheets import Form
     from fcpair.grid import Grid
+    from fcpair.records import RunRecord
 
 
-@click.command()
-@click.option("--round", "name", help="The round; the one that counts if not given.")
+@click.group()
+def answers() -> None:
+    """What was answered in any round: export, sheets, import.
+
+    \b
+    Example:
+      fcpair answers export --grid write --out replies.csv
+      fcpair answers sheets sheets/ --grid write
+      fcpair answers import sheets/*.csv --grid write
+    """
+
+
+@answers.command()
+@round_option
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A .csv, .jsonl or .parquet file.")
 @with_grid
-def answers(grid: Grid, name: str | None, out: Path) -> None:
+def export(grid: Grid, name: str | None, out: Path) -> None:
     """Write what was answered in a round.
 
     A row for everybody's current answer on each cell, and a column for each question, with the answer as people read
@@ -28,8 +43,8 @@ def answers(grid: Grid, name: str | None, out: Path) -> None:
 
     \b
     Example:
-      fcpair answers --grid write --out replies.csv
-      fcpair answers --grid replies --round propose --out proposed.jsonl
+      fcpair answers export --grid write --out replies.csv
+      fcpair answers export --grid replies --round propose --out proposed.jsonl
     """
     from fcpair.files.tabular import write_table
 
@@ -39,3 +54,50 @@ def answers(grid: Grid, name: str | None, out: Path) -> None:
     write_table(rows, out)
     warn_of_simulated(grid)
     show(f"{out}: {len(rows):,} answers")
+
+
+@answers.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@round_option
+@sheet_format_option
+@with_grid
+def sheets(grid: Grid, folder: Path, name: str | None, form: Form) -> None:
+    """Write what each person has open in a round as a sheet to fill in.
+
+    There is an empty column for each question, which takes what a person would write there; `skip` skips the cell.
+    A round that edits shows the text in the column `original`. A file with answers in it is never overwritten.
+
+    \b
+    Example:
+      fcpair answers sheets sheets/ --grid write
+      fcpair answers sheets sheets/ --grid rate --round rate --format xlsx
+    """
+    written = grid.write_answer_sheets(folder, name, form)
+    for person, rows in written.items():
+        show(f"{folder / person}.{form}: {rows:,} cells")
+    options = f" --grid {grid.grid.name}{f' --round {name}' if name else ''}"
+    tell_of_old_sheets(grid.old_answer_sheets(folder, name), written, "answers", options)
+
+
+@answers.command("import")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@round_option
+@supersede_option
+@with_grid
+def import_(grid: Grid, paths: tuple[Path, ...], name: str | None, supersede: bool) -> None:
+    """Record the answers of files in a round, each file whole or not at all.
+
+    They have the columns `cell` (or `row` and `column`), `by`, one for each question and, if known, `skipped`,
+    `seconds`, `time`, `note`. Rows without an answer are left out.
+
+    \b
+    Example:
+      fcpair answers import sheets/*.csv --grid write
+      fcpair answers import ratings.csv --grid rate --round rate --supersede
+    """
+
+    def record(path: Path) -> RunRecord:
+        with working(f"recording {path}"):
+            return grid.import_answers(path, name, supersede=supersede)
+
+    each(paths, record)

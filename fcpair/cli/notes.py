@@ -12,14 +12,21 @@ if TYPE_CHECKING:
     from fcpair.records import OldSheet
 
 
-def tell_of_old_sheets(sheets: list[OldSheet], written: dict[str, int], command: str) -> None:
-    """Say on standard error which sheets were kept, and why, and which are of somebody who left."""
+def tell_of_old_sheets(sheets: list[OldSheet], written: dict[str, int], command: str, options: str = "") -> None:
+    """Say on standard error which sheets were kept, and why, and which are of somebody who left.
+
+    `command` takes sheets in, with these `options`.
+    """
     for sheet in sheets:
         if sheet.left:
             say(f"{sheet.path}: {sheet.person} has left; what was open on this sheet has gone to others")
         elif sheet.open:
-            missing = "" if sheet.person in written else f"; {sheet.open:,} open pairs would have stood in a new one"
-            first = _what_to_do(sheet, f"`fcpair {command} import {sheet.path}`")
+            missing = (
+                ""
+                if sheet.person in written
+                else f"; {sheet.open:,} open {'cells' if options else 'pairs'} would have stood in a new one"
+            )
+            first = _what_to_do(sheet, f"`fcpair {command} import {sheet.path}{options}`")
             say(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
 
 

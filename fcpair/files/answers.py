@@ -6,22 +6,36 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import Finding, reject
+from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus import CN, HS
 from fcpair.files.tabular import LINE, place_of, read_table, require
 from fcpair.records import Origin
-from fcpair.stages.question import NO_CODE
-from fcpair.stages.spelling import identity, whole
+from fcpair.stages.question import NO_CODE, SKIP, Form
+from fcpair.stages.question.form import Answer
+from fcpair.stages.spelling import fold, identity, whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BLANK = ("note", "seconds", "time", "origin")
+SKIPPED = "skipped"
+YES_OR_NO = {"true": True, "1": True, "false": False, "0": False}
+
+
+class Keyed(NamedTuple):
+    """What the columns are called that say which cell an answer is about: its number, or the texts of its two sides."""
+
+    number: str
+    sides: tuple[str, str]
+
+
+PAIR = Keyed("pair", (HS, CN))
+CELL = Keyed("cell", ("row", "column"))
 
 
 @dataclass
@@ -29,8 +43,9 @@ class Incoming:
     """The answers of a file on their way in. What is wrong with them is collected, and rejected all at once.
 
     `rows` has one row per answer: `line`, `pair` (its number, -1 where the texts name it: `by_text`), `hs`, `cn` (empty
-    where they are not given), `person`, `code`, `shown` (what a sheet shows of what was answered before), `seconds`
-    (NaN where unknown), `at` (empty where unknown), `note`, `origin`. Findings call the file `place`.
+    where they are not given), `person`, `code` (or `answer`, of a form; None for a skip), `shown` (what a sheet shows
+    of what was answered before), `seconds` (NaN where unknown), `at` (empty where unknown), `note`, `origin`. Findings
+    call the file `place`, and a cell as the column `of.number`.
     """
 
     path: str
@@ -38,6 +53,7 @@ class Incoming:
     findings: list[Finding]
     place: str
     by_text: bool = False
+    of: Keyed = PAIR
 
     def complain(self, wrong: NDArray[np.bool_], messages: Iterable[str], cause: str = "") -> None:
         """Note a finding for each row that is `wrong`.
@@ -84,67 +100,117 @@ def read_answers(
     Raises:
         InputError: the file cannot be read as a table, or lacks a column.
     """
+    required, known = [answer, *([person] if named else [])], [person, *filter(None, [shown])]
+    frame = read_table(path, required, known=[PAIR.number, *PAIR.sides, *known], blank=[answer, *BLANK])
+    cells = _Cells(frame, frame[answer].str.strip() != "", PAIR)
+
+    def said() -> dict[str, list[Any]]:
+        return {"code": cells.parse(answer, read_word, NO_CODE), "shown": cells.parse(shown, str.strip, "")}
+
+    return _incoming(path, cells, person, said, named=named)
+
+
+def read_forms(path: str | Path, form: Form, *, shown: str = "") -> Incoming:
+    """Read a long table of the answers to a form.
+
+    It has `cell` (its number), or `row` and `column` (the texts), or all three; `by`; a column for each question; and
+    if they are there, what `read_answers` reads, and `skipped`, as `answers export` writes it. A row is a skip where
+    that says so, or where nothing but `skip` is said of the questions. Rows without an answer are left out.
+
+    Raises:
+        InputError: the file cannot be read as a table, or lacks a column.
+    """
+    names, known = [name for name, _ in form.questions], [*filter(None, [shown])]
+    frame = read_table(path, ["by", *names], known=[CELL.number, *CELL.sides, *known], blank=[*names, SKIPPED, *BLANK])
+    answered = [*names, *({SKIPPED} & set(frame.columns))]
+    is_said = frame[answered].apply(lambda column: ~column.str.strip().str.lower().isin(["", "false", "0"]))
+    cells = _Cells(frame, is_said.any(axis=1), CELL)
+
+    def said() -> dict[str, list[Any]]:
+        return {"answer": cells.parse_form(form), "shown": cells.parse(shown, str, "")}
+
+    return _incoming(path, cells, "by", said, named=True)
+
+
+def _incoming(
+    path: str | Path, cells: _Cells, person: str, said: Callable[[], dict[str, list[Any]]], *, named: bool
+) -> Incoming:
+    """The answers, with `said` for the columns of what was answered, and findings for what is wrong."""
     import pandas as pd
 
-    columns = [answer, *([person] if named else [])]
-    frame = read_table(
-        path,
-        columns,
-        known=["pair", HS, CN, person, *filter(None, [shown])],
-        blank=[answer, "note", "seconds", "time", "origin"],
-    )
-    place, by_text = place_of(frame), "pair" not in frame.columns
-    keys = [HS, CN] if by_text else ["pair"]
-    require(place, frame.columns, keys)
-    given = frame[frame[answer].str.strip() != ""].reset_index(drop=True)
-    cells = _Cells(place, given)
+    of, by_text = cells.of, cells.by_text
     rows = pd.DataFrame(
         {
-            LINE: given[LINE],
-            "pair": cells.parse("pair", _pair_id, NO_CODE, needed=True),
-            HS: cells.parse(HS, identity, "", needed=by_text),
-            CN: cells.parse(CN, identity, "", needed=by_text),
+            LINE: cells.lines,
+            "pair": cells.parse(of.number, cells.number, NO_CODE, needed=True),
+            HS: cells.parse(of.sides[0], identity, "", needed=by_text),
+            CN: cells.parse(of.sides[1], identity, "", needed=by_text),
             "person": cells.parse(person, str.strip, "", needed=named),
-            "code": cells.parse(answer, read_word, NO_CODE),
-            "shown": cells.parse(shown, str.strip, ""),
+            **said(),
             "seconds": cells.parse("seconds", _seconds, float("nan")),
             "at": cells.parse("time", _time, ""),
             "note": cells.parse("note", str, ""),
             "origin": cells.parse("origin", _origin, Origin.IMPORTED.value),
         }
     )
-    incoming = Incoming(str(path), rows, cells.findings, place, by_text)
-    _complain_of_repeats(incoming, [*keys, *(["person"] if named else [])])
+    incoming = Incoming(str(path), rows, cells.findings, cells.place, by_text, of)
+    _complain_of_repeats(incoming, [*((HS, CN) if by_text else ["pair"]), *(["person"] if named else [])])
     return incoming
 
 
 class _Cells:
-    """Parses columns of a frame and collects what is wrong with its cells."""
+    """Parses columns of the `answered` rows of a frame, and collects what is wrong with their cells."""
 
-    def __init__(self, place: str, frame: pd.DataFrame) -> None:
-        self._place, self._frame = place, frame
+    def __init__(self, frame: pd.DataFrame, answered: pd.Series[bool], of: Keyed) -> None:
+        self.place, self.of, self.by_text = place_of(frame), of, of.number not in frame.columns
+        require(self.place, frame.columns, of.sides if self.by_text else [of.number])
+        self._frame = frame[answered].reset_index(drop=True)
+        self.lines = self._frame[LINE]
         self.findings: list[Finding] = []
 
     def parse(self, column: str, convert: Callable[[str], Any], empty: Any, *, needed: bool = False) -> list[Any]:
         if column not in self._frame.columns:
             return [empty] * len(self._frame)
         parsed = []
-        for line, cell in zip(self._frame[LINE], self._frame[column], strict=True):
+        for line, cell in zip(self.lines, self._frame[column], strict=True):
             try:
                 if needed and not cell.strip():
                     raise ValueError(f"column `{column}` is empty")
                 parsed.append(convert(cell) if cell.strip() else empty)
             except ValueError as error:
-                self.findings.append(Finding(self._place, int(line), str(error)))
+                self.findings.append(Finding(self.place, int(line), str(error)))
                 parsed.append(empty)
         return parsed
 
+    def parse_form(self, form: Form) -> list[Answer | None]:
+        """The answer of each row; None for a skip, and where something is wrong with it."""
+        names = [name for name, _ in form.questions]
+        skips = self.parse(SKIPPED, _yes_or_no, empty=False)
+        parsed: list[Answer | None] = []
+        for line, skip, *given in zip(self.lines, skips, *(self._frame[name] for name in names), strict=True):
+            cells = {name: cell for name, cell in zip(names, given, strict=True) if cell.strip()}
+            parsed.append(None)
+            if {fold(cell) for cell in cells.values()} - {SKIP}:
+                try:
+                    if skip:
+                        raise InputError(f"the row is answered, and `{SKIPPED}` too; empty one of them")
+                    parsed[-1] = form.read(cells)
+                except InputError as error:
+                    self.findings.append(Finding(self.place, int(line), str(error)))
+        return parsed
 
-def _pair_id(cell: str) -> int:
-    number = whole(cell)
-    if not number.isdecimal() or len(number) > 18:  # longer ones do not fit 64 bits
-        raise ValueError(f"`{cell}` is no pair; expected its number")
-    return int(number)
+    def number(self, cell: str) -> int:
+        """The number of a cell of the grid."""
+        number = whole(cell)
+        if not number.isdecimal() or len(number) > 18:  # longer ones do not fit 64 bits
+            raise ValueError(f"`{cell}` is no {self.of.number}; expected its number")
+        return int(number)
+
+
+def _yes_or_no(cell: str) -> bool:
+    if (word := cell.strip().lower()) not in YES_OR_NO:
+        raise ValueError(f"`{cell}` in column `{SKIPPED}`; expected true or false")
+    return YES_OR_NO[word]
 
 
 def _seconds(cell: str) -> float:
@@ -174,8 +240,8 @@ def _complain_of_repeats(incoming: Incoming, key: list[str]) -> None:
     first = rows.groupby(key, sort=False)[[LINE, "person"]].transform("first")
     unreadable = rows[key].isin([NO_CODE, ""]).any(axis=1)
     messages = (
-        f"this pair has been answered{f' by {name}' if name else ''} already, in line {line}"
+        f"this {incoming.of.number} has been answered{f' by {name}' if name else ''} already, in line {line}"
         for line, name in zip(first[LINE], first["person"], strict=True)
     )
     repeated = ((rows[LINE] != first[LINE]) & ~unreadable).to_numpy()
-    incoming.complain(repeated, messages, cause="the pair has been answered already, in a line above")
+    incoming.complain(repeated, messages, cause=f"the {incoming.of.number} has been answered already, in a line above")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -19,7 +19,12 @@ Form = Literal["csv", "xlsx"]
 FORMS: tuple[Form, ...] = get_args(Form)
 LONGEST_CELL = 32_767  # characters; a spreadsheet program cuts the rest off
 PAIRS, GUIDELINES = "pairs", "guidelines"
-WIDTHS = {"hs": 60, "cn": 60, "labels": 40, "note": 40, GUIDELINES: 100}  # of columns, in characters
+WIDTHS = {
+    **dict.fromkeys(("hs", "cn", "row", "column", "original", "text"), 60),
+    "labels": 40,
+    "note": 40,
+    GUIDELINES: 100,
+}  # of columns, in characters
 NARROW = 16
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")  # is compared as a number with what is typed, so it must be one
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # a workbook cannot hold them
@@ -27,22 +32,22 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # a workb
 
 @dataclass(frozen=True)
 class Blank:
-    """What is to be filled in: the column, the words that may stand in it, and the guidelines to go by (Markdown).
+    """What is to be filled in: the columns, of each the words that one can choose from, or what to write, and the
+    guidelines to go by (Markdown).
 
-    `sides` are what the study calls the texts in the columns `hs` and `cn`.
+    `sides` say of the columns with the two texts what the study calls them.
     """
 
-    column: str
-    words: Sequence[str]
+    columns: Mapping[str, Sequence[str] | str]
     guidelines: str
-    sides: tuple[str, str]
+    sides: Mapping[str, str]
 
 
 def write_sheet(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
     """Write a sheet to be filled in, by the suffix of `path`: whole, or not at all.
 
     A workbook (.xlsx) has the rows on its first sheet, with the column names always in sight, texts wrapped and the
-    words to choose from in each cell of the column; the words, what the two texts are and the guidelines are on the
+    words to choose from in each cell of their column; the words, what the two texts are and the guidelines are on the
     second. In both forms a
     cell that would be run as a formula stands behind an apostrophe.
 
@@ -66,19 +71,26 @@ def _write_workbook(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
     _fill(sheet, [list(rows.columns), *rows.itertuples(index=False, name=None)], path)
     _lay_out(sheet, list(rows.columns))
     explained = book.create_sheet(GUIDELINES)
-    columns = [f"{column}: {name}" for column, name in zip(("hs", "cn"), blank.sides, strict=True)]
-    words = [float(word) if _NUMBER.fullmatch(word) else word for word in blank.words]
-    lines = ["Allowed answers", *words, "", "Columns", *columns, "", "Guidelines", *blank.guidelines.splitlines()]
+    lines: list[str | float] = []
+    for name, words in blank.columns.items():
+        lines.append("Allowed answers" if len(blank.columns) == 1 else f"Allowed answers: {name}")
+        if isinstance(words, str):
+            lines += [words, ""]
+            continue
+        first, last = 1 + len(lines), len(lines) + len(words)
+        lines += [*(float(word) if _NUMBER.fullmatch(word) else word for word in words), ""]
+        from_list = f"{GUIDELINES}!$A${first}:$A${last}"
+        choice = DataValidation("list", formula1=from_list, allow_blank=True, showDropDown=False)
+        choice.error = f"Choose one of: {', '.join(words)}"[:225]
+        choice.errorTitle = "This is no answer"
+        choice.showErrorMessage = True
+        sheet.add_data_validation(choice)
+        at = get_column_letter(1 + list(rows.columns).index(name))
+        choice.add(f"{at}2:{at}{1 + len(rows)}")
+    columns = [f"{column}: {name}" for column, name in blank.sides.items()]
+    lines += ["Columns", *columns, "", "Guidelines", *blank.guidelines.splitlines()]
     _fill(explained, [[line] for line in lines], path)
     _lay_out(explained, [GUIDELINES])
-    first, last = 2, 1 + len(blank.words)
-    choice = DataValidation("list", formula1=f"{GUIDELINES}!$A${first}:$A${last}", allow_blank=True, showDropDown=False)
-    choice.error = f"Choose one of: {', '.join(blank.words)}"[:225]
-    choice.errorTitle = "This is no answer"
-    choice.showErrorMessage = True
-    sheet.add_data_validation(choice)
-    at = get_column_letter(1 + list(rows.columns).index(blank.column))
-    choice.add(f"{at}2:{at}{1 + len(rows)}")
     with replacing(path) as temporary:
         book.save(temporary)
 

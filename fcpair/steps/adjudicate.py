@@ -20,7 +20,7 @@ from fcpair.stages.question.labels import outcome_reader
 from fcpair.steps import eligible, settle
 from fcpair.steps.allowance import check_room
 from fcpair.steps.ground import OnGrid, cell_of, need_labels, note, note_run, own, scheme_of
-from fcpair.steps.label import SUPERSEDE, letters, locate
+from fcpair.steps.record import SUPERSEDE, letters, locate
 from fcpair.store import Tx, cells, decisions, docket, people, runs
 from fcpair.store.grids import number_of
 

@@ -19,7 +19,7 @@ from fcpair.steps import settle
 from fcpair.steps.answers import closed_question, form_of, kept
 from fcpair.steps.grids import check_done
 from fcpair.steps.ground import OnGrid, begin_run, check_unmoved
-from fcpair.steps.label import save_answers
+from fcpair.steps.record import save_answers
 from fcpair.store import Tx, answers, cells, decisions, people, rounds, runs, watch, work
 
 SHOWN = 200  # characters of a reply that cannot be taken

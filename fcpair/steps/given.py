@@ -1,22 +1,29 @@
-"""What was answered in a round, as a table with a column for each question."""
+"""What was answered in a round, as a table with a column for each question: out of a study, and into it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcpair.records import Round
-from fcpair.stages.question import Form
-from fcpair.steps.answers import form_of
+import numpy as np
+
+from fcpair.errors import StageError
+from fcpair.files.answers import Incoming, read_forms
+from fcpair.records import Role, Round, RunRecord
+from fcpair.stages.question import NO_CODE, Form
+from fcpair.steps import record
+from fcpair.steps.answers import form_of, kept
 from fcpair.steps.ground import OnGrid
-from fcpair.store import Tx, cells, decisions, rounds
+from fcpair.store import Tx, answers, authors, cells, decisions, rounds
 from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ABOUT = ("seconds", "time", "note", "origin")
+ORIGINAL = "original"  # the column of a sheet that shows a text to be edited
 
 
 def export_answers(grid: OnGrid, name: str | None = None) -> pd.DataFrame:
@@ -56,3 +63,67 @@ def _named(forms: Sequence[Form], value: str) -> dict[str, str]:
     asked = set(json.loads(value))
     form = next(one for one in forms if {name for name, _ in one.questions} == asked)
     return form.names(form.load(value))
+
+
+def asked_in(tx: Tx, grid: str, name: str | None) -> Round:
+    """The round whose answers people can give in a file; without a name, the one that counts.
+
+    Raises:
+        UnknownIdError: no such round.
+        StageError: it is answered by models, or checks what was decided.
+    """
+    of = rounds.counting(tx) if name is None else rounds.named(tx, name)
+    if of.role is Role.MODEL:
+        raise StageError(
+            f"round `{of.name}` is answered by models; `fcpair generate {of.name} --grid {grid}` asks them"
+        )
+    if of.checks is not None:
+        raise StageError("verdicts have files of their own; see `fcpair validate sheets` and `fcpair validate import`")
+    return of
+
+
+def not_due(tx: Tx, of: Round, cell_ids: Iterable[int]) -> set[int]:
+    """Those of these cells that have no answer in the round on which this one rests, and so wait for it."""
+    if not of.rests_on:
+        return set()
+    return set(cell_ids) - set(decisions.answered_cells(tx, rounds.named(tx, of.rests_on)))
+
+
+def originals(tx: Tx, of: Round) -> dict[int, str]:
+    """The text that a round gives to be edited on each cell; none where it edits nothing."""
+    return authors.texts_on_cells(tx, rounds.named(tx, of.edits)) if of.edits else {}
+
+
+def import_answers(grid: OnGrid, path: str | Path, name: str | None = None, *, supersede: bool = False) -> RunRecord:
+    """Record the answers of a file in a round, the one that counts if none is named: filled-in sheets, or a long table
+    as `export_answers` has it.
+
+    `supersede` lets a different answer replace an earlier one as the current one. Raises UnknownIdError for a round
+    that there is not, and StageError for one that models answer or that checks what was decided.
+    """
+    with grid.store.write() as tx:
+        of = asked_in(tx, grid.grid.name, name)
+        form = form_of(of.form)
+        given = read_forms(path, form, shown=ORIGINAL if of.edits else "")
+        record.place(tx, given, of)
+        said = [None if answer is None else kept(form, answer) for answer in given.rows["answer"]]
+        numbers = iter(answers.numbers(tx, of.id, [one for one in said if one is not None]))
+        given.rows["answer_id"] = [NO_CODE if one is None else next(numbers) for one in said]
+        record.compare(tx, given, of, supersede=supersede)
+        _refuse_what_is_not_due(tx, given, of)
+        return record.enter(tx, given, of, supersede=supersede, grid=grid.grid.name, round=of.name)
+
+
+def _refuse_what_is_not_due(tx: Tx, given: Incoming, of: Round) -> None:
+    """Add a finding where a newly answered cell waits for an earlier round, or has another text there than is shown."""
+    rows, there = given.rows, originals(tx, of)
+    is_new = rows["is_new"].to_numpy() & ~given.faulty
+    early = rows["cell_id"].isin(not_due(tx, of, rows["cell_id"].tolist())).to_numpy() & is_new
+    said = f"no answer in round `{of.rests_on}` yet"
+    given.complain(early, (f"cell {one} has {said}" for one in rows["pair"]), cause=f"these cells have {said}")
+    shown = zip(rows["shown"], rows["cell_id"], strict=True)
+    differs = [bool(text) and record.letters(text) != record.letters(there.get(one, "")) for text, one in shown]
+    other = np.array(differs, np.bool_) & is_new & ~early
+    hint = "has changed since this sheet was written; leave its row empty, and edit it on a new sheet"
+    messages = (f"the text of cell {one} {hint}" for one in rows["pair"])
+    given.complain(other, messages, cause=f"the text of these cells {hint}")

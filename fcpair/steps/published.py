@@ -24,7 +24,7 @@ from fcpair.stages.question import NO_CODE
 from fcpair.stages.question.labels import APPROPRIATENESS
 from fcpair.steps.ground import OnGrid, begin_run, file_setting, scheme_of
 from fcpair.steps.import_ import add_side
-from fcpair.steps.label import locate, save_answers
+from fcpair.steps.record import locate, save_answers
 from fcpair.steps.settle import settle
 from fcpair.steps.validate import with_decisions
 from fcpair.store import Tx, cells, decisions, people, progress, rounds, runs, settings, sides, work

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError, StageError
+from fcpair.files.answers import CELL, PAIR
 from fcpair.files.sheets import Blank, Form, write_sheet
-from fcpair.records import Status
-from fcpair.stages.question.labels import VERDICT, answer_words
-from fcpair.steps import access, eligible
-from fcpair.steps.ground import OnGrid, scheme_of
-from fcpair.store import rounds, work
-from fcpair.store.grids import number_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
-
 from fcpair.files.tabular import read_table
-from fcpair.records import Kept, OldSheet
-from fcpair.store import Tx, people, runs
+from fcpair.records import Kept, OldSheet, Round, Status
+from fcpair.stages.question import SKIP, AnyOf, Closed, Question
+from fcpair.stages.question.labels import VERDICT, answer_words
+from fcpair.stages.question.several import NONE
+from fcpair.steps import access, eligible, given
+from fcpair.steps.answers import form_of
+from fcpair.steps.ground import OnGrid, scheme_of
+from fcpair.store import Tx, people, rounds, runs, work
+from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,17 +29,23 @@ NOTE = "note"
 
 def to_fill_in(tx: Tx, column: str, words: Sequence[str]) -> Blank:
     """What a sheet of this study says about itself: the column to fill in by these words, its texts, the guidelines."""
+    return _blank(tx, {column: words}, PAIR.sides)
+
+
+def _blank(tx: Tx, columns: Mapping[str, Sequence[str] | str], sides: tuple[str, str]) -> Blank:
     facts = runs.study_facts(tx)
-    return Blank(column, words, facts["guidelines"], (facts["hs_name"], facts["cn_name"]))
+    return Blank(columns, facts["guidelines"], dict(zip(sides, (facts["hs_name"], facts["cn_name"]), strict=True)))
 
 
-def why_kept(path: Path, *, checks: bool) -> Kept | None:
-    """Why a file is not to be overwritten by a sheet of a round; None for a sheet into which nobody has written."""
+def why_kept(path: Path, columns: Sequence[str]) -> Kept | None:
+    """Why a file is not to be overwritten by a sheet with these columns to fill in; None for one that nobody has
+    filled in.
+    """
     try:
         rows = read_table(path)
     except InputError:
         return Kept.UNREADABLE
-    answers = [name for name in FILLED_IN[checks] if name in rows.columns]
+    answers = [name for name in columns if name in rows.columns]
     if not answers:
         return Kept.OTHER
     if _is_filled_in(rows[answers]):
@@ -60,22 +62,32 @@ def old_sheets(grid: OnGrid, folder: str | Path, *, checks: bool = False) -> lis
 
     They are those of validators where the round `checks`.
     """
-    folder = Path(folder)
     with grid.store.read() as tx:
-        everybody = {one.name: one for one in people.people(tx)}
-        counts, of = work.counts(tx), rounds.checking(tx) if checks else rounds.counting(tx)
-    given = counts[counts["round"] == of.name]
+        return _old(tx, Path(folder), rounds.checking(tx) if checks else rounds.counting(tx), FILLED_IN[checks])
+
+
+def old_answer_sheets(grid: OnGrid, folder: str | Path, name: str | None = None) -> list[OldSheet]:
+    """What `old_sheets` says, of the sheets of `write_answer_sheets`."""
+    with grid.store.read() as tx:
+        of = given.asked_in(tx, grid.grid.name, name)
+        return _old(tx, Path(folder), of, [question for question, _ in form_of(of.form).questions])
+
+
+def _old(tx: Tx, folder: Path, of: Round, columns: Sequence[str]) -> list[OldSheet]:
+    everybody = {one.name: one for one in people.people(tx)}
+    counts = work.counts(tx)
+    dealt = counts[counts["round"] == of.name]
 
     def found() -> Iterator[OldSheet]:
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             one = everybody.get(path.stem)
-            own = given[given["person_id"] == one.id] if one else given[:0]
+            own = dealt[dealt["person_id"] == one.id] if one else dealt[:0]
             if one is None or own.empty:
                 continue
             n = dict(zip(own["status"].tolist(), own["n"].tolist(), strict=True))
             open_ = n.get(Status.OPEN.value, 0)
             left = one.retired or (not open_ and Status.WITHDRAWN.value in n)
-            yield OldSheet(path, one.name, why_kept(path, checks=checks), open_, left)
+            yield OldSheet(path, one.name, why_kept(path, columns), open_, left)
 
     return [sheet for sheet in found() if sheet.kept or sheet.left]
 
@@ -96,7 +108,7 @@ def write_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[s
     if rows.empty:
         raise StageError("no label is open" if assigned else "no pairs have been dealt; run `fcpair assign`")
     rows["pair"] = number_of(rows["cell_id"])
-    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, form, blank)
+    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, form, blank, FILLED_IN[False])
 
 
 def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[str, int]:
@@ -129,17 +141,58 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
             rows["label"] = rows["cell_id"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
         blank = to_fill_in(tx, answer, answer_words(question))
-    return _write_by_person(sheets, folder, form, blank)
+    return _write_by_person(sheets, folder, form, blank, FILLED_IN[True])
 
 
-def _write_by_person(rows: pd.DataFrame, folder: str | Path, form: Form, blank: Blank) -> dict[str, int]:
+def write_answer_sheets(
+    grid: OnGrid, folder: str | Path, name: str | None = None, form: Form = "csv"
+) -> dict[str, int]:
+    """Write what each person has open in a round, the one that counts if none is named, as a sheet to fill in, with a
+    column for each question; returns the rows by person.
+
+    A round that edits has the text to be edited in the column `original`. A file that holds answers or notes, or is no
+    such sheet, is kept, and not in what is returned. Raises what `given.asked_in` does.
+    """
+    access.Access(grid).spare()
+    with grid.store.read() as tx:
+        of = given.asked_in(tx, grid.grid.name, name)
+        rows = work.open_work(tx, of)
+        if rows.empty:
+            deal = f"`fcpair assign --grid {grid.grid.name} --round {of.name}` deals a round that was not"
+            raise StageError(f"nothing is open in round `{of.name}`; {deal}")
+        rows = rows[~rows["cell_id"].isin(given.not_due(tx, of, rows["cell_id"].tolist()))]
+        if rows.empty:
+            raise StageError(f"nothing of round `{of.name}` is due: all that is open waits for round `{of.rests_on}`")
+        questions = form_of(of.form).questions
+        blank = _blank(tx, {name: _how(question) for name, question in questions}, CELL.sides)
+        sheets = rows[["annotator"]].rename(columns={"annotator": "by"})
+        sheets = sheets.assign(cell=number_of(rows["cell_id"]), row=rows["hs"], column=rows["cn"])
+        if of.edits:
+            sheets[given.ORIGINAL] = rows["cell_id"].map(given.originals(tx, of))
+    return _write_by_person(
+        sheets.assign(**dict.fromkeys(blank.columns, ""), note=""), folder, form, blank, [*blank.columns]
+    )
+
+
+def _how(question: Question[Any]) -> Sequence[str] | str:
+    """How a question is answered on a sheet: the words to choose from, or what to write."""
+    if isinstance(question, Closed):
+        return answer_words(question)
+    if isinstance(question, AnyOf):
+        return f"any of these, separated by semicolons: {'; '.join(question.names)}; or {NONE}; or {SKIP}"
+    return f"{question}, or {SKIP}"
+
+
+def _write_by_person(
+    rows: pd.DataFrame, folder: str | Path, form: Form, blank: Blank, columns: Sequence[str]
+) -> dict[str, int]:
+    """Write the rows of each person, named in the first column, as a sheet with these `columns` to fill in."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
-    checks = "validator" in rows.columns
-    for name, shard in rows.groupby("validator" if checks else "annotator", sort=False):
+    for name, shard in rows.groupby(rows.columns[0], sort=False):
         path = folder / f"{name}.{form}"
-        if not (path.exists() and why_kept(path, checks=checks)):
+        if not (path.exists() and why_kept(path, columns)):
             write_sheet(shard, path, blank)
             written[str(name)] = len(shard)
     return written

@@ -17,7 +17,7 @@ from fcpair.stages.simulate_form import fill_in, form_truths
 from fcpair.steps import handover, settle, validate
 from fcpair.steps.answers import closed_question, form_of, kept
 from fcpair.steps.ground import OnGrid, begin_run
-from fcpair.steps.label import save_answers
+from fcpair.steps.record import save_answers
 from fcpair.store import Tx, answers, authors, cells, decisions, people, rounds, runs, settings, work
 
 if TYPE_CHECKING:

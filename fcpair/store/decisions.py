@@ -167,9 +167,9 @@ def values(tx: Tx, of: Round) -> pd.DataFrame:
 def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
     """What is answered already in a round.
 
-    Columns: `assignment_id`, `code` (missing: skipped), `own_code` (if blind), `origin`.
+    Columns: `assignment_id`, `code` and `answer_id` (missing: skipped), `own_code` (if blind), `origin`.
     """
-    return frame(tx, _answers(tx, of, "assignment_id", "code", "own_code", "origin"))
+    return frame(tx, _answers(tx, of, "assignment_id", "code", "answer_id", "own_code", "origin"))
 
 
 def history(tx: Tx, cell_id: int) -> pd.DataFrame:

@@ -54,8 +54,8 @@ READING = (
 NO_GRID = {"status", "log", "people", "doctor", "report"}
 WRITING = {
     ("labels", "export", "--out"): "labels.csv",
-    ("answers", "--out"): "answers.csv",
-    ("answers", "--round", "validate", "--out"): "verdicts.csv",
+    ("answers", "export", "--out"): "answers.csv",
+    ("answers", "export", "--round", "validate", "--out"): "verdicts.csv",
     ("validate", "sheets"): "checks",
     ("partition", "--tier", "bronze", "--out"): "bronze.csv",
     ("adjudicate", "--by", "ada", "--sheet"): "conflicts.csv",
