@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
@@ -167,13 +169,17 @@ def test_another_answer_needs_supersede(write: Grid, tmp_path: Path) -> None:
     assert (run.counts["answers"], run.counts["already_there"]) == (1, 3)
 
 
+def list_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
 def test_a_person_s_answer_takes_the_place_of_an_equal_simulated_one(rate: Grid, tmp_path: Path) -> None:
     rate.simulate(Simulate(seed=1))
     made_up = rate.answers()
-    path = write_csv(tmp_path / "r.csv", made_up.drop(columns="origin").to_dict("records"))
+    path = write_csv(tmp_path / "r.csv", list_of(made_up.drop(columns="origin")))
     assert rate.import_answers(path).counts["answers"] == len(made_up)
     assert set(rate.answers()["origin"]) == {Origin.IMPORTED}
-    back = write_csv(tmp_path / "b.csv", made_up.to_dict("records"))
+    back = write_csv(tmp_path / "b.csv", list_of(made_up))
     with pytest.raises(InputError, match="what the file says is simulated"):
         rate.import_answers(back)
 
