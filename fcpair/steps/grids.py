@@ -244,7 +244,7 @@ def _next_in(tx: Tx, there: Standing, on: str, which: str) -> str | None:
     """What is next in a round: who has to come, what has to be dealt, or who has to answer."""
     role, counts = there.round.role, there.counts
     if role is Role.MODEL:
-        return None if there.dealt else f"{which} is answered by models"
+        return None if there.dealt else f"run `fcpair generate {on} --round {quote(there.round.name)}`"
     come = f"`fcpair people add NAME --role {role}`"
     if not there.dealt:
         deal = f"`fcpair assign {on} --round {quote(there.round.name)}`"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, RecipeError
-from fcpair.params import Adjudicate, Annotate, GridPlan, Partition, Select, Setup, SidePlan, Simulate
+from fcpair.params import Adjudicate, Annotate, GridPlan, Partition, RoundPlan, Select, Setup, SidePlan, Simulate
 from fcpair.recipe import Recipe
 from fcpair.records import Role
 from fcpair.study import Study
@@ -62,6 +62,13 @@ def test_it_waits_for_people_and_goes_on_when_they_are_there(tmp_path: Path) -> 
     )
     study.add_people(["ana", "ben", "cleo"], Role.WRITER)
     assert stages(study, recipe) == [("assign", "write")]
+
+
+def test_it_says_how_models_are_asked(tmp_path: Path) -> None:
+    asked = replace(WRITTEN, rounds=(RoundPlan("propose", "text: text()", models=("tiny=canned:replies.csv",)),))
+    study = begun(tmp_path, Recipe(setup=TITLE, grids=(asked,)))
+    study.grid("write").pair()
+    assert study.status()["next"] == "run `fcpair generate --grid write --round propose`"
 
 
 def test_a_grid_that_rests_on_no_other_is_walked_meanwhile(tmp_path: Path) -> None:
