@@ -343,6 +343,7 @@ class RoundPlan(_Seeded):
     form: Printed = field(metadata={"help": "what is asked, as `text: text(); types: any_of(a,b)`"})
     role: Worker = _param("annotator", "who answers; models where `models` names some")
     answers: int = _param(1, "how many answers each cell gets, by different people; 0: one by everybody")
+    cells: int | None = _param(None, "how many cells to draw, as for a pilot or a spot check", otherwise="all")
     once_per_row: bool = _param(False, "nobody has two cells of a row")
     screen: Screen = _param("cell", "what is on the screen at once: a cell, or all cells of a row")
     edits: str = _param("", "an earlier round of the grid, whose text is given to be edited")
@@ -363,6 +364,10 @@ class RoundPlan(_Seeded):
             raise InputError(f"round `{self.name}` asks nothing; give it a form, such as one_of(no,yes+)")
         if self.answers < 0:
             raise InputError(f"answers is {self.answers}; expected 1 or more, or 0 for everybody")
+        if self.cells is not None and (self.cells < 1 or self.models or self.screen == "row"):
+            raise InputError(
+                f"cells is {self.cells}; expected 1 or more, and no models or rows on one screen, which have all cells"
+            )
         if self.once_per_row and not self.answers:
             raise InputError(
                 "everybody answers each cell (`answers = 0`), so nobody can have one cell of a row only; give "

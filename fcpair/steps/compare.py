@@ -24,6 +24,7 @@ from fcpair.store.grids import about, keys, names
 HEAD = ("stage", "key", "recipe", "study")
 PEOPLE = ("annotators", "validators")  # where the recipe names no number, whoever is there takes part
 NOTHING = "-"
+USUAL = options_of(RoundPlan("usual", "usual: one_of(no,yes)"))  # what a round has that says nothing of an option
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def _is_same_side(side: SidePlan, kept: Mapping[str, Any]) -> bool:
 
 def _round(place: str, plan: RoundPlan, there: Round, *, counts: bool) -> Iterator[Difference]:
     said = {"role": plan.answered_by, "form": plan.form, "counts": counts, **options_of(plan)}
-    kept = {"role": there.role.value, "form": there.form, "counts": there.counts, **there.options}
+    kept = {"role": there.role.value, "form": there.form, "counts": there.counts, **USUAL, **there.options}
     for key, wanted in said.items():
         if wanted != kept[key]:
             yield Difference(f"{place}, round {plan.name}", key, _shown(wanted), _shown(kept[key]))

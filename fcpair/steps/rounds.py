@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from fcpair.steps.grids import check_done, standing
 from fcpair.steps.ground import OnGrid, check_unmoved, is_planned, note_run
 from fcpair.steps.people import active, expected
 from fcpair.store import Tx, cells, decisions, rounds, slots, watch, work
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class _Asked(NamedTuple):
@@ -96,6 +99,7 @@ def _asked(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _Asked:
         pairs = pairs[pairs["cell_id"].isin(decisions.answered_cells(tx, earlier))]
         if pairs.empty:
             raise StageError(f"no cell has an answer in round `{earlier.name}`, so there is none for `{round_.name}`")
+    pairs = _drawn(pairs, round_.options.get("cells"), round_.options["seed"])
     cell_id, row, column = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
     heirs = slots.heirs(tx, round_.role)
     n_people = len(expected(tx, round_.role, _number(tx, round_)))
@@ -103,6 +107,15 @@ def _asked(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _Asked:
     return _Asked(
         round_, cell_id, row, column, handover.barred(tx, cell_id, heirs, round_, first=True) if heirs else nothing
     )
+
+
+def _drawn(pairs: pd.DataFrame, n: int | None, seed: int) -> pd.DataFrame:
+    """So many of the cells, drawn by seed, in their order; all where no number is given."""
+    if n is None:
+        return pairs
+    if n > len(pairs):
+        raise InputError(f"{n:,} cells are to be drawn, but there are {len(pairs):,}; lower `cells`")
+    return pairs.iloc[np.sort(np.random.default_rng([seed, n]).choice(len(pairs), n, replace=False))]
 
 
 def _only(tx: Tx, grid: str) -> Round:

@@ -12,7 +12,7 @@ import pytest
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Assign, GridPlan, Import, Pair, RoundPlan, Select, SidePlan, Validate
 from fcpair.records import Role, Status
-from fcpair.store import rounds, sides, texts
+from fcpair.store import rounds, sides, texts, work
 from fcpair.study import Study
 from steps.plans import (
     ALL_ANSWER,
@@ -483,3 +483,35 @@ def test_options_of_a_round_are_those_of_its_plan(tmp_path: Path) -> None:
     assert {name: round_.options[name] for name in ("answers", "screen", "once_per_row", "edits", "after")} == {
         **{"answers": 2, "screen": "row", "once_per_row": False, "edits": "", "after": ""}
     }
+
+
+# ---- a part of the cells
+
+
+def test_a_pilot_is_on_cells_that_are_drawn_and_asks_everybody(tmp_path: Path) -> None:
+    pilot = RoundPlan("pilot", "pilot: one_of(no,yes)", answers=0, people=3, cells=2, counts=False, seed=5)
+    plan = replace(WRITTEN, rounds=(pilot, *WRITTEN.rounds))
+    given = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        grid = study_of(tmp_path / name, plan).grid("write")
+        grid.pair()
+        assert grid.assign_round("pilot").counts["assignments"] == 2 * 3
+        with grid.store.read() as tx:
+            given.append(work.assignments(tx, rounds.named(tx, "pilot"))["cell_id"].tolist())
+    assert given[0] == given[1]
+    assert len(set(given[0])) == 2
+
+
+def test_more_cells_than_there_are_cannot_be_drawn(tmp_path: Path) -> None:
+    pilot = RoundPlan("pilot", "pilot: one_of(no,yes)", people=3, cells=10_000)
+    grid = study_of(tmp_path, replace(WRITTEN, rounds=(pilot,))).grid("write")
+    grid.pair()
+    with pytest.raises(InputError, match=r"10,000 cells are to be drawn, but there are \d+"):
+        grid.assign_round("pilot")
+
+
+def test_a_part_of_the_cells_is_neither_none_nor_whole_rows() -> None:
+    for wrong in ({"cells": 0}, {"cells": 3, "screen": "row"}):
+        with pytest.raises(InputError, match="cells is"):
+            RoundPlan("pilot", "pilot: one_of(no,yes)", **wrong)
