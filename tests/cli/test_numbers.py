@@ -153,7 +153,7 @@ def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair
         other = write_csv(tmp_path / sheet.name, [{**rows[0], "label": "5"}])
         refused = fcpair("labels", "import", other, "--grid", "rate", code=2).output
         assert f"{sheet.stem} has answered pair {rows[0]['pair']} otherwise already" in refused
-        elsewhere = write_csv(tmp_path / sheet.name, [{**row, "hs": "Tea is fine."} for row in rows])
+        elsewhere = write_csv(tmp_path / sheet.name, [{**rows[0], "hs": "Tea is fine.", "label": "4"}])
         assert "has other texts" in fcpair("labels", "import", elsewhere, "--grid", "rate", code=2).output
 
 

@@ -47,7 +47,11 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("labels", "import"): ("dealt", "{label}"),
     ("labels", "withdraw"): ("labelled", "{label_run}"),
     ("labels", "export"): ("labelled", "--out {folder}/é.csv"),
+    ("answers", "export"): ("labelled", "--out {folder}/ö.csv"),
+    ("answers", "sheets"): ("dealt", "{folder}/…"),
+    ("answers", "import"): ("dealt", "{answers}"),
     ("simulate",): ("dealt", ""),
+    ("grids",): ("dealt", ""),
     ("status",): ("checked", ""),
     ("agreement",): ("labelled", ""),
     ("adjudicate",): ("decided", ""),
@@ -71,7 +75,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("doctor",): ("checked", ""),
     ("upgrade",): ("checked", ""),
 }
-NO_CALL = {("serve",), ("retrieve",)}  # one does not end by itself, the other wants a model
+NO_CALL = {("serve",), ("retrieve",), ("generate",)}  # one does not end by itself, the others want a model
 LEAVES = [path for path in ALL if not hasattr(found(path), "commands") and path not in NO_CALL]
 
 
@@ -89,6 +93,8 @@ def files_for(folder: Path, study: Path) -> dict[str, str]:
         named[round_] = str(write_csv(folder / f"{round_}.csv", rows or [{"pair": 1}]))
         imports = [run.id for run in opened.log() if run.stage == f"{round_} import"]
         named[f"{round_}_run"] = str(imports[-1]) if imports else ""
+    rows = [{"cell": cell, "by": who, "label": "NOT SURE", "note": "é…"} for who, cell in open_work(opened)]
+    named["answers"] = str(write_csv(folder / "answers.csv", rows or [{"cell": 1}]))
     recipe = folder / "r.toml"
     recipe.write_text(f'[study]\ntitle = "…"\n[import]\npath = "{folder / "k.csv"}"\n', "utf-8")
     return {**named, "recipe": str(recipe)}

@@ -126,7 +126,7 @@ def test_all_that_is_wrong_is_said_at_once_and_the_study_stays_as_it_was(write: 
     said = "\n".join(one.message for one in caught.value.findings)
     for message in (
         "text: the text has 2 words; expected at least 4",
-        "also: `sad` is",
+        "also: unknown label `sad`",
         "cell 77 is not in the grid",
         "no writer is called `nobody`",
         f"cell 1 was not dealt to {stranger}",
