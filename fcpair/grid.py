@@ -61,6 +61,7 @@ class Grid(OnGrid):
     write_answer_sheets = sheets.write_answer_sheets
     old_answer_sheets = sheets.old_answer_sheets
     import_answers = given.import_answers
+    withdraw_answers = withdraw.withdraw_answers
     withdraw_labels = withdraw.withdraw_labels
     simulate = simulate.simulate
     generate = generate.generate

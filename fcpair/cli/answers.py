@@ -1,4 +1,4 @@
-"""answers export, sheets, import."""
+"""answers export, sheets, import, withdraw."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from fcpair.cli.notes import tell_of_old_sheets, warn_of_simulated
 from fcpair.cli.options import round_option, sheet_format_option, supersede_option, with_grid
-from fcpair.cli.output import each, working
+from fcpair.cli.output import done, each, working
 from fcpair.cli.terminal import show
 from fcpair.errors import StageError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def answers() -> None:
-    """What was answered in any round: export, sheets, import.
+    """What was answered in any round: export, sheets, import, withdraw.
 
     \b
     Example:
@@ -101,3 +101,19 @@ def import_(grid: Grid, paths: tuple[Path, ...], name: str | None, supersede: bo
             return grid.import_answers(path, name, supersede=supersede)
 
     each(paths, record)
+
+
+@answers.command()
+@click.argument("run", type=int)
+@with_grid
+def withdraw(grid: Grid, run: int) -> None:
+    """Take the answers of a file back that was imported by mistake, as a whole.
+
+    RUN is the number that the import printed; `fcpair log` has it too. Its answers stay on record as withdrawn, and
+    their cells wait again. What simulated people said can be taken back in the same way.
+
+    \b
+    Example:
+      fcpair answers withdraw 12 --grid write
+    """
+    done(grid.withdraw_answers(run))

@@ -8,15 +8,15 @@ from fcpair.errors import StageError, UnknownIdError
 from fcpair.params import Simulate
 from fcpair.records import Round, RunRecord, Status
 from fcpair.steps import access, handover, settle
-from fcpair.steps.ground import LARGEST_ID, OnGrid, begin_run
+from fcpair.steps.ground import LARGEST_ID, OnGrid, begin_run, labels_of
 from fcpair.steps.published import FORMAT
-from fcpair.store import Tx, decisions, people, rounds, runs, slots, work
+from fcpair.store import Tx, decisions, grids, people, rounds, runs, slots, work
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BY_CHECKS = {False: ("labels", "labels"), True: ("verdicts", "validate")}
-"""What is answered in a round that checks or does not, and the command for it."""
+LABELS, VERDICTS, ANSWERS = ("labels", "labels"), ("verdicts", "validate"), ("answers", "answers")
+"""What is answered in the round that counts, in one that checks, and in any, and the command for it."""
 
 
 def withdraw_labels(grid: OnGrid, run: int) -> RunRecord:
@@ -30,18 +30,23 @@ def withdraw_labels(grid: OnGrid, run: int) -> RunRecord:
         UnknownIdError: there is no such run.
         StageError: the run brought no such answers, an older fcpair did not note them, or they were withdrawn already.
     """
-    return _withdraw(grid, run, checks=False)
+    return _withdraw(grid, run, LABELS)
 
 
 def withdraw_verdicts(grid: OnGrid, run: int) -> RunRecord:
     """Take the verdicts back that a run brought, as `withdraw_labels` does with labels."""
-    return _withdraw(grid, run, checks=True)
+    return _withdraw(grid, run, VERDICTS)
 
 
-def _withdraw(grid: OnGrid, run_id: int, *, checks: bool) -> RunRecord:
+def withdraw_answers(grid: OnGrid, run: int) -> RunRecord:
+    """Take the answers back that a run brought, in any round of the grid, as `withdraw_labels` does with labels."""
+    return _withdraw(grid, run, ANSWERS)
+
+
+def _withdraw(grid: OnGrid, run_id: int, wanted: tuple[str, str]) -> RunRecord:
     with grid.store.write() as tx:
-        round_ = rounds.checking(tx) if checks else rounds.counting(tx)
-        brought = _brought(tx, run_id, round_)
+        brought = _brought(tx, run_id, wanted)
+        round_ = rounds.named(tx, str(brought["round"].iloc[0]))
         current = brought[brought["current"]]
         withdrawal = begin_run(tx, f"{round_.name} withdraw", {"run": run_id})
         decisions.withdraw(tx, current["id"].tolist(), withdrawal)
@@ -49,35 +54,44 @@ def _withdraw(grid: OnGrid, run_id: int, *, checks: bool) -> RunRecord:
         skips = int(current["skipped"].sum())
         counts: dict[str, Any] = {"answers": len(current) - skips, "skips": skips}
         counts |= {"superseded_since": len(brought) - len(current), **handover.refill(tx, seed=0)}
-        if round_.counts:
+        if round_.counts and labels_of(tx):
             counts |= settle.settle(tx, current["cell_id"].unique().tolist())
         return runs.end_run(tx, withdrawal, counts)
 
 
-def _brought(tx: Tx, run_id: int, round_: Round) -> pd.DataFrame:
-    """The answers of a run in a round, of which some are current."""
+def _brought(tx: Tx, run_id: int, wanted: tuple[str, str]) -> pd.DataFrame:
+    """The answers of a run, which are all of one round, and of which some are current."""
     run = runs.find_run(tx, run_id) if abs(run_id) <= LARGEST_ID else None
     if run is None:
         raise UnknownIdError(f"there is no run {run_id}; `fcpair log` lists the runs")
     what = f"run {run_id} ({run.stage})"
     if run.params.get("format") == FORMAT:
         raise StageError(f"{what} took a published study over with its decisions; `fcpair init` makes a study anew")
-    if run.stage not in {Simulate.stage, *(f"{one.name} import" for one in rounds.rounds(tx))}:
+    if run.stage != Simulate.stage and not run.stage.endswith(" import"):  # of a round, which it begins with
         raise StageError(f"{what} brought no answers; `fcpair log` lists the runs")
     brought = decisions.brought_by(tx, run_id)
     if brought.empty:
         raise StageError(_why_none(what, run))
-    there = brought[brought["round"] == round_.name]
-    if there.empty:
-        (answers, _), (others, command) = BY_CHECKS[bool(round_.checks)], BY_CHECKS[not round_.checks]
-        raise StageError(
-            f"{what} brought no {answers} but {others}; `fcpair {command} withdraw {run_id}` takes them back"
-        )
-    if there["withdrawn"].any():
+    _check_wanted(tx, brought, what, run_id, wanted)
+    if brought["withdrawn"].any():
         raise StageError(f"{what} has been withdrawn already")
-    if not there["current"].any():
+    if not brought["current"].any():
         raise StageError(f"every answer of {what} has been superseded since, so none is left to withdraw")
-    return there
+    return brought
+
+
+def _check_wanted(tx: Tx, brought: pd.DataFrame, what: str, run_id: int, wanted: tuple[str, str]) -> None:
+    """Raise StageError where a run answered another grid, or a round that this command is not for."""
+    name, of = str(brought["round"].iloc[0]), grids.grid_of(int(brought["cell_id"].iloc[0]))
+    if of != grids.here(tx):
+        other = next(one.name for one in grids.keys(tx) if one.id == of)
+        raise StageError(f"{what} brought answers in grid `{other}`; name it (`--grid {other}`)")
+    by_round = {rounds.counting(tx).name: LABELS, rounds.checking(tx).name: VERDICTS}
+    answers, command = by_round.get(name, ANSWERS)
+    if wanted != ANSWERS and wanted[0] != answers:
+        raise StageError(
+            f"{what} brought no {wanted[0]} but {answers}; `fcpair {command} withdraw {run_id}` takes them back"
+        )
 
 
 def _why_none(what: str, run: RunRecord) -> str:

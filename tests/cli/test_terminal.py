@@ -50,6 +50,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("answers", "export"): ("labelled", "--out {folder}/ö.csv"),
     ("answers", "sheets"): ("dealt", "{folder}/…"),
     ("answers", "import"): ("dealt", "{answers}"),
+    ("answers", "withdraw"): ("labelled", "{label_run}"),
     ("simulate",): ("dealt", ""),
     ("grids",): ("dealt", ""),
     ("status",): ("checked", ""),

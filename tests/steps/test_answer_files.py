@@ -289,3 +289,24 @@ def test_verdicts_have_files_of_their_own(at: Callable[[str], Study], tmp_path: 
     ):
         with pytest.raises(StageError, match="fcpair validate import"):
             refused()
+
+
+def test_a_file_is_taken_back_in_any_round(write: Grid, tmp_path: Path) -> None:
+    brought = write.import_answers(filled(write, tmp_path), "write")
+    run = write.withdraw_answers(brought.id)
+    assert (run.stage, run.counts["answers"], run.counts["skips"]) == ("write withdraw", 4, 0)
+    assert write.answers("write").empty
+    assert write.import_answers(tmp_path / "filled.csv", "write").counts["answers"] == 4
+    with pytest.raises(StageError, match="has been withdrawn already"):
+        write.withdraw_answers(brought.id)
+
+
+def test_a_run_is_taken_back_in_its_own_grid_and_round(write: Grid, tmp_path: Path) -> None:
+    run = write.import_answers(filled(write, tmp_path), "write")
+    study = Study(write.store)
+    study.add_grid(GridPlan("rate", SidePlan(answers="write"), SidePlan(names=("kind",)), (RATE,)))
+    said = rf"run {run.id} \(write import\) brought answers in grid `write`; name it \(`--grid write`\)"
+    for refused in (study.grid("rate").withdraw_labels, study.grid("rate").withdraw_answers):
+        assert_refused(study, lambda refused=refused: refused(run.id), StageError, said)
+    said = rf"brought no labels but answers; `fcpair answers withdraw {run.id}` takes them back"
+    assert_refused(study, lambda: write.withdraw_labels(run.id), StageError, said)
