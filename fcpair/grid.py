@@ -13,11 +13,13 @@ from fcpair.steps import (
     evaluate,
     generate,
     given,
+    ground,
     label,
     overview,
     pair,
     partition,
     published,
+    report,
     retrieve,
     rounds,
     select,
@@ -31,9 +33,10 @@ from fcpair.steps.docket import Case, Decided, Docket, Ruling
 from fcpair.steps.export import Exports
 from fcpair.steps.ground import OnGrid
 from fcpair.steps.monitor import Monitor
-from fcpair.store import decisions
+from fcpair.steps.shares import OnePersonsShares
+from fcpair.store import decisions, docket
 
-__all__ = ["Case", "Decided", "Docket", "Exports", "Grid", "Monitor", "Ruling"]
+__all__ = ["Case", "Decided", "Docket", "Exports", "Grid", "Monitor", "OnePersonsShares", "Ruling"]
 
 
 class Grid(OnGrid):
@@ -94,6 +97,7 @@ class Grid(OnGrid):
 
     evaluation_costs = evaluate.costs
     evaluate = evaluate.run_evaluation
+    report = report.write
     monitor = cached_property(Monitor)
 
     @property
@@ -101,6 +105,18 @@ class Grid(OnGrid):
         """The policy that holds, by which decisions follow the labels; None before one has been set."""
         with self.store.read() as tx:
             return settle.policy_that_holds(tx)
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the grid has two sides and rounds of its own; else it is made of a corpus, HS by CNs."""
+        with self.store.read() as tx:
+            return ground.is_planned(tx)
+
+    @property
+    def verdicts_not_due(self) -> int:
+        """How many open verdicts wait until all labels of their cells are in."""
+        with self.store.read() as tx:
+            return docket.verdicts_not_due(tx)
 
     @property
     def simulated(self) -> str | None:

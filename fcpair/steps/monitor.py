@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from fcpair.records import Person, Rule
+from fcpair.params import Adjudicate
+from fcpair.records import Person, Round, Rule
 from fcpair.steps import overview, pulse, settle, tally
-from fcpair.steps.ground import OnGrid, scheme_of
+from fcpair.steps.ground import OnGrid, has_own, is_planned, labels_of, scheme_of
+from fcpair.steps.shares import QuestionShares, shares
 from fcpair.store import Tx, docket, grids, people, rounds, slots, texts, watch, work
 from fcpair.store.grids import number_of
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from fcpair.stages.effort import Exposure
 
 Made = TypeVar("Made")
+Act = TypeVar("Act", watch.Given, watch.Decision)
 MINUTE_S = 60
 SLOW_S = 1.0
 """What takes longer than this to make, in seconds, is not made anew at every change."""
@@ -84,6 +87,7 @@ class Monitor:
         self._grid = grid
         self._acts: _Kept[_Acts] = _Kept()
         self._figures: _Kept[ReportData] = _Kept()
+        self._shares: _Kept[tuple[QuestionShares, ...]] = _Kept()
         self._maps: _Kept[GridMaps | None] = _Kept()
         self._status: _Kept[dict[str, Any]] = _Kept()
         self._stages: _Kept[tuple[pulse.StagePulse, ...]] = _Kept()
@@ -104,6 +108,10 @@ class Monitor:
 
         return gather(self._grid)
 
+    def shares(self) -> tuple[QuestionShares, ...]:
+        """What each person answered in each round of a planned grid."""
+        return self._shares.get(self.marks(), lambda: shares(self._grid))
+
     def maps(self) -> GridMaps | None:
         """The two maps of the grid, light and dark, with their legends; None before there is a grid."""
         return self._maps.get(self.marks(), self._draw)
@@ -119,7 +127,7 @@ class Monitor:
         return self._status.get(self.marks(), lambda: overview.status(self._grid))
 
     def stages(self, now: datetime | None = None) -> tuple[pulse.StagePulse, ...]:
-        """How labelling, adjudicating and validating go, stage by stage and person by person."""
+        """How each round of the grid and adjudicating go, stage by stage and person by person."""
         return self._at(now, self._stages, self._find_stages)
 
     def _at(self, now: datetime | None, kept: _Kept[Made], make: Callable[[pulse.Clock], Made]) -> Made:
@@ -133,20 +141,23 @@ class Monitor:
     def _find_stages(self, clock: pulse.Clock) -> tuple[pulse.StagePulse, ...]:
         acts = self._all_acts()
         with self._grid.store.read() as tx:
-            given = _given(tx)
-            asked = rounds.counting(tx), rounds.checking(tx)
-            vacant = [len(slots.vacant(tx, one)) for one in asked]
-            pairs, decided = tally.pair_counts(tx), tally.decided_by(tx)
-            again, not_due = len(settle.overtaken(tx)), docket.verdicts_not_due(tx)
-        label, validate = (
-            pulse.answering(one, acts.everybody, given.get(one.name, {}), acts.answers, n, clock)
-            for one, n in zip(asked, vacant, strict=True)
-        )
-        adjudicate = pulse.adjudicating(acts.everybody, acts.decisions, decided, pairs, again, clock)
-        return label, adjudicate, replace(validate, not_due=not_due)
+            given, here, check = _given(tx), grids.span(tx), rounds.checking(tx)
+
+            def answering(one: Round) -> pulse.StagePulse:
+                vacant, answers = len(slots.vacant(tx, one)), _of_grid(here, acts.answers)
+                return pulse.answering(one, acts.everybody, given.get(one.name, {}), answers, vacant, clock)
+
+            stages = [answering(one) for one in rounds.asked(tx)]
+            if labels_of(tx) and (not is_planned(tx) or has_own(tx, Adjudicate)):
+                pairs, decided, again = tally.pair_counts(tx), tally.decided_by(tx), len(settle.overtaken(tx))
+                decisions = _of_grid(here, acts.decisions)
+                stages.append(pulse.adjudicating(acts.everybody, decisions, decided, pairs, again, clock))
+            if check.ids:
+                stages.append(replace(answering(check), not_due=docket.verdicts_not_due(tx)))
+        return tuple(stages)
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
-        """What each person has read, and for how long."""
+        """What each person has read in all grids, and for how long."""
         return self._at(now, self._exposures, self._find_exposures)
 
     def _find_exposures(self, clock: pulse.Clock) -> list[tuple[Person, Exposure]]:
@@ -154,16 +165,15 @@ class Monitor:
         return pulse.exposures(acts.everybody, acts.answers, acts.decisions, clock)
 
     def speed(self) -> SpeedFigures:
-        """Answers that came sooner than the CN can be read."""
+        """Answers that came sooner than the text of the column can be read."""
         return self._speed.get(self.marks(), self._find_speed)
 
     def _find_speed(self) -> SpeedFigures:
         acts = self._all_acts()
         with self._grid.store.read() as tx:
-            cns, here = texts.texts_of(tx, grids.kinds(tx)[1]), grids.span(tx)
-        bodies = dict(zip(cns["id"].tolist(), cns["body"].tolist(), strict=True))
-        answers = (one for one in acts.answers if here.first <= one.cell_id <= here.last)
-        found, newest = pulse.speeds(acts.everybody, answers, bodies)
+            columns, here = texts.texts_of(tx, grids.kinds(tx)[1]), grids.span(tx)
+        bodies = dict(zip(columns["id"].tolist(), columns["body"].tolist(), strict=True))
+        found, newest = pulse.speeds(acts.everybody, _of_grid(here, acts.answers), bodies)
         return SpeedFigures(tuple(found), tuple(newest))
 
     def flags(self) -> list[Flag]:
@@ -186,6 +196,11 @@ class Monitor:
 
 def _read_acts(tx: Tx) -> _Acts:
     return _Acts(people.people(tx), watch.answers(tx), watch.decisions_by_people(tx))
+
+
+def _of_grid(span: grids.Span, acts: Iterable[Act]) -> Iterator[Act]:
+    """Those of all acts that are about cells of a grid."""
+    return (one for one in acts if span.first <= one.cell_id <= span.last)
 
 
 def _given(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:

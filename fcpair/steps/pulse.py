@@ -38,17 +38,18 @@ class PersonPulse:
 
 @dataclass(frozen=True)
 class StagePulse:
-    """How one stage goes: `name` is `label`, `adjudicate` or `validate`; `vacant` pairs wait for somebody to take them.
+    """How one stage goes: `name` is that of a round, or `adjudicate`; `vacant` pairs wait for somebody to take them.
 
-    In `adjudicate`, `done` pairs are decided by a person, `open` ones wait for one, `again` of them for a second look,
-    and `by_policy` ones wait for a policy. In `validate`, `not_due` of the open ones wait until all labels of
-    their pair are in.
+    `role` is that of those who do the work. In `adjudicate`, `done` pairs are decided by a person, `open` ones wait for
+    one, `again` of them for a second look, and `by_policy` ones wait for a policy. In `validate`, `not_due` of the open
+    ones wait until all labels of their pair are in.
 
     `per_day` and `end_at` are of everybody together, as if any of them could take any pair; `last_end` and
     `longest_left_s` are of whoever will be last with what they were given, None where that cannot be told.
     """
 
     name: str
+    role: Role
     done: int
     open: int
     vacant: int
@@ -64,7 +65,7 @@ class StagePulse:
 
 @dataclass(frozen=True)
 class Hasty:
-    """An answer that came after `seconds`, though its CN takes `least_s` seconds at the least."""
+    """An answer that came after `seconds`, though the text of its column takes `least_s` seconds at the least."""
 
     name: str
     cell_id: int
@@ -126,7 +127,7 @@ def answering(
     vacant: int,
     clock: Clock,
 ) -> StagePulse:
-    """How labelling or validating goes; `given` counts each person's assignments of the round by their status."""
+    """How a round goes; `answers` are those of its grid, `given` counts each person's assignments by their status."""
     acts: dict[int, _Acts] = {}
     seen: set[int] = set()
     for one in answers:
@@ -139,7 +140,7 @@ def answering(
     there = [one for one in everybody if one.role is round_.role or one.id in given]
     people = tuple(_pulse(one, given.get(one.id, {}), acts.get(one.id, _Acts()), clock) for one in there)
     done, n_open = sum(one.done for one in people), sum(one.open for one in people)
-    return _stage(round_.name, (done, n_open, vacant), people, acts, clock)
+    return _stage((round_.name, round_.role), (done, n_open, vacant), people, acts, clock)
 
 
 def adjudicating(
@@ -163,17 +164,23 @@ def adjudicating(
             seen.add(one.cell_id)
     there = [one for one in everybody if one.role is Role.ADJUDICATOR or one.id in acts]
     people = tuple(_pulse(one, {Status.DONE.value: decided[one.id]}, acts.get(one.id, _Acts()), clock) for one in there)
-    stage = _stage(ADJUDICATE, (decided.total(), pairs.wait_for_person + again, 0), people, acts, clock)
+    stage = _stage(
+        (ADJUDICATE, Role.ADJUDICATOR), (decided.total(), pairs.wait_for_person + again, 0), people, acts, clock
+    )
     return replace(stage, again=again, by_policy=pairs.wait_for_policy)
 
 
 def _stage(
-    name: str, counts: tuple[int, int, int], people: tuple[PersonPulse, ...], acts: dict[int, _Acts], clock: Clock
+    of: tuple[str, Role],
+    counts: tuple[int, int, int],
+    people: tuple[PersonPulse, ...],
+    acts: dict[int, _Acts],
+    clock: Clock,
 ) -> StagePulse:
     daily = per_day(sorted(at for own in acts.values() for at in own.gains), clock.now)
     outlooks = [one.outlook for one in people]
     end = end_at(counts[1], daily, clock.now)
-    return StagePulse(name, *counts, people, daily, end, last_end(outlooks), longest_left(outlooks))
+    return StagePulse(*of, *counts, people, daily, end, last_end(outlooks), longest_left(outlooks))
 
 
 def _pulse(one: Person, counts: Mapping[str, int], acts: _Acts, clock: Clock) -> PersonPulse:
@@ -216,10 +223,10 @@ def exposures(
 def speeds(
     everybody: Sequence[Person], answers: Iterable[Given], bodies: Mapping[int, str]
 ) -> tuple[list[Speed], list[Hasty]]:
-    """How often each person answered sooner than the CN can be read, and the newest such answers.
+    """How often each person answered sooner than the column's text can be read, and the newest such answers.
 
     Only the first answer on a pair counts: somebody who goes back to change it has read it before. Skips do not count:
-    nobody has to read what they do not want to judge. `bodies` are the CN by their id.
+    nobody has to read what they do not want to judge. `bodies` are the texts of the columns by their id.
     """
     words = {cn_id: n_words(body) for cn_id, body in bodies.items()}
     names = {one.id: one.name for one in everybody}

@@ -132,11 +132,10 @@ def still_labelled(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
 
 
 def is_labelling(tx: Tx) -> bool:
-    """Whether anybody has still to label any pair."""
+    """Whether anybody has still to label any pair of the grid."""
     own = (assignment.c.person_id == person.c.id) & (assignment.c.status == Status.OPEN.value)
-    return bool(
-        tx.execute(select(exists(select(person.c.id).where(exists().where(rounds.COUNTING, own))))).scalar_one()
-    )
+    counting = rounds.among(rounds.counting(tx))
+    return bool(tx.execute(select(exists(select(person.c.id).where(exists().where(counting, own))))).scalar_one())
 
 
 def verdicts_not_due(tx: Tx) -> int:
@@ -237,9 +236,10 @@ def standing(tx: Tx, cell_id: int) -> Standing | None:
 
 
 def n_decided(tx: Tx, person_id: int) -> int:
-    """On how many pairs a person's decision stands."""
+    """On how many pairs of the grid a person's decision stands."""
     own = (adjudication.c.person_id == person_id) & (adjudication.c.rule == Rule.PERSON.value)
-    return int(tx.execute(select(func.count()).select_from(adjudication).where(own, current.STANDING)).scalar_one())
+    query = select(func.count()).select_from(adjudication).where(own, current.STANDING)
+    return int(tx.execute(query.where(span(tx).holds(adjudication.c.cell_id))).scalar_one())
 
 
 _BY_PERSON = adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
