@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -17,6 +17,7 @@ from fcpair.records import Role, Rule, Visitor
 from fcpair.web.context import Context
 from fcpair.web.direction import direction
 from fcpair.web.door import open_to
+from fcpair.web.here import GRID, Here
 from fcpair.web.markdown import render
 from fcpair.web.schemas import LARGEST_ID, LONGEST_NOTE, Note, RequestId, Word
 
@@ -48,85 +49,103 @@ def _keys(choices: Sequence[str]) -> list[str]:
     return [*(key if len(key) == 1 else "" for key in keys), "x"]
 
 
-def router(context: Context) -> APIRouter:
-    """Every page that adjudicators see."""
-    routes = APIRouter()
-    pages = _Pages(context)
-    _list(routes, pages)
-    _queue(routes, pages)
-    return routes
+class _Desk:
+    """One visitor's conflicts in one grid, and what the routes show of them."""
 
+    def __init__(self, context: Context, request: Request, visitor: Visitor, here: Here) -> None:
+        self._context, self._request, self._visitor, self.here = context, request, visitor, here
+        self.docket = context.docket(here)
 
-class _Pages:
-    """What the routes show."""
-
-    def __init__(self, context: Context) -> None:
-        self.context, self.door, self.docket = context, context.door, context.docket
-
-    def enter(self, request: Request) -> tuple[Visitor, Response | None]:
-        """The adjudicator, and where to send one who has not consented yet."""
-        visitor = self.door.enter(request)
-        return visitor, None if visitor.consented else RedirectResponse("/welcome", SEE_OTHER)
-
-    def case(
-        self, request: Request, visitor: Visitor, case: Case | None, problem: str = "", *, revealed: bool = False
-    ) -> Response:
+    def case(self, case: Case | None, problem: str = "", *, revealed: bool = False) -> Response:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
         values: dict[str, Any] = {
             "case": case,
             "keys": _keys(case.choices) if case else (),
-            "queue": self.docket.state(visitor.id),
-            "reading": self.docket.allowance(visitor.id),
+            "queue": self.docket.state(self._visitor.id),
+            "elsewhere": self._elsewhere(),
+            "reading": self.docket.allowance(self._visitor.id),
             "revealed": revealed,
-            "undoable": self._undoable(visitor, case),
+            "undoable": self._undoable(case),
             "problem": problem,
-            "guidelines": render(self.context.study.guidelines[1]),
+            "guidelines": render(self._context.study.guidelines[1]),
             "new_request": lambda: secrets.token_hex(16),
             "longest": LONGEST_NOTE,
-            "direction": direction,
         }
-        page = self.context.page(request, visitor, "adjudicate.html.j2", **values)
+        page = self.page("adjudicate.html.j2", **values)
         page.status_code = CONFLICT if problem else page.status_code
         return page
 
-    def _undoable(self, visitor: Visitor, case: Case | None) -> tuple[int, str] | None:
+    def page(self, name: str, **values: Any) -> Response:
+        """A page about this grid."""
+        return self._context.page(self._request, self._visitor, name, self.here, direction=direction, **values)
+
+    def next(self, after: int | None = None, problem: str = "") -> Response:
+        """The next case, if any waits."""
+        return self.case(self.docket.next(self._visitor.id, after), problem)
+
+    def look(self, cell_id: int) -> Response:
+        """The case of a pair, or why there is none, with the next one."""
+        try:
+            return self.case(self.docket.case(self._visitor.id, cell_id))
+        except ConflictError as error:
+            return self.next(cell_id, str(error))
+
+    def _elsewhere(self) -> list[tuple[Here, int]]:
+        """How much waits in other grids, where anything does."""
+        if not self.here.name:
+            return []
+        others = (one for one in self._context.grids.deciding() if one.name != self.here.name)
+        waiting = ((one, self._context.docket(one).state(self._visitor.id).waiting) for one in others)
+        return [(one, n) for one, n in waiting if n]
+
+    def _undoable(self, case: Case | None) -> tuple[int, str] | None:
         """The decision that the visitor can take back here, by pair and outcome: the one that is shown, or the last."""
         if case is not None and case.own and case.outcome is not None:
             return case.cell_id, case.outcome
-        last = self.docket.decided(visitor.id, limit=1)
+        last = self.docket.decided(self._visitor.id, limit=1)
         return (last[0].cell_id, last[0].outcome) if last else None
 
-    def reveal(self, request: Request, visitor: Visitor, ruling: Ruling) -> Response:
-        """The same case with its HS shown, and with what was typed."""
-        case = replace(self.docket.case(visitor.id, ruling.cell_id), note=ruling.note, flagged=ruling.flagged)
-        return self.case(request, visitor, case, revealed=True)
+    def decide(self, ruling: Ruling, *, veiled: bool) -> Response:
+        """Keep a decision, then show the next conflict; while the HS is hidden, show that instead."""
+        if veiled:
+            return self.case(_as_sent(self.docket.case(self._visitor.id, ruling.cell_id), ruling), revealed=True)
+        try:
+            self.docket.decide(self._visitor.id, ruling)
+        except ConflictError as error:
+            return self._overtaken(ruling, str(error))
+        return RedirectResponse(self.here.to("/adjudicate", after=ruling.cell_id), SEE_OTHER)
 
-    def overtaken(self, request: Request, visitor: Visitor, cell_id: int, problem: str, ruling: Ruling) -> Response:
+    def _overtaken(self, ruling: Ruling, problem: str) -> Response:
         """Why a decision was not taken, with the same case and what was sent in, if it can still be decided."""
         try:
-            again = self.docket.case(visitor.id, cell_id)
+            again = self.docket.case(self._visitor.id, ruling.cell_id)
         except ConflictError:
-            return self.case(request, visitor, self.docket.next(visitor.id, cell_id), problem)
-        return self.case(request, visitor, replace(again, note=ruling.note, flagged=ruling.flagged), problem)
+            return self.next(ruling.cell_id, problem)
+        return self.case(_as_sent(again, ruling), problem)
 
+    def undo(self, cell_id: int, request_id: str) -> Response:
+        """Take one's own decision back, then show the pair again."""
+        try:
+            self.docket.undo(self._visitor.id, cell_id, request_id)
+        except ConflictError as error:
+            return self.next(problem=str(error))
+        return RedirectResponse(self.here.to(f"/adjudicate/{cell_id}"), SEE_OTHER)
 
-def _list(routes: APIRouter, pages: _Pages) -> None:
-    @routes.get("/adjudicate/decided")
-    @open_to(Role.ADJUDICATOR)
-    def decided(request: Request, before: Number = None, mine: bool = False) -> Response:
+    def decided(self, before: int | None, *, mine: bool) -> Response:
         """What is decided and by whom, newest first."""
-        visitor, elsewhere = pages.enter(request)
-        if elsewhere:
-            return elsewhere
-        found = pages.docket.decided(visitor.id if mine else None, PAGE + 1, before)
+        found = self.docket.decided(self._visitor.id if mine else None, PAGE + 1, before)
         values = {
             "decisions": [(one, _reason(one)) for one in found[:PAGE]],
             "older": found[PAGE - 1].decision_id if len(found) > PAGE else None,
             "mine": mine,
             "before": before,
-            "direction": direction,
         }
-        return pages.context.page(request, visitor, "adjudicate_decided.html.j2", **values)
+        return self.page("adjudicate_decided.html.j2", **values)
+
+
+def _as_sent(case: Case, ruling: Ruling) -> Case:
+    """The case with what was typed about it."""
+    return replace(case, note=ruling.note, flagged=ruling.flagged)
 
 
 def _reason(decided: Decided) -> str:
@@ -134,15 +153,33 @@ def _reason(decided: Decided) -> str:
     return ", ".join([*by, *([REASONS[decided.rule]] if decided.rule in REASONS else [])])
 
 
-def _queue(routes: APIRouter, pages: _Pages) -> None:
-    docket = pages.docket
+def router(context: Context) -> APIRouter:
+    """Every page that adjudicators see."""
+    routes = APIRouter()
+
+    def at_desk(request: Request, show: Callable[[_Desk], Response], *, anywhere: bool = False) -> Response:
+        """What is shown to an adjudicator; first of all the terms, to one who has not consented yet.
+
+        What is about no pair yet can be `anywhere`, which is where something waits.
+        """
+        visitor = context.door.enter(request)
+        if not visitor.consented:
+            return RedirectResponse("/welcome", SEE_OTHER)
+        chosen = anywhere and GRID not in request.query_params
+        here = context.grids.waiting(visitor.id) if chosen else context.grids.at(request)
+        return show(_Desk(context, request, visitor, here))
+
+    @routes.get("/adjudicate/decided")
+    @open_to(Role.ADJUDICATOR)
+    def decided(request: Request, before: Number = None, mine: bool = False) -> Response:
+        """What is decided and by whom, newest first."""
+        return at_desk(request, lambda desk: desk.decided(before, mine=mine), anywhere=True)
 
     @routes.get("/adjudicate")
     @open_to(Role.ADJUDICATOR)
     def next_(request: Request, after: Number = None) -> Response:
         """The next conflict, or that none waits."""
-        visitor, elsewhere = pages.enter(request)
-        return elsewhere or pages.case(request, visitor, docket.next(visitor.id, after))
+        return at_desk(request, lambda desk: desk.next(after), anywhere=True)
 
     @routes.post("/adjudicate")
     @open_to(Role.ADJUDICATOR)
@@ -158,39 +195,19 @@ def _queue(routes: APIRouter, pages: _Pages) -> None:
         veiled: Annotated[bool, Form()] = False,
     ) -> Response:
         """Keep a decision, then show the next conflict; while the HS is hidden, show that instead."""
-        visitor, elsewhere = pages.enter(request)
-        if elsewhere:
-            return elsewhere
         ruling = Ruling(request_id, cell_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
-        if veiled:
-            return pages.reveal(request, visitor, ruling)
-        try:
-            docket.decide(visitor.id, ruling)
-        except ConflictError as error:
-            return pages.overtaken(request, visitor, cell_id, str(error), ruling)
-        return RedirectResponse(f"/adjudicate?after={cell_id}", SEE_OTHER)
+        return at_desk(request, lambda desk: desk.decide(ruling, veiled=veiled))
 
     @routes.get("/adjudicate/{cell_id}")
     @open_to(Role.ADJUDICATOR)
     def look(request: Request, cell_id: PairId) -> Response:
         """One conflict, or one's own decision on it, to change it."""
-        visitor, elsewhere = pages.enter(request)
-        if elsewhere:
-            return elsewhere
-        try:
-            return pages.case(request, visitor, docket.case(visitor.id, cell_id))
-        except ConflictError as error:
-            return pages.case(request, visitor, docket.next(visitor.id, cell_id), str(error))
+        return at_desk(request, lambda desk: desk.look(cell_id))
 
     @routes.post("/adjudicate/{cell_id}/undo")
     @open_to(Role.ADJUDICATOR)
     def undo(request: Request, cell_id: PairId, request_id: SentId) -> Response:
         """Take one's own decision back, then show the pair again."""
-        visitor, elsewhere = pages.enter(request)
-        if elsewhere:
-            return elsewhere
-        try:
-            docket.undo(visitor.id, cell_id, request_id)
-        except ConflictError as error:
-            return pages.case(request, visitor, docket.next(visitor.id), str(error))
-        return RedirectResponse(f"/adjudicate/{cell_id}", SEE_OTHER)
+        return at_desk(request, lambda desk: desk.undo(cell_id, request_id))
+
+    return routes

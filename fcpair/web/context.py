@@ -12,11 +12,12 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from fcpair.grid import Docket, Grid
-from fcpair.params import MAIN, Annotate
+from fcpair.grid import Docket
+from fcpair.params import Annotate
 from fcpair.records import Visitor
 from fcpair.study import Study
 from fcpair.web.door import Door
+from fcpair.web.here import Grids, Here
 from fcpair.web.places import on_pages
 
 HERE = Path(__file__).parent
@@ -42,27 +43,27 @@ class Context:
         return {name: facts[name] for name in ("title", "hs_name", "cn_name", "created_at")}
 
     @cached_property
-    def grid(self) -> Grid:
-        """The grid that leads and adjudicators see: `main`, or else the last whose answers are labels, if there is one.
-
-        One object, as its monitor and its docket keep what is slow to make.
-        """
-        there = {name: self.study.grid(name) for name in self.study.grids}
-        with_labels = (one for one in reversed(there.values()) if one.has_labels)
-        return there.get(MAIN) or next(with_labels, next(reversed(there.values())))
+    def grids(self) -> Grids:
+        """The grids that are served."""
+        return Grids(self.study)
 
     def place_of(self, visitor: Visitor) -> str:
         """What is one person's in a browser is kept under this: of one study, whatever else this address served."""
         return f"{self.facts['created_at']}/{visitor.id}"
 
-    @property
-    def docket(self) -> Docket:
-        """The adjudicators' work, on the terms on which the study is served."""
-        return self.grid.docket.on(self.annotate)
+    def docket(self, here: Here) -> Docket:
+        """The adjudicators' work in a grid, on the terms on which the study is served."""
+        return here.grid.docket.on(self.annotate)
 
-    def page(self, request: Request, visitor: Visitor | None, name: str, **values: Any) -> HTMLResponse:
-        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `annotate` and `path`."""
-        shared = {"visitor": visitor, "csrf": self.door.csrf(request) if visitor else "", "facts": self.facts}
+    def page(
+        self, request: Request, visitor: Visitor | None, name: str, here: Here | None = None, /, **values: Any
+    ) -> HTMLResponse:
+        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `annotate` and `path`.
+
+        One that is about a grid is `here`.
+        """
+        shared: dict[str, Any] = {"visitor": visitor, "csrf": self.door.csrf(request) if visitor else "", "here": here}
+        shared["facts"] = here.facts if here else self.facts
         shared["place"] = self.place_of(visitor) if visitor else ""
         given = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
         return HTMLResponse(self.templates.get_template(name).render(given))

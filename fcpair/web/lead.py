@@ -1,36 +1,31 @@
-"""The lead's pages: the study as it is going, pair by pair, and what the lead can do about it."""
+"""The lead's pages: the study as it is going, pair by pair and answer by answer."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import accumulate
 from operator import itemgetter
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
 
-from fcpair.errors import InputError
-from fcpair.params import Validate
 from fcpair.records import Role, Visitor
-from fcpair.web import lead_files, lead_guidelines, lead_people, lead_policy
+from fcpair.web import lead_files, lead_guidelines, lead_people, lead_steps
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
-from fcpair.web.lead_panels import PANELS, SHOWN_BY, digest, panel, picture
-from fcpair.web.lead_runs import back_to, run_numbered
+from fcpair.web.here import Here
+from fcpair.web.lead_panels import PANELS, SHOWN_BY, contents, digest, panel, picture
 
 NO_CONTENT = 204
-NEWEST_RUNS = 15
-MOST_DIGITS = 15
-Text = Annotated[str, Form()]
-Ticked = Annotated[bool, Form()]
+PAGE = 100  # answers on one page of them
 
 
 def router(context: Context) -> APIRouter:
     """Every page that the lead alone sees."""
     routes = APIRouter()
     _overview(routes, context)
-    _steps(routes, context)
+    _answers(routes, context)
+    lead_steps.add(routes, context)
     lead_people.add(routes, context)
     lead_guidelines.add(routes, context)
     lead_files.add(routes, context)
@@ -38,87 +33,74 @@ def router(context: Context) -> APIRouter:
 
 
 def _overview(routes: APIRouter, context: Context) -> None:
-    door, grid, monitor = context.door, context.grid, context.grid.monitor
+    door, grids = context.door, context.grids
 
-    def shown(request: Request, visitor: Visitor, name: str) -> dict[str, Any]:
-        values = SHOWN_BY | panel(name).values(monitor)
-        html = bytes(context.page(request, visitor, f"lead_{name}.html.j2", **values).body).decode()
+    def shown(request: Request, visitor: Visitor, here: Here, name: str) -> dict[str, Any]:
+        template, values = contents(here, name)
+        html = bytes(context.page(request, visitor, template, here, **SHOWN_BY, **values).body).decode()
         return {"name": name, "title": panel(name).title, "html": Markup(html), "digest": digest(html)}
 
     @routes.get("/lead")
     @open_to(Role.LEAD)
     def overview(request: Request) -> Response:
         """All panels, on a page that reads them anew by itself."""
-        visitor = door.enter(request)
-        state = monitor.status()
-        panels = [shown(request, visitor, name) for name in PANELS]
-        values = {"panels": panels, "simulated": state["simulated"], "next": state["next"], "notes": state["notes"]}
-        return context.page(request, visitor, "lead.html.j2", **SHOWN_BY, **values)
+        visitor, here = door.enter(request), grids.at(request)
+        state = grids.first.grid.monitor.status()
+        values = {
+            "panels": [shown(request, visitor, here, name) for name in PANELS],
+            "grids": grids.overview() if here.name else [],
+            **{name: state[name] for name in ("simulated", "next", "notes")},
+        }
+        return context.page(request, visitor, "lead.html.j2", here, **SHOWN_BY, **values)
 
     @routes.get("/lead/panel/{name}")
     @open_to(Role.LEAD)
     def one_panel(request: Request, name: str, seen: str = "") -> Response:
         """One panel as it is now; nothing when it is as it was `seen`."""
-        visitor = door.enter(request)
-        found = shown(request, visitor, name)
+        visitor, here = door.enter(request), grids.at(request)
+        found = shown(request, visitor, here, name)
         if found["digest"] == seen:
             return Response(status_code=NO_CONTENT)
-        return context.page(request, visitor, "lead_panel.html.j2", one=found)
+        return context.page(request, visitor, "lead_panel.html.j2", here, one=found)
 
     @routes.get("/lead/coverage.png")
     @open_to(Role.LEAD)
     def coverage(request: Request, map: str = "labels", theme: str = "light") -> Response:
         """A map of the grid: `labels` or `decisions`, for a light or a dark page."""
         door.enter(request)
-        return Response(picture(monitor, map, theme), media_type="image/png")
+        return Response(picture(grids.at(request).grid.monitor, map, theme), media_type="image/png")
 
     @routes.get("/lead/pair/{cell_id}")
     @open_to(Role.LEAD)
     def pair(request: Request, cell_id: int) -> Response:
         """Why a pair is where it is."""
-        visitor = door.enter(request)
-        told = grid.explain(cell_id)
+        visitor, here = door.enter(request), grids.at(request)
+        told = here.grid.explain(cell_id)
         # A decision that stands again has the time at which it was made.
         decided = accumulate((str(row["at"]) for row in told.decisions), max)
         timed = [*((str(row["at"]), row) for row in told.answers), *zip(decided, told.decisions, strict=True)]
         events = [row for _, row in sorted(timed, key=itemgetter(0))]
-        return context.page(request, visitor, "lead_pair.html.j2", **SHOWN_BY, told=told, events=events)
+        return context.page(request, visitor, "lead_pair.html.j2", here, **SHOWN_BY, told=told, events=events)
 
 
-def _steps(routes: APIRouter, context: Context) -> None:
-    door, study, grid = context.door, context.study, context.grid
-    lead_policy.add(routes, context)
+def _answers(routes: APIRouter, context: Context) -> None:
+    door, grids = context.door, context.grids
 
-    @routes.get("/lead/steps")
+    @routes.get("/lead/answers")
     @open_to(Role.LEAD)
-    def steps(request: Request, run: int = 0, policy: str = "", ties: str = "") -> Response:
-        """What takes the study on: the adjudication policy, and dealing pairs to validators."""
-        visitor = door.enter(request)
-        log = study.log()
-        done = run_numbered(log, run)
+    def answers(request: Request, round: str | None = None, after: int = 0) -> Response:
+        """What was answered in a round, as people read it, some at a time."""
+        visitor, here = door.enter(request), grids.at(request)
+        table = here.grid.answers(round)
+        names = table.columns.tolist()
+        begin = min(max(after, 0), len(table))
+        shown = table[begin : begin + PAGE]
         values = {
-            **lead_policy.values(grid, lead_policy.chosen(policy, ties) if policy else None),
-            "done": done,
-            "back": lead_policy.way_back(grid, log, done),
-            "state": study.status(),
-            "dealing": grid.own(Validate),
-            "log": log[: -NEWEST_RUNS - 1 : -1],
+            "round": round,
+            "questions": names[names.index("skipped") + 1 : names.index("seconds")],
+            "answers": shown.astype(object).where(shown.notna(), None).to_dict("records"),
+            "n": len(table),
+            "begin": begin,
+            "size": PAGE,
         }
-        return context.page(request, visitor, "lead_steps.html.j2", **SHOWN_BY, **values)
-
-    @routes.post("/lead/steps/validate")
-    @open_to(Role.LEAD)
-    def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ticked = False) -> Response:
-        """Deal adjudicated pairs to those who validate."""
-        door.enter(request)
-        options = replace(grid.own(Validate), validators=None, pairs=_number(pairs), blind=blind)
-        return back_to("/lead/steps", grid.assign_validation(options, more=more))
-
-
-def _number(given: str) -> int | None:
-    """A number from a form; None where nothing was given."""
-    if not given.strip():
-        return None
-    if not given.strip().isdecimal() or len(given) > MOST_DIGITS or int(given) < 1:
-        raise InputError(f"`{given}` is no number of pairs; give a whole number, 1 or more, or nothing for all")
-    return int(given)
+        return context.page(request, visitor, "lead_answers.html.j2", here, **SHOWN_BY, **values)

@@ -15,13 +15,18 @@ from fastapi import APIRouter, Form, Request, Response
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.evaluate.ranking import POOLS
+from fcpair.grid import Grid
 from fcpair.params import Export
 from fcpair.records import TIERS, Role
+from fcpair.study import Study
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
+from fcpair.web.here import Here
 from fcpair.web.lead_panels import SHOWN_BY
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fcpair.files.training import Kind
 
 TABLES = ("csv", "jsonl", "parquet")
@@ -38,6 +43,7 @@ class Asked:
     tier: str
     form: str
     columns: str
+    round: str | None
     options: Export
 
     def __post_init__(self) -> None:
@@ -47,26 +53,46 @@ class Asked:
                 raise InputError(f"{name} is `{chosen[name]}`; expected one of {', '.join(allowed)}")
 
 
-Write = Callable[["Context", Path, Asked], object]
+Fits = Callable[[Here], bool]
+Write = Callable[[Study, Grid, Path, Asked], object]
+
+
+def _has_labels(here: Here) -> bool:
+    return here.has_labels
+
+
+def _has_corpus(here: Here) -> bool:
+    return not here.is_planned
 
 
 @dataclass(frozen=True)
 class Download:
-    """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path."""
+    """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path.
+
+    It is offered where it `fits` the grid.
+    """
 
     title: str
     text: str
     asks: tuple[str, ...]
     name: str
     write: Write
+    fits: Fits = _has_labels
 
 
-def _labels(context: Context, path: Path, _asked: Asked) -> None:
+def _labels(_study: Study, grid: Grid, path: Path, _asked: Asked) -> None:
+    _write_rows(grid.labels(), path, "labels")
+
+
+def _answers(_study: Study, grid: Grid, path: Path, asked: Asked) -> None:
+    _write_rows(grid.answers(asked.round), path, "answers")
+
+
+def _write_rows(rows: pd.DataFrame, path: Path, what: str) -> None:
     from fcpair.files.tabular import write_table
 
-    rows = context.grid.labels()
     if rows.empty:
-        raise StageError("there are no labels yet, so there is nothing to download")
+        raise StageError(f"there are no {what} yet, so there is nothing to download")
     write_table(rows, path)
 
 
@@ -75,8 +101,8 @@ def _write_json(path: Path, content: Any) -> None:
 
 
 def _training(kind: Kind, title: str, text: str) -> Download:
-    def write(context: Context, path: Path, asked: Asked) -> None:
-        context.grid.export.training(kind, path, asked.tier, asked.options)
+    def write(_study: Study, grid: Grid, path: Path, asked: Asked) -> None:
+        grid.export.training(kind, path, asked.tier, asked.options)
 
     return Download(title, text, ("tier", *Export.kinds[kind]), f"{{tier}}-{kind}", write)
 
@@ -85,54 +111,64 @@ DOWNLOADS = {
     "labels": Download(
         "Labels", "Every annotator's current answer, with its origin.", ("form",), "labels.{form}", _labels
     ),
+    "answers": Download(
+        "Answers",
+        "Everybody's current answer in a round, with the texts.",
+        ("round", "form"),
+        "answers.{form}",
+        _answers,
+        lambda here: here.is_planned,
+    ),
     "partition": Download(
         "Partition",
         "The pairs of a tier; kept in the study as a release.",
         ("tier", "form", "columns"),
         "{tier}.{form}",
-        lambda context, path, asked: context.grid.release(asked.tier, path, published=asked.columns == "fc-conan"),
+        lambda _study, grid, path, asked: grid.release(asked.tier, path, published=asked.columns == "fc-conan"),
     ),
     "report": Download(
         "Report",
         "Everything about the study in one HTML file.",
         (),
         "report.html",
-        lambda context, path, _: context.study.report(path),
+        lambda _study, grid, path, _asked: grid.report(path),
     ),
     "agreement": Download(
         "Agreement",
         "Every figure as JSON.",
         (),
         "agreement.json",
-        lambda context, path, _: _write_json(path, context.grid.agreement().as_dict()),
+        lambda _study, grid, path, _asked: _write_json(path, grid.agreement().as_dict()),
     ),
     "log": Download(
         "Log",
         "Every run of every stage as JSON.",
         (),
         "log.json",
-        lambda context, path, _: _write_json(path, [asdict(run) for run in context.study.log()]),
+        lambda study, _grid, path, _asked: _write_json(path, [asdict(run) for run in study.log()]),
+        lambda here: True,
     ),
     "qrels": Download(
         "TREC qrels",
         "The grades of a tier.",
         ("tier", *Export.kinds["qrels"]),
         "{tier}.qrels",
-        lambda context, path, asked: context.grid.export.qrels(path, asked.tier, asked.options),
+        lambda _study, grid, path, asked: grid.export.qrels(path, asked.tier, asked.options),
     ),
     "beir": Download(
         "BEIR folder",
         "Pool, queries and grades of a tier.",
         ("tier", *Export.kinds["beir"]),
         "{tier}-beir",
-        lambda context, path, asked: context.grid.export.beir(path, asked.tier, asked.options),
+        lambda _study, grid, path, asked: grid.export.beir(path, asked.tier, asked.options),
+        _has_corpus,
     ),
     "hf": Download(
         "Hugging Face folder",
         "All tiers, with a card; add a licence and a citation.",
         (),
         "dataset",
-        lambda context, path, _: context.grid.export.hf(path),
+        lambda _study, grid, path, _asked: grid.export.hf(path),
     ),
     "triplets": _training("triplets", "Triplets", "Anchor, positive and judged negative."),
     "pairs": _training("pairs", "Judged pairs", "Two texts and a label, 1 or 0."),
@@ -142,21 +178,22 @@ DOWNLOADS = {
         "What may be trained on when the tier is the test.",
         ("tier", *Export.kinds["corpus"], "form"),
         "corpus-without-{tier}.{form}",
-        lambda context, path, asked: context.grid.export.corpus(path, asked.tier, asked.options),
+        lambda _study, grid, path, asked: grid.export.corpus(path, asked.tier, asked.options),
+        _has_corpus,
     ),
     "sheets": Download(
         "Sheets",
         "Each annotator's open pairs as a CSV to fill in.",
         (),
         "sheets",
-        lambda context, path, _: context.grid.write_sheets(path),
+        lambda _study, grid, path, _asked: grid.write_sheets(path),
     ),
     "validation-sheets": Download(
         "Validation sheets",
         "Each validator's open pairs as a CSV to fill in.",
         (),
         "validation-sheets",
-        lambda context, path, _: context.grid.write_validation_sheets(path),
+        lambda _study, grid, path, _asked: grid.write_validation_sheets(path),
     ),
 }
 
@@ -169,14 +206,17 @@ def add(routes: APIRouter, context: Context) -> None:
     @open_to(Role.LEAD)
     def downloads(request: Request) -> Response:
         """Everything that can be downloaded."""
-        visitor = door.enter(request)
+        visitor, here = door.enter(request), context.grids.at(request)
+        there = context.grids.overview()
+        rounds = [one["name"] for one in next(of for one, of in there if one.grid is here.grid)["rounds"]]
         values = {
-            "downloads": DOWNLOADS,
-            "choices": CHOICES,
+            "downloads": {name: one for name, one in DOWNLOADS.items() if one.fits(here)},
+            "choices": {**CHOICES, "round": rounds},
             "usual": Export,
             "simulated": study.status()["simulated"],
+            "grids": there if here.name else [],
         }
-        return context.page(request, visitor, "lead_downloads.html.j2", **SHOWN_BY, **values)
+        return context.page(request, visitor, "lead_downloads.html.j2", here, **SHOWN_BY, **values)
 
     @routes.post("/lead/download/{name}")
     @open_to(Role.LEAD)
@@ -186,6 +226,7 @@ def add(routes: APIRouter, context: Context) -> None:
         tier: Text = TIERS[0],
         form: Text = TABLES[0],
         columns: Text = COLUMNS[0],
+        round: Text = "",
         pool: Text = Export.pool,
         binary: Ticked = Export.binary,
         negatives: Annotated[int, Form()] = Export.negatives,
@@ -194,13 +235,14 @@ def add(routes: APIRouter, context: Context) -> None:
     ) -> Response:
         """One of them."""
         door.enter(request)
+        here = context.grids.at(request)
         if name not in DOWNLOADS:
             raise UnknownIdError(f"there is no download `{name}`; there are {', '.join(DOWNLOADS)}")
-        asked = Asked(tier, form, columns, Export(pool, binary, negatives, test_share, seed))
+        asked = Asked(tier, form, columns, round or None, Export(pool, binary, negatives, test_share, seed))
         chosen = DOWNLOADS[name]
         with TemporaryDirectory() as folder:
             path = Path(folder) / chosen.name.format(tier=asked.tier, form=asked.form)
-            chosen.write(context, path, asked)
+            chosen.write(study, here.grid, path, asked)
             return _attachment(path)
 
 

@@ -31,7 +31,8 @@ def add(routes: APIRouter, context: Context) -> None:
         values = {"version": version, "now": now, "body": body, "versions": versions}
         values |= {"preview": render(body) if preview else None, "done": run_numbered(study.log(), run)}
         values["problem"] = problem
-        return context.page(request, visitor, "lead_guidelines.html.j2", **SHOWN_BY, **values)
+        here = context.grids.at(request)
+        return context.page(request, visitor, "lead_guidelines.html.j2", here, **SHOWN_BY, **values)
 
     def not_saved(request: Request, visitor: Visitor, text: str, error: FcpairError) -> Response:
         """The same page with what was sent, and why it does not hold; to save it again is to mean it."""
@@ -61,7 +62,7 @@ def add(routes: APIRouter, context: Context) -> None:
             run = study.edit_guidelines(text, by=visitor.name, seen=_number(field(request, "version")))
         except NOT_SAVED as error:
             return not_saved(request, visitor, text, error)
-        return back_to("/lead/guidelines", run)
+        return back_to(context.grids.at(request), "/lead/guidelines", run)
 
 
 def _number(sent: str) -> int:

@@ -3,51 +3,69 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import UnknownIdError
+from fcpair.records import Role
 from fcpair.report import words
 from fcpair.report.rows import KappaCell, kappa_map, tier_tables
 from fcpair.stages.effort import FASTEST_WPM, MEAN_WPM
 from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
 from fcpair.stages.question.labels import VERDICT
 from fcpair.web.direction import direction
+from fcpair.web.here import Here
 
 if TYPE_CHECKING:
-    from fcpair.grid import Monitor
+    from fcpair.grid import Monitor, OnePersonsShares
     from fcpair.report.data import PersonFigures
     from fcpair.report.figures import Image
     from fcpair.stages.question import Closed
 
 FAST_SHOWN = 20
 HEATS = 10
-STAGES = {"label": "Labelling", "adjudicate": "Adjudicating", "validate": "Validating"}
+STAGES = {
+    ("label", Role.ANNOTATOR): "Labelling",
+    ("adjudicate", Role.ADJUDICATOR): "Adjudicating",
+    ("validate", Role.VALIDATOR): "Validating",
+}
+UNITS = {"label": "label", "validate": "verdict"}
 Values = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One part of the page that is read anew by itself."""
+    """One part of the page that is read anew by itself; some are about labels alone."""
 
     title: str
     values: Callable[[Monitor], Values]
+    of_labels: bool = False
 
 
 @dataclass(frozen=True)
 class Shares:
-    """What the people in one round answered: `answers` are the names of the columns."""
+    """What the people in one round answered: `answers` are the names of the columns, `round` has them one by one."""
 
     title: str
     answers: tuple[str, ...]
-    people: tuple[PersonFigures, ...]
+    people: Sequence[PersonFigures | OnePersonsShares]
+    round: str = ""
 
 
 def _progress(monitor: Monitor) -> Values:
+<<<<<<< HEAD
     stages = monitor.stages()
     return {"stages": stages, "titles": {one.name: STAGES.get(one.name, one.name) for one in stages}}
+=======
+    return {"stages": [(titled(one.name, one.role), one) for one in monitor.stages()], "units": UNITS}
+
+
+def titled(name: str, role: Role) -> str:
+    """A stage or round in words: `Labelling`, and of a round of one's own `Round “rate”, answered by raters`."""
+    return STAGES.get((name, role), f"Round “{name}”, answered by {role}s")
+>>>>>>> cdc812e (wip)
 
 
 def _agreement(monitor: Monitor) -> Values:
@@ -57,12 +75,17 @@ def _agreement(monitor: Monitor) -> Values:
 
 def _labels(monitor: Monitor) -> Values:
     data = monitor.figures()
-    return {
-        "rounds": (
-            Shares("Labels", _names(data.question), data.annotators),
-            Shares("Verdicts", _names(VERDICT), data.validators),
-        )
-    }
+    labels = Shares("Labels", _names(data.question), data.annotators)
+    return {"rounds": (labels, Shares("Verdicts", _names(VERDICT), data.validators))}
+
+
+def _answers(monitor: Monitor) -> Values:
+    """The same of a planned grid, question by question."""
+    asked = (
+        Shares(f"Round “{one.round}”, {one.question}", tuple(map(words.named, one.choices)), one.people, one.round)
+        for one in monitor.shares()
+    )
+    return {"rounds": tuple(asked)}
 
 
 def _names(question: Closed) -> tuple[str, ...]:
@@ -98,13 +121,13 @@ def _exposure(monitor: Monitor) -> Values:
 
 PANELS = {
     "progress": Panel("Progress and pace", _progress),
-    "tiers": Panel("Tiers as they would be now", _tiers),
-    "coverage": Panel("The grid, cell by cell", _coverage),
-    "agreement": Panel("Agreement", _agreement),
+    "tiers": Panel("Tiers as they would be now", _tiers, of_labels=True),
+    "coverage": Panel("The grid, cell by cell", _coverage, of_labels=True),
+    "agreement": Panel("Agreement", _agreement, of_labels=True),
     "labels": Panel("What each person answered", _labels),
     "speed": Panel("Answers faster than one can read", _speed),
     "exposure": Panel("What each person has read", _exposure),
-    "flags": Panel("Where the guidelines should say more", _flags),
+    "flags": Panel("Where the guidelines should say more", _flags, of_labels=True),
 }
 
 
@@ -113,6 +136,15 @@ def panel(name: str) -> Panel:
     if name not in PANELS:
         raise UnknownIdError(f"there is no panel `{name}`; there are {', '.join(PANELS)}")
     return PANELS[name]
+
+
+def contents(here: Here, name: str) -> tuple[str, Values]:
+    """The template of a panel, and what it shows of a grid."""
+    one, monitor = panel(name), here.grid.monitor
+    if one.of_labels and not here.has_labels:
+        return "lead_no_labels.html.j2", {}
+    values = _answers if one.values is _labels and here.is_planned else one.values
+    return f"lead_{name}.html.j2", values(monitor)
 
 
 def picture(monitor: Monitor, which: str, theme: str) -> bytes:

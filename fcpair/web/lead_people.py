@@ -35,7 +35,7 @@ def _show(routes: APIRouter, context: Context) -> None:
         state = study.status()
         values = {"people": state["people"], "invited": study.access.invited(), "simulated": state["simulated"]}
         values["done"] = run_numbered(study.log(), run)
-        return context.page(request, visitor, "lead_people.html.j2", **SHOWN_BY, **values)
+        return context.page(request, visitor, "lead_people.html.j2", context.grids.at(request), **SHOWN_BY, **values)
 
     @routes.get("/lead/people/{name}/{act}")
     @open_to(Role.LEAD)
@@ -46,7 +46,7 @@ def _show(routes: APIRouter, context: Context) -> None:
             raise UnknownIdError(f"people cannot be asked to `{act}`")
         one = _person(context, name)
         values = {"one": one, "act": act, "heirs": _heirs(context, one), "has_link": name in study.access.invited()}
-        return context.page(request, visitor, "lead_confirm.html.j2", **SHOWN_BY, **values)
+        return context.page(request, visitor, "lead_confirm.html.j2", context.grids.at(request), **SHOWN_BY, **values)
 
 
 def _act(routes: APIRouter, context: Context) -> None:
@@ -59,14 +59,14 @@ def _act(routes: APIRouter, context: Context) -> None:
         visitor = door.enter(request)
         if name == visitor.name:
             raise InputError(NOT_ONESELF)
-        return back_to("/lead/people", study.retire(name))
+        return back_to(context.grids.at(request), "/lead/people", study.retire(name))
 
     @routes.post("/lead/people/{name}/hand-over")
     @open_to(Role.LEAD)
     def hand_over(request: Request, name: str, to: Text = "") -> Response:
         """Give a person's open work to one other person, or to all in their role."""
         door.enter(request)
-        return back_to("/lead/people", study.hand_over(name, to or None))
+        return back_to(context.grids.at(request), "/lead/people", study.hand_over(name, to or None))
 
     @routes.post("/lead/people/{name}/invite")
     @open_to(Role.LEAD)
@@ -75,8 +75,8 @@ def _act(routes: APIRouter, context: Context) -> None:
         visitor = door.enter(request)
         if name == visitor.name:
             raise InputError(NOT_ONESELF)
-        link = f"{request.base_url}join#{study.access.invite(name)}"
-        return context.page(request, visitor, "lead_invite.html.j2", **SHOWN_BY, person=name, link=link)
+        here, link = context.grids.at(request), f"{request.base_url}join#{study.access.invite(name)}"
+        return context.page(request, visitor, "lead_invite.html.j2", here, **SHOWN_BY, person=name, link=link)
 
     @routes.post("/lead/people/{name}/revoke")
     @open_to(Role.LEAD)
@@ -86,7 +86,7 @@ def _act(routes: APIRouter, context: Context) -> None:
         if name == visitor.name:
             raise InputError(NOT_ONESELF)
         study.access.revoke(name)
-        return back_to("/lead/people", study.log()[-1])
+        return back_to(context.grids.at(request), "/lead/people", study.log()[-1])
 
 
 def _person(context: Context, name: str) -> dict[str, Any]:

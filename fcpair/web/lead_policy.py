@@ -16,6 +16,7 @@ from fcpair.web.door import open_to
 from fcpair.web.lead_panels import SHOWN_BY
 from fcpair.web.lead_runs import back_to
 
+NONE = "none"  # in the place of a policy that held, where none did
 Text = Annotated[str, Form()]
 
 
@@ -33,7 +34,7 @@ class WayBack:
 
 def add(routes: APIRouter, context: Context) -> None:
     """Add the act of applying a policy."""
-    door, grid = context.door, context.grid
+    door = context.door
 
     @routes.post("/lead/steps/adjudicate")
     @open_to(Role.LEAD)
@@ -44,15 +45,16 @@ def add(routes: APIRouter, context: Context) -> None:
 
         So is what would take the place of another policy than the one that the page showed (`seen`).
         """
-        visitor = door.enter(request)
+        visitor, here = door.enter(request), context.grids.at(request)
+        grid = here.grid
         options, held = chosen(policy, ties), grid.policy
         would = grid.adjudicate_dry_run(options)
         is_overtaken = held not in (None, options) and seen != named(held)
         if is_overtaken or needed(would) not in ("", confirmed):
             values = {"policy": options, "would": would, "confirmed": needed(would), "seen": named(held)}
             values["overtaking"] = held if is_overtaken else None
-            return context.page(request, visitor, "lead_confirm_policy.html.j2", **SHOWN_BY, **values)
-        return back_to("/lead/steps", grid.adjudicate(options))
+            return context.page(request, visitor, "lead_confirm_policy.html.j2", here, **SHOWN_BY, **values)
+        return back_to(here, "/lead/steps", grid.adjudicate(options), before=named(held) or NONE)
 
 
 def chosen(policy: str, ties: str) -> Adjudicate:
@@ -95,12 +97,15 @@ def _would(grid: Grid, policy: Adjudicate) -> DryRun | None:
         return None
 
 
-def way_back(grid: Grid, log: list[RunRecord], done: RunRecord | None) -> WayBack | None:
-    """How to take back what was just done; None where that set no other policy, or where another holds by now."""
+def way_back(grid: Grid, log: list[RunRecord], done: RunRecord | None, held: str) -> WayBack | None:
+    """How to take back what was just done, before which `held` was the policy.
+
+    None where that set no other policy, or where another one was applied since.
+    """
     applied = [one for one in log if one.stage == Adjudicate.stage and "policy" in one.params]
-    if done is None or not applied or applied[-1].id != done.id:
+    if done is None or not held or not applied or applied[-1].id != done.id:
         return None
-    before = Adjudicate(**applied[-2].params) if len(applied) > 1 else Adjudicate()
+    before = Adjudicate() if held == NONE else chosen(*f"{held} ".split(" ")[:2])
     if before == Adjudicate(**done.params):
         return None
-    return WayBack(before, needed(grid.adjudicate_dry_run(before)), none=len(applied) == 1)
+    return WayBack(before, needed(grid.adjudicate_dry_run(before)), none=held == NONE)

@@ -6,13 +6,14 @@ from fastapi import Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.records import RunRecord
+from fcpair.web.here import Here
 
 SEE_OTHER = 303
 
 
-def back_to(page: str, run: RunRecord) -> Response:
+def back_to(here: Here, page: str, run: RunRecord, **besides: str) -> Response:
     """To a page that finds the run by its number."""
-    return RedirectResponse(f"{page}?run={run.id}", SEE_OTHER)
+    return RedirectResponse(here.to(page, run=run.id, **besides), SEE_OTHER)
 
 
 def run_numbered(log: list[RunRecord], number: int) -> RunRecord | None:

@@ -204,10 +204,13 @@ def _answered(context: Context, visitor: Visitor) -> dict[str, Any]:
 
 
 def _decided(context: Context, visitor: Visitor) -> dict[str, Any]:
-    """The same of an adjudicator."""
-    queue, allowed = context.docket.state(visitor.id), context.docket.allowance(visitor.id)
-    counts = {"open": queue.waiting, "done": queue.decided, "skipped": 0, "limit": allowed.limit}
-    return {**counts, "verb": "decided", "own": "/adjudicate/decided?mine=true"}
+    """The same of an adjudicator, of all grids together."""
+    dockets = [(one, context.docket(one)) for one in context.grids.deciding()]
+    queues = [(one, docket.state(visitor.id)) for one, docket in dockets]
+    own = next((one.to("/adjudicate/decided", mine="true") for one, queue in queues if queue.decided), "")
+    n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
+    limit = next((docket.allowance(visitor.id).limit for _, docket in dockets), None)
+    return {"open": n_open, "done": done, "skipped": 0, "limit": limit, "verb": "decided", "own": own}
 
 
 def _desk_facts(context: Context, visitor: Visitor, rounds: list[Asked]) -> dict[str, Any]:

@@ -253,8 +253,9 @@ class QueueOut(BaseModel):
 
 
 class NextCaseOut(BaseModel):
-    """The next conflict, how much there is, and how much one has read."""
+    """The next conflict and its grid, how much there is in that, and how much one has read."""
 
+    grid: str
     case: CaseOut | None
     queue: QueueOut
     reading: ReadingOut

@@ -258,6 +258,10 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("guidelines with a preview", "lea", "/lead/guidelines", act=preview),
         State("versions", "lea", "/lead/guidelines", act=versions),
     ),
+    "/lead/answers": (
+        State("no answers", "lea", "/lead/answers"),
+        State("answers", "lea", "/lead/answers", "checked"),
+    ),
     "/lead/downloads": (State("downloads", "lea", "/lead/downloads", "checked"),),
 }
 """The states of the page at each address that answers GET with a page."""

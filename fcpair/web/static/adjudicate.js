@@ -66,7 +66,7 @@ function arrive({ detail }) {
   say("");
   element("case-name").focus({ preventScroll: true });
   const { path, verb } = detail.requestConfig;
-  const due = verb === "post" && path === "/adjudicate" && detail.xhr.status === 200 ? pause.answered() : null;
+  const due = verb === "post" && path.split("?")[0] === "/adjudicate" && detail.xhr.status === 200 ? pause.answered() : null;
   if (due && element("pair")) propose(due);
 }
 
