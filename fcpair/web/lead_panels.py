@@ -55,17 +55,12 @@ class Shares:
 
 
 def _progress(monitor: Monitor) -> Values:
-<<<<<<< HEAD
-    stages = monitor.stages()
-    return {"stages": stages, "titles": {one.name: STAGES.get(one.name, one.name) for one in stages}}
-=======
     return {"stages": [(titled(one.name, one.role), one) for one in monitor.stages()], "units": UNITS}
 
 
 def titled(name: str, role: Role) -> str:
     """A stage or round in words: `Labelling`, and of a round of one's own `Round “rate”, answered by raters`."""
     return STAGES.get((name, role), f"Round “{name}”, answered by {role}s")
->>>>>>> cdc812e (wip)
 
 
 def _agreement(monitor: Monitor) -> Values:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -307,6 +308,6 @@ def test_a_run_is_taken_back_in_its_own_grid_and_round(write: Grid, tmp_path: Pa
     study.add_grid(GridPlan("rate", SidePlan(answers="write"), SidePlan(names=("kind",)), (RATE,)))
     said = rf"run {run.id} \(write import\) brought answers in grid `write`; name it \(`--grid write`\)"
     for refused in (study.grid("rate").withdraw_labels, study.grid("rate").withdraw_answers):
-        assert_refused(study, lambda refused=refused: refused(run.id), StageError, said)
+        assert_refused(study, partial(refused, run.id), StageError, said)
     said = rf"brought no labels but answers; `fcpair answers withdraw {run.id}` takes them back"
     assert_refused(study, lambda: write.withdraw_labels(run.id), StageError, said)
