@@ -309,5 +309,10 @@ def test_a_run_is_taken_back_in_its_own_grid_and_round(write: Grid, tmp_path: Pa
     said = rf"run {run.id} \(write import\) brought answers in grid `write`; name it \(`--grid write`\)"
     for refused in (study.grid("rate").withdraw_labels, study.grid("rate").withdraw_answers):
         assert_refused(study, partial(refused, run.id), StageError, said)
+    write.assign_round("edit")
+    rows = [row for sheet in sheets_of(write, tmp_path / "e", "edit") for row in sheet]
+    edited = write_csv(tmp_path / "ed.csv", [{**row, "text": "Better so.", "fit": "yes"} for row in rows])
+    run = write.import_answers(edited, "edit")
     said = rf"brought no labels but answers; `fcpair answers withdraw {run.id}` takes them back"
     assert_refused(study, lambda: write.withdraw_labels(run.id), StageError, said)
+    assert write.withdraw_answers(run.id).counts["answers"] == 4
