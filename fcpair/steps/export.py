@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.beir import beir_files
-from fcpair.files.corpus import CN, HS
 from fcpair.files.folders import check_new_folder, new_folder
 from fcpair.files.hf import Facts, hf_files
 from fcpair.files.qrels import grades, qrels_text
@@ -24,7 +23,7 @@ from fcpair.steps.ground import OnGrid, need_labels, note_run, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import Tiers, empty, tier_rows, tiers_of
 from fcpair.steps.pool import pool_ids
-from fcpair.store import Tx, decisions, runs, texts
+from fcpair.store import Tx, decisions, grids, runs, texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,7 +194,8 @@ def _pairs_of(tiers: Tiers, tier: Tier) -> pd.DataFrame:
 def _bodies(tx: Tx) -> pd.Series[str]:
     import pandas as pd
 
-    both = pd.concat([texts.texts_of(tx, side)[["id", "body"]] for side in (HS, CN)])
+    kinds = dict.fromkeys(grids.kinds(tx))  # which can be one and the same
+    both = pd.concat([texts.texts_of(tx, kind)[["id", "body"]] for kind in kinds])
     return both.set_index("id")["body"]
 
 

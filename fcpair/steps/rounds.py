@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _Asked(NamedTuple):
-    """What is to be dealt: the round, its cells by number and by row and column, and to whom.
+    """What is to be dealt: the round, its cells by id and by row and column, and to whom.
 
     `barred`, `(n_cells, n_people)`, says who may not have which cell.
     """

@@ -75,7 +75,7 @@ def settle_older(tx: Tx) -> RunRecord | None:
 
 
 def overtaken(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[int]:
-    """Those of these pairs, or of all, that were decided by hand before their labels changed, by number."""
+    """Those of these pairs, or of all, that were decided by hand before their labels changed, by id."""
     answered = states.answered_since(tx, cell_ids)
     return [cell_id for cell_id, seen, answers in answered if labels_changed(answers, seen)]
 

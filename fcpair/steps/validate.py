@@ -82,7 +82,7 @@ def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, mo
 
 
 def _to_be_validated(tx: Tx) -> tuple[NDArray[np.int64], int]:
-    """The pairs with an adjudicated label on which no verdict stands and none is open, by number.
+    """The pairs with an adjudicated label on which no verdict stands and none is open, by id.
 
     And how many more there are that somebody has still to label: those wait.
     """

@@ -136,7 +136,7 @@ def is_about_the_label_now() -> ColumnElement[bool]:
 
 
 def lost_verdicts(tx: Tx) -> list[int]:
-    """The pairs all of whose verdicts are about a label that is not theirs any more, by number."""
+    """The pairs all of whose verdicts are about a label that is not theirs any more, by id."""
     given: set[int] = set(
         frame(tx, _answers(tx, rounds.checking(tx), "cell_id").where(~judgement.c.skipped))["cell_id"].tolist()
     )

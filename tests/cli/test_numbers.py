@@ -186,3 +186,13 @@ def test_the_report_lists_decisions_with_their_grid(rate: Grid, fcpair: Fcpair, 
 def read_csv(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def test_exports_of_a_further_grid_have_its_texts(rate: Grid, fcpair: Fcpair, tmp_path: Path) -> None:
+    fcpair("export", "beir", "--tier", "bronze", "--out", tmp_path / "b", "--grid", "rate")
+    queries = [json.loads(line) for line in (tmp_path / "b" / "queries.jsonl").read_text("utf-8").splitlines()]
+    assert {row["text"] for row in queries} <= set(rate.answers()["row"])
+    fcpair("export", "pairs", "--tier", "bronze", "--test-share", "0.5", "--out", tmp_path / "p", "--grid", "rate")
+    rows = [json.loads(line) for line in (tmp_path / "p" / "train.jsonl").read_text("utf-8").splitlines()]
+    assert {row["sentence1"] for row in rows} <= set(rate.answers()["row"])
+    assert {row["sentence2"] for row in rows} <= {"fluent", "kind"}
