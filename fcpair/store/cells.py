@@ -139,9 +139,8 @@ def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def has(tx: Tx, cell_id: int) -> bool:
     """Whether the grid has this cell; what is no id of any grid may be asked for."""
-    first, last = span(tx)
     there = select(exists().where(cell.c.id == bindparam("one")))
-    return first <= cell_id <= last and bool(tx.execute(there, {"one": cell_id}).scalar_one())
+    return span(tx).has(cell_id) and bool(tx.execute(there, {"one": cell_id}).scalar_one())
 
 
 def known(tx: Tx) -> pd.DataFrame:

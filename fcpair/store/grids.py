@@ -30,6 +30,10 @@ class Span(NamedTuple):
         """Whether a cell is of this grid."""
         return cell_id.between(self.first, self.last)
 
+    def has(self, cell_id: int) -> bool:
+        """Whether this is the id of a cell that the grid can have."""
+        return self.first <= cell_id <= self.last
+
 
 def keys(tx: Tx) -> list[GridKey]:
     """The study's grids, oldest first."""

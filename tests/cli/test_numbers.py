@@ -196,3 +196,22 @@ def test_exports_of_a_further_grid_have_its_texts(rate: Grid, fcpair: Fcpair, tm
     rows = [json.loads(line) for line in (tmp_path / "p" / "train.jsonl").read_text("utf-8").splitlines()]
     assert {row["sentence1"] for row in rows} <= set(rate.answers()["row"])
     assert {row["sentence2"] for row in rows} <= {"fluent", "kind"}
+
+
+def test_the_monitor_of_a_grid_is_about_its_own_cells(rate: Grid) -> None:
+    study = Study(rate.store)
+    ada, first = admit(study, "ada"), study.grid("main")
+    case = rate.docket.next(ada.id)
+    assert case is not None
+    ruling = Ruling("r1", case.cell_id, "4", "say more", True, case.decision_id, case.answer_id)
+    rate.docket.decide(ada.id, ruling)
+    assert [(one.cell_id, one.stands) for one in rate.monitor.flags()] == [(case.cell_id, True)]
+    assert first.monitor.flags() == []
+    timed = [sum(one.n_timed for one in grid.monitor.speed().people) for grid in (rate, first)]
+    assert timed == [
+        sum(len(table[~table["skipped"]]) for table in (rate.answers(), rate.answers("validate"))),
+        len(first.answers().query("not skipped")),
+    ]
+    decided = {grid: {one.name: one.done for one in grid.monitor.stages()[1].people} for grid in (rate, first)}
+    assert decided[rate]["ada"] == 3
+    assert not decided[first].get("ada")
