@@ -132,7 +132,7 @@ def answering(
     seen: set[int] = set()
     for one in answers:
         if one.round == round_.name and one.origin == Origin.ONLINE:
-            row = one.hs_id if round_.screen == "row" else None
+            row = one.hs_id if round_.by_row else None
             acts.setdefault(one.person_id, _Acts()).add(
                 one.at, new=one.assignment_id not in seen, to_stage=not one.skipped, row=row
             )

@@ -86,7 +86,7 @@ def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]
     `column`, `column_language`, and to validate `decision_id`, and `decided` and `decided_value`, the code and the
     answer that the cell has now.
     """
-    query = _next(**_kind(of), by_row=of.screen == "row")
+    query = _next(**_kind(of), by_row=of.by_row)
     given = {"person": person_id, "n": n, "rests_on": of.rests_on}
     found = [row._asdict() for round_id in of.ids for row in query.all(tx, round=round_id, **given)]
     return sorted(found, key=itemgetter("at"))[:n]

@@ -138,10 +138,10 @@ def test_a_row_is_rated_by_keys_on_one_screen_and_saved_cell_by_cell(served: Hos
     page.keyboard.press("u")
     expect(page.locator("#earlier")).to_be_visible()
     assert page.locator("#form :checked").evaluate_all("(all) => all.map((one) => one.value)") == ["5", "1.5", "3.5"]
-    page.get_by_role("group", name="specific").get_by_text("4", exact=True).click()
+    page.get_by_role("group", name="specific").get_by_text("4.5", exact=True).click()
     page.wait_for_timeout(HASTE_MS)
     save(page)
-    assert stored(served)[3:] == [(2, {"rating": 4})]
+    assert stored(served)[3:] == [(2, {"rating": 4.5})]
     expect(page.locator("#earlier")).to_be_hidden()
 
 
