@@ -35,6 +35,7 @@ from fcpair.report.data import (
     UNDECIDED,
     EvaluationFigures,
     GridMap,
+    MainPart,
 )
 from fcpair.report.evaluation import evaluation_tables, without_folders
 from fcpair.report.rows import log_lines
@@ -97,6 +98,13 @@ def page_of(study: Study, partition: Partition | None = None) -> str:
     path = Path(study.place).with_suffix(".html")
     study.report(path, partition, OPTIONS)
     return path.read_text("utf-8")
+
+
+def main_of(study: Study) -> MainPart:
+    """What the report gathers about the grid of HS and CNs."""
+    main = report.gather(study, MAJORITY, OPTIONS).main
+    assert main is not None
+    return main
 
 
 class Page(HTMLParser):
@@ -295,8 +303,7 @@ def test_a_person_s_row_counts_load_answers_times_and_notes(tmp_path: Path) -> N
     rows["note"] = ["a note", "", "", ""]
     rows.to_csv(sheet, index=False)
     grid.import_labels(sheet)
-    data = report.gather(study, MAJORITY, OPTIONS)
-    ana = data.annotators[0]
+    ana = main_of(study).annotators[0]
     assert (ana.assigned, ana.done, ana.open, ana.skipped, ana.notes) == (11, 3, 7, 1, 1)
     assert ana.answers == (0, 1, 2)
     assert ana.median_s is None
@@ -304,10 +311,10 @@ def test_a_person_s_row_counts_load_answers_times_and_notes(tmp_path: Path) -> N
 
 
 def test_the_map_tells_corpus_pairs_from_holes(tmp_path: Path) -> None:
-    own = report.gather(with_grid(tmp_path), MAJORITY, OPTIONS).grid
+    own = main_of(with_grid(tmp_path)).grid
     assert own is not None
     assert own.place.tolist() == [[IN_CORPUS, *[IN_GRID] * 3], *[[IN_GRID] * 4] * 2]
-    taken = report.gather(published(tmp_path, SMALL), MAJORITY, OPTIONS).grid
+    taken = main_of(published(tmp_path, SMALL)).grid
     assert taken is not None
     assert taken.place.tolist() == [[IN_GRID] * 3, [IN_GRID, IN_GRID, HOLE]]
     assert taken.labels.tolist() == [[3, 2, 3], [1, 1, 0]]
@@ -319,7 +326,7 @@ def test_a_decision_that_was_taken_back_waits_again(tmp_path: Path) -> None:
     study.add_people(["eva"], Role.LEAD)
     study.grid().decide(0, None, by="eva")
     study.grid().take_back(1, by="eva")
-    grid = report.gather(study, MAJORITY, OPTIONS).grid
+    grid = main_of(study).grid
     assert grid is not None
     assert grid.decision[0].tolist() == [DISCARDED, UNDECIDED, POSITIVE]
     assert "discarded 1" in check(page_of(study)).text

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fcpair.evaluate.outcome import Outcome
-    from fcpair.stages.agree import Agreement
+    from fcpair.stages.agree import Agreement, Block
 
 IN_GRID, IN_CORPUS, HOLE = 0, 1, 2
 UNDECIDED, POSITIVE, OTHER, DISCARDED, WAITING = 0, 1, 2, 3, 4
@@ -95,23 +95,111 @@ class EvaluationFigures:
 
 
 @dataclass(frozen=True)
-class ReportData:
-    """Everything that stands in a report. What the study has not come to yet is None or empty."""
+class Decided:
+    """What was decided in a grid whose answers are labels, and the tiers that follow.
 
-    facts: dict[str, str]
+    `rules_used` counts standing decisions by rule; without `tiers` there are no labels, or `no_tiers` says why not.
+    """
+
     question: Closed
-    version: str
-    simulated: str | None
-    look_again: tuple[str, ...]
-    stages: tuple[Stage, ...]
-    log: tuple[RunRecord, ...]
-    grid: GridMap | None
-    agreement: Agreement | None
     rules_used: dict[str, int]
     n_need_person: int
     tiers: TierFigures | None
     no_tiers: str
-    releases: tuple[dict[str, Any], ...]
-    evaluation: EvaluationFigures | None
+
+
+@dataclass(frozen=True)
+class MainPart(Decided):
+    """What stands in a report about the grid of HS and CNs. What it has not come to yet is None or empty."""
+
+    look_again: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    grid: GridMap | None
+    agreement: Agreement | None
     annotators: tuple[PersonFigures, ...]
     validators: tuple[PersonFigures, ...]
+
+
+@dataclass(frozen=True)
+class ModelFigures:
+    """What a model did in a round; `model` is what it is called where it comes from, and `sha256` that of its file or
+    of its prompt, each empty where it was not asked yet.
+    """
+
+    name: str
+    model: str
+    sha256: str
+    done: int
+    open: int
+    skipped: int
+
+
+@dataclass(frozen=True)
+class WrittenTexts:
+    """How many texts answer a question, and the median of their numbers of words (None without texts)."""
+
+    question: str
+    n: int
+    median_words: float | None
+
+
+@dataclass(frozen=True)
+class RoundPart:
+    """What stands in a report about one round of a planned grid.
+
+    `people` have done it, or `models`; their `answers` are counted where `choices` names them. `agreement` is empty
+    where it is not measured: nothing was answered, or the round `checks` what was decided.
+    """
+
+    name: str
+    role: Role
+    form: str
+    checks: bool
+    dealt: bool
+    choices: tuple[str, ...]
+    people: tuple[PersonFigures, ...]
+    models: tuple[ModelFigures, ...]
+    texts: tuple[WrittenTexts, ...]
+    agreement: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class GridPart:
+    """What stands in a report about a planned grid; `decided` is None where its answers are no labels.
+
+    `facts` are those that `fcpair.steps.grids.overview` has of each grid.
+    """
+
+    facts: dict[str, Any]
+    look_again: tuple[str, ...]
+    rounds: tuple[RoundPart, ...]
+    decided: Decided | None
+
+    @property
+    def name(self) -> str:
+        """The name of the grid."""
+        return str(self.facts["name"])
+
+    @property
+    def validated(self) -> bool:
+        """Whether the grid has a round that checks what was decided."""
+        return any(one.checks for one in self.rounds)
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """Everything that stands in a report: about the study, its grid of HS and CNs if it has one, and planned grids.
+
+    `listed` has the facts of every grid.
+    """
+
+    facts: dict[str, str]
+    version: str
+    simulated: str | None
+    by_models: str | None
+    log: tuple[RunRecord, ...]
+    releases: tuple[dict[str, Any], ...]
+    evaluation: EvaluationFigures | None
+    listed: tuple[dict[str, Any], ...]
+    main: MainPart | None
+    grids: tuple[GridPart, ...]

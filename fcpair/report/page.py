@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from fcpair.evaluate.outcome import ALPHA
@@ -10,13 +11,14 @@ from fcpair.report import cells, figures, words
 from fcpair.report.data import IN_GRID, GridMap, ReportData
 from fcpair.report.evaluation import evaluation_tables
 from fcpair.report.rows import kappa_map, log_lines, tier_tables
-from fcpair.report.undefined import gaps
+from fcpair.report.undefined import NO_TWO, gaps
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 LONG_TABLE = 100
 FILTERS = (
+    quote,
     words.bounds,
     words.count,
     words.counted,
@@ -48,20 +50,18 @@ class GridMaps:
 
 def render(data: ReportData) -> str:
     """The whole page. The same data give the same page, to the byte."""
-    grid = None if data.grid is None else grid_maps(data.grid)
+    grid = None if data.main is None or data.main.grid is None else grid_maps(data.main.grid)
     legend = [] if grid is None else [*grid.coverage_classes, *grid.decision_classes]
     page = _environment().get_template("page.html.j2")
     return page.render(
         data=data,
+        main=data.main,
         grid=grid,
         swatches={one.look: figures.swatch(one.look) for one in legend},
-        kappas=kappa_map(data.agreement) if data.agreement else [],
-        tier_tables=tier_tables(data.tiers, data.question) if data.tiers else [],
         evaluation=evaluation_tables(data.evaluation) if data.evaluation else None,
         alpha=ALPHA,
         log=log_lines(data.log),
         gaps=gaps(data),
-        long_table=LONG_TABLE,
     )
 
 
@@ -73,6 +73,7 @@ def _environment() -> Environment:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update({of.__name__: of for of in FILTERS})
+    environment.globals.update(long_table=LONG_TABLE, kappa_map=kappa_map, tier_tables=tier_tables, no_two=NO_TWO)
     return environment
 
 

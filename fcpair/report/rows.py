@@ -34,25 +34,29 @@ def tier_tables(tiers: TierFigures, question: Closed) -> list[Listing]:
     """FC-CONAN's Tables 1 to 3, best tier first."""
     sizes, balance, labels = (table.to_dict("records") for table in tiers.tables)
     positive = ", ".join(words.named(name) for name in positive_names(question))
-    per_pair = [str(name) for name in tiers.tables[2].columns[2:]]
+    cells, rows, columns = (str(name) for name in tiers.tables[0].columns[1:4])
+    kinds = [str(name) for name in tiers.tables[1].columns[2:4]]
+    per_cell = [str(name) for name in tiers.tables[2].columns[2:]]
+    sides = [name.upper() if name in ("hs", "cn") else name for name in (rows, columns)]
+    head = ["Tier", cells.capitalize()]
     return [
         Listing(
             "Table 1. Size of the tiers",
-            "Pairs, and the distinct HS and CN in them.",
-            ["Tier", "Pairs", "HS", "CN"],
-            [_row(row, "pairs", "hs", "cn") for row in sizes],
+            f"{cells.capitalize()}, and the distinct {' and '.join(sides)} in them.",
+            [*head, *(name[0].upper() + name[1:] for name in sides)],
+            [_row(row, cells, rows, columns) for row in sizes],
         ),
         Listing(
             "Table 2. Balance of final labels",
-            f"Positive is: {positive}. Shares are of the tier's pairs.",
-            ["Tier", "Pairs", "Positive", "Not positive", "Share positive"],
-            [[*_row(row, "pairs", "appropriate", "not_appropriate"), _share_positive(row)] for row in balance],
+            f"Positive is: {positive}. Shares are of the tier's {cells}.",
+            [*head, "Positive", "Not positive", "Share positive"],
+            [[*_row(row, cells, *kinds), _share_positive(row[kinds[0]], row[cells])] for row in balance],
         ),
         Listing(
-            "Table 3. Labels per pair",
-            "How many pairs of a tier rest on how many labels.",
-            ["Tier", "Pairs", *per_pair],
-            [_row(row, "pairs", *per_pair) for row in labels],
+            f"Table 3. Labels per {cells.removesuffix('s')}",
+            f"How many {cells} of a tier rest on how many labels.",
+            [*head, *per_cell],
+            [_row(row, cells, *per_cell) for row in labels],
         ),
     ]
 
@@ -61,10 +65,8 @@ def _row(row: dict[Any, Any], *names: str) -> Row:
     return [str(row["tier"]).capitalize(), *(words.count(int(row[name])) for name in names)]
 
 
-def _share_positive(row: dict[Any, Any]) -> str:
-    if not row["pairs"]:
-        return "undefined, because the tier is empty"
-    return words.share(row["appropriate"], row["pairs"])
+def _share_positive(positive: int, n: int) -> str:
+    return words.share(positive, n) if n else "undefined, because the tier is empty"
 
 
 @dataclass(frozen=True)

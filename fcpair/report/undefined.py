@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fcpair.evaluate.outcome import Outcome
 from fcpair.records import Figure
-from fcpair.report.data import PersonFigures, ReportData
+from fcpair.report.data import GridPart, MainPart, PersonFigures, ReportData, TierFigures
 from fcpair.report.evaluation import without_folders
 from fcpair.report.words import count, counted
-from fcpair.stages.agree import Agreement
+from fcpair.stages.agree import Agreement, Block
+
+NO_TWO = "no cell has two answers or more"
 
 
 @dataclass(frozen=True)
@@ -24,40 +26,70 @@ class Gap:
 
 def gaps(data: ReportData) -> list[Gap]:
     """Everything undefined in the report, in its order."""
-    found = [
-        Gap(f"stage “{one.name}”", "", f"not done yet: run `{one.command}`") for one in data.stages if not one.done
-    ]
-    found += [] if data.grid else [Gap("the maps of the grid", "0 pairs", "the study has no grid yet")]
-    found += _of_agreement(data.agreement) if data.agreement else [_without_labels("agreement")]
-    found += _of_tiers(data) if data.tiers else [_without_labels("the tiers")]
-    found += _of_evaluation(without_folders(data.evaluation.outcome)) if data.evaluation else []
-    found += [gap for one in data.annotators for gap in _of_person(one, "label")]
-    found += [gap for one in data.validators for gap in _of_person(one, "verdict")]
-    return found
+    of_evaluation = list(_of_evaluation(without_folders(data.evaluation.outcome))) if data.evaluation else []
+    found = [*_of_main(data.main, of_evaluation)] if data.main else []
+    for one in data.grids:
+        found += [replace(gap, what=f"{one.name}: {gap.what}") for gap in _of_grid(one)]
+    return found if data.main else [*found, *of_evaluation]
+
+
+def _of_main(part: MainPart, of_evaluation: list[Gap]) -> Iterator[Gap]:
+    for stage in part.stages:
+        if not stage.done:
+            yield Gap(f"stage “{stage.name}”", "", f"not done yet: run `{stage.command}`")
+    if not part.grid:
+        yield Gap("the maps of the grid", "0 pairs", "the study has no grid yet")
+    yield from _of_agreement(part.agreement) if part.agreement else [_without_labels("agreement")]
+    yield from _of_tiers(part.tiers, "pair") if part.tiers else [_without_labels("the tiers")]
+    yield from of_evaluation
+    for people, answer in ((part.annotators, "label"), (part.validators, "verdict")):
+        for one in people:
+            yield from _of_person(one, answer)
+
+
+def _of_grid(part: GridPart) -> Iterator[Gap]:
+    for one in part.rounds:
+        if not one.dealt:
+            yield Gap(f"round “{one.name}”", "", "it has not been dealt yet")
+        for block in one.agreement:
+            yield from _of_block(block, ", ".join(dict.fromkeys(filter(None, [one.name, block.part, block.of]))))
+        for person in one.people:
+            yield from _of_person(person, "verdict" if one.checks else "answer")
+    if part.decided and part.decided.tiers:
+        yield from _of_tiers(part.decided.tiers, "cell")
+
+
+def _of_block(block: Block, name: str) -> Iterator[Gap]:
+    """What is undefined about agreement on a part of a round; in one line where no cell has two answers."""
+    measured = block.agreement
+    if measured is None or not measured.n_overlapped:
+        yield Gap(f"agreement, {name}", "0 cells", block.undefined or NO_TWO)
+    else:
+        found = _of_agreement(measured, "cell")
+        yield from (replace(gap, what=f"{gap.what}, {name}") for gap in found)
 
 
 def _without_labels(what: str) -> Gap:
     return Gap(what, "0 labels", "it rests on labels, and there are none yet")
 
 
-def _of_agreement(agreement: Agreement) -> Iterator[Gap]:
-    yield from (_of_figure(figure, figure.name) for figure in agreement.pooled if figure.undefined)
-    yield from (_of_figure(figure, figure.name) for figure in agreement.summary if figure.undefined)
+def _of_agreement(agreement: Agreement, noun: str = "pair") -> Iterator[Gap]:
+    for figure in (*agreement.pooled, *agreement.summary):
+        if figure.undefined:
+            yield _of_figure(figure, figure.name, noun)
     for subset in agreement.subsets:
         if subset.kappa.undefined:
-            yield _of_figure(subset.kappa, f"{subset.kappa.name}, {' and '.join(subset.annotators)}")
+            yield _of_figure(subset.kappa, f"{subset.kappa.name}, {' and '.join(subset.annotators)}", noun)
 
 
-def _of_figure(figure: Figure, name: str) -> Gap:
-    return Gap(name, counted(figure.n, "pair"), figure.undefined or "")
+def _of_figure(figure: Figure, name: str, noun: str) -> Gap:
+    return Gap(name, counted(figure.n, noun), figure.undefined or "")
 
 
-def _of_tiers(data: ReportData) -> Iterator[Gap]:
-    if data.tiers is None:
-        return
-    for row in data.tiers.tables[1].itertuples(index=False):
-        if not row.pairs:
-            yield Gap(f"share of positive pairs, {str(row.tier).capitalize()}", "0 pairs", "the tier is empty")
+def _of_tiers(tiers: TierFigures, noun: str) -> Iterator[Gap]:
+    for tier, n in tiers.tables[0].iloc[:, :2].itertuples(index=False, name=None):
+        if not n:
+            yield Gap(f"share of positive {noun}s, {str(tier).capitalize()}", f"0 {noun}s", "the tier is empty")
 
 
 def _of_evaluation(outcome: Outcome) -> Iterator[Gap]:
@@ -84,7 +116,7 @@ def _of_spreads(outcome: Outcome) -> Iterator[Gap]:
 
 def _of_person(one: PersonFigures, answer: str) -> Iterator[Gap]:
     n = counted(one.n_answers, answer)
-    if not one.n_answers:
+    if one.answers and not one.n_answers:
         yield Gap(f"shares of answers, {one.name}", n, f"they have given no {answer} yet")
     if one.median_s is None:
         why = "no answer has a known time; answers from files and simulated people often have none"

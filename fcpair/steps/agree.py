@@ -43,7 +43,7 @@ def measure_agreement(
         need_labels(tx, "agreement")
         options = options or own(tx, Agree, {})
         if round is not None:
-            return _blocks(tx, rounds.named(tx, round), options)
+            return blocks(tx, rounds.named(tx, round), options)
         if name := _needs_name(tx):
             raise InputError(
                 f"round `{name}` does not ask one closed question; name it, to have agreement on each part"
@@ -69,7 +69,8 @@ def _needs_name(tx: Tx) -> str | None:
     return None if closed_question(form_of(counting.form)) else counting.name
 
 
-def _blocks(tx: Tx, of: Round, options: Agree) -> tuple[Block, ...]:
+def blocks(tx: Tx, of: Round, options: Agree) -> tuple[Block, ...]:
+    """Agreement on each part of a round, as `measure_agreement` has it, in a transaction that is under way."""
     if of.checks is not None:
         raise InputError(
             f"round `{of.name}` checks what was decided; agreement is measured on what was answered before"

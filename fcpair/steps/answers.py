@@ -68,9 +68,7 @@ def as_sent(value: str) -> Any:
 def told(form: Form, value: str) -> str:
     """An answer that a round keeps as `value`, as people read it; of several questions each with its name."""
     names = form.names(form.load(value))
-    return (
-        "; ".join(f"{name}: {said}" for name, said in names.items()) if len(names) > 1 else next(iter(names.values()))
-    )
+    return "; ".join(f"{name}: {said}" if len(names) > 1 else said for name, said in names.items())
 
 
 def kept(form: Form, given: Answer) -> answers.Answer:

@@ -204,7 +204,7 @@ def overview(study: OnStudy) -> list[dict[str, Any]]:
     `withdrawn`, and how many slots `vacant`.
     """
     with study.store.read() as tx:
-        return [_facts(tx, one.name) for one in grids.each(tx)]
+        return [grid_facts(tx, one.name) for one in grids.each(tx)]
 
 
 def planned(tx: Tx) -> list[dict[str, Any]]:
@@ -213,7 +213,7 @@ def planned(tx: Tx) -> list[dict[str, Any]]:
     found = []
     for name in there:
         with grids.about(tx, find_grid(tx, name).id):
-            found.append(_facts(tx, name) | {"next": _next(tx, name)})
+            found.append(grid_facts(tx, name) | {"next": _next(tx, name)})
     return found
 
 
@@ -258,7 +258,7 @@ def _next_in(tx: Tx, there: Standing, on: str, which: str) -> str | None:
     return None
 
 
-def _facts(tx: Tx, name: str) -> dict[str, Any]:
+def grid_facts(tx: Tx, name: str) -> dict[str, Any]:
     """What `overview` says of the grid that the transaction is about."""
     row_name, column_name = grids.names(tx)
     return {

@@ -18,7 +18,7 @@ from fcpair.store import Tx, docket, grids, people, rounds, slots, texts, watch,
 from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
-    from fcpair.report.data import ReportData
+    from fcpair.report.data import MainPart
     from fcpair.report.page import GridMaps
     from fcpair.stages.effort import Exposure
 
@@ -86,7 +86,7 @@ class Monitor:
     def __init__(self, grid: OnGrid) -> None:
         self._grid = grid
         self._acts: _Kept[_Acts] = _Kept()
-        self._figures: _Kept[ReportData] = _Kept()
+        self._figures: _Kept[MainPart] = _Kept()
         self._shares: _Kept[tuple[QuestionShares, ...]] = _Kept()
         self._maps: _Kept[GridMaps | None] = _Kept()
         self._status: _Kept[dict[str, Any]] = _Kept()
@@ -99,14 +99,15 @@ class Monitor:
         with self._grid.store.read() as tx:
             return watch.marks(tx)
 
-    def figures(self) -> ReportData:
+    def figures(self) -> MainPart:
         """What the report says, by the study's own rules: agreement, label shares, tiers, the cells of the grid."""
         return self._figures.get(self.marks(), self._gather)
 
-    def _gather(self) -> ReportData:
-        from fcpair.steps.report import gather
+    def _gather(self) -> MainPart:
+        from fcpair.steps.report_main import main_part
 
-        return gather(self._grid)
+        with self._grid.store.read() as tx:
+            return main_part(tx)
 
     def shares(self) -> tuple[QuestionShares, ...]:
         """What each person answered in each round of a planned grid."""

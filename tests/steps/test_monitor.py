@@ -129,7 +129,7 @@ def test_simulated_people_have_read_nothing(at: At) -> None:
     grid = at("dealt").grid()
     grid.simulate(Simulate(seed=3))
     assert {read.n_pairs for _, read in grid.monitor.exposures()} == {0}
-    assert "SIMULATED" in str(grid.monitor.figures().simulated)
+    assert "SIMULATED" in str(grid.simulated)
 
 
 def test_answers_faster_than_reading_are_found_newest_first(at: At) -> None:

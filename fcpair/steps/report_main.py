@@ -1,0 +1,134 @@
+"""The part of a report about the grid of HS and CNs: how far it is, its map, agreement, decisions, tiers, people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.params import Agree, Partition
+from fcpair.records import Role, Round, Status
+from fcpair.report import data as report_data
+from fcpair.report.data import GridMap, MainPart, Stage
+from fcpair.report.words import counted
+from fcpair.stages.agree import agreement
+from fcpair.stages.question import Closed
+from fcpair.stages.question.labels import VERDICT
+from fcpair.steps import adjudicate
+from fcpair.steps.agree import sides_of
+from fcpair.steps.ground import own, scheme_of
+from fcpair.steps.overview import look_again_notes
+from fcpair.steps.report_figures import decided, given_people, standing
+from fcpair.store import Tx, cells, decisions, progress, rounds, runs, sides, work
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BUILDING = {
+    "import": ("corpus row", "corpus rows"),
+    "select": ("selected HS", "selected HS"),
+    "retrieve": ("candidate", "candidates"),
+    "pair": ("pair", "pairs"),
+    "assign": ("assignment", "assignments"),
+}
+
+
+def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> MainPart:
+    """Everything about the grid at whatever stage it is; by its own options where none are given."""
+    rules, options = partition or own(tx, Partition, {}), agree or own(tx, Agree, {})
+    question, given, there = scheme_of(tx), work.counts(tx), standing(tx)
+    labels = decisions.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
+    return MainPart(
+        **vars(decided(tx, question, rules, there, labelled=bool(len(labels)))),
+        look_again=tuple(look_again_notes(tx)),
+        stages=_stages(tx, labels, there, given),
+        grid=_grid(tx, labels, there, question),
+        agreement=agreement(labels, question, options, sides_of(tx)) if len(labels) else None,
+        annotators=given_people(tx, Role.ANNOTATOR, rounds.counting(tx), question, given),
+        validators=given_people(tx, Role.VALIDATOR, rounds.checking(tx), VERDICT, given),
+    )
+
+
+def _stages(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, given: pd.DataFrame) -> tuple[Stage, ...]:
+    built = progress.built(tx)
+    n_releases = len(runs.releases(tx))
+    stages = [_building(name, n, taken_over=bool(built["pair"])) for name, n in built.items()]
+    dealt = _in_round(given, rounds.checking(tx))
+    return (
+        *stages,
+        _answering("label", _in_round(given, rounds.counting(tx)), "label", "fcpair labels import FILE"),
+        Stage("agree", bool(len(labels)), f"on {counted(len(labels), 'label')}", "fcpair labels import FILE"),
+        Stage("adjudicate", bool(len(standing)), counted(len(standing), "standing decision"), "fcpair adjudicate"),
+        Stage("validate assign", bool(dealt), counted(sum(dealt.values()), "assignment"), "fcpair validate assign"),
+        _answering("validate", dealt, "verdict", "fcpair validate import FILE"),
+        Stage("release", bool(n_releases), counted(n_releases, "release"), "fcpair partition --tier TIER --out FILE"),
+    )
+
+
+def _building(name: str, n: int, *, taken_over: bool) -> Stage:
+    if not n and name in {"import", "select", "retrieve"} and taken_over:
+        return Stage(name, done=True, result="not needed: the grid was taken over from a file", command="")
+    return Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}")
+
+
+def _in_round(given: pd.DataFrame, round_: Round) -> dict[str, int]:
+    """How many assignments of a round have each status."""
+    sums = given[given["round"] == round_.name].groupby("status")["n"].sum()
+    return dict(zip(sums.index.tolist(), sums.tolist(), strict=True))
+
+
+def _answering(name: str, dealt: dict[str, int], answer: str, command: str) -> Stage:
+    done, open_ = dealt.get(Status.DONE.value, 0), dealt.get(Status.OPEN.value, 0)
+    result = counted(done, answer) + (f", {open_:,} still open" if open_ else "")
+    return Stage(name, bool(done), result, command, open_)
+
+
+def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, question: Closed) -> GridMap | None:
+    n_pairs = progress.built(tx)["pair"]
+    if not n_pairs:
+        return None
+    at = _Places(sides.texts(tx, "row"), sides.texts(tx, "column", drawn=True))
+    counts = np.zeros(at.shape, np.int16)
+    np.add.at(counts, at(labels), 1)
+    decision = np.full(at.shape, report_data.UNDECIDED, np.int8)
+    kind = np.where(standing["code"].isin(question.positive), report_data.POSITIVE, report_data.OTHER)
+    waiting = labels[labels["cell_id"].isin(adjudicate.waiting(tx))] if len(labels) else labels
+    decision[at(waiting)] = report_data.WAITING
+    decision[at(standing)] = np.where(standing["code"].isna(), report_data.DISCARDED, kind)
+    return GridMap(_places(tx, at, n_pairs), counts, decision)
+
+
+class _Places:
+    """Where a cell of the grid is on the map: its row by HS, its column by CN, in the order of the ids given."""
+
+    def __init__(self, hs_ids: list[int], cn_ids: list[int]) -> None:
+        import pandas as pd
+
+        self._hs, self._cn = pd.Index(hs_ids), pd.Index(cn_ids)
+        self.shape = len(hs_ids), len(cn_ids)
+
+    def __call__(self, cells: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        import pandas as pd
+
+        hs, cn = (cells[side].to_numpy(int) for side in ("hs_id", "cn_id"))
+        return self._hs.get_indexer(pd.Index(hs)), self._cn.get_indexer(pd.Index(cn))
+
+
+def _places(tx: Tx, at: _Places, n_pairs: int) -> NDArray[np.int8]:
+    """What each cell is. The pairs are counted, and read one by one only where the corpus does not explain the count:
+    no pair of the grid stands in the corpus unless all that do were kept, so a product, or a product less the corpus,
+    that has as many pairs has the same ones.
+    """
+    import pandas as pd
+
+    place = np.full(at.shape, report_data.IN_GRID, np.int8)
+    if n_pairs == place.size:
+        return place
+    corpus = cells.known(tx)
+    if n_pairs != place.size - len(corpus):
+        place[:] = report_data.HOLE
+        for part in cells.parts(tx):
+            place[at(pd.DataFrame(np.array(part), columns=["hs_id", "cn_id"]))] = report_data.IN_GRID
+    place[at(corpus)] = report_data.IN_CORPUS
+    return place
