@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from hypothesis import settings
 os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and lines would be broken by it
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
 FIRST_MIDNIGHT = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0).astimezone()
 
 settings.register_profile("fcpair", deadline=None, max_examples=60)
@@ -93,3 +95,23 @@ def vector_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         if "FCPAIR_CACHE" not in os.environ:
             patch.setenv("FCPAIR_CACHE", str(of_run / "cache"))
         yield Path(os.environ["FCPAIR_CACHE"])
+
+
+@pytest.fixture(scope="session")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The study of a recipe in `examples/` (`write`), walked to its end once; copy it before you change it."""
+    from fcpair.recipe import load_recipe
+    from fcpair.study import Study
+
+    folder = tmp_path_factory.mktemp("walked")
+
+    @cache
+    def walk(name: str) -> Path:
+        recipe = load_recipe(EXAMPLES / f"{name}.toml")
+        study = Study.create(folder / f"{name}.db", recipe.setup, grids=recipe.grids)
+        for _ in study.walk(recipe):
+            pass
+        study.close()
+        return Path(study.place)
+
+    return walk

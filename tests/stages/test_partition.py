@@ -16,7 +16,7 @@ from fcpair.files.published import read_published
 from fcpair.params import DiamondRule
 from fcpair.records import Tier
 from fcpair.stages.adjudicate import tally
-from fcpair.stages.partition import Evidence, grade, passes, reasons, tables, tier_rules
+from fcpair.stages.partition import OF_CELLS, Evidence, grade, passes, reasons, tables, tier_rules
 from fcpair.stages.question import NO_CODE
 from fcpair.stages.question.labels import APPROPRIATENESS
 
@@ -183,6 +183,16 @@ def test_tables_by_hand() -> None:
     assert balance.iloc[2].tolist() == ["silver", 3, 2, 1, pytest.approx(2 / 3)]
     assert labels.columns.tolist() == ["tier", "pairs", "3+ labels", "2 labels", "1 label"]
     assert labels.iloc[[0, 3]].to_numpy().tolist() == [["diamond", 2, 1, 1, 0], ["bronze", 4, 1, 1, 2]]
+
+
+def test_tables_of_a_grid_of_other_sides_name_cells_rows_and_columns() -> None:
+    pairs = pd.DataFrame({"tier": [4, 1], "hs_id": [1, 1], "cn_id": [1, 2], "final": [2, 0], "n_labels": [2, 1]})
+    sizes, balance, labels = tables(pairs, APPROPRIATENESS, tier_rules(), OF_CELLS)
+    assert sizes.columns.tolist() == ["tier", "cells", "rows", "columns", "rule"]
+    assert sizes.iloc[3, :4].tolist() == ["bronze", 2, 1, 2]
+    assert balance.columns.tolist() == ["tier", "cells", "positive", "not_positive", "share"]
+    assert balance.iloc[3].tolist() == ["bronze", 2, 1, 1, 0.5]
+    assert labels.columns.tolist() == ["tier", "cells", "3+ labels", "2 labels", "1 label"]
 
 
 def test_an_empty_tier_has_no_share() -> None:

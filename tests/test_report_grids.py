@@ -1,0 +1,196 @@
+"""The report of planned grids: a part for each, beside that of HS and CNs, and no text that was read or written."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from steps.online import at_desk, give
+from steps.plans import RATE, RATED, WRITTEN, study_of, written
+from test_report import MAJORITY, OPTIONS, check, page_of, with_grid
+
+from fcpair.params import Adjudicate, Agree, Assign, GridPlan, RoundPlan, SidePlan, Simulate
+from fcpair.recipe import load_recipe
+from fcpair.records import Role
+from fcpair.report.data import GridPart
+from fcpair.report.undefined import gaps
+from fcpair.steps import report
+from fcpair.study import Study
+
+Walked = Callable[[str], Path]
+EXAMPLES = Path(__file__).parent.parent / "examples"
+PARTS = {"write": ("write", "rate"), "ask": ("survey",), "curate": ("replies",)}
+
+
+def text_of(study: Study) -> str:
+    """The words of the study's report, which must be as every report is."""
+    sections = ("study", *(f"grid-{at}" for at, _ in enumerate(study.grids, 1)), "log", "undefined")
+    return check(page_of(study), sections).text
+
+
+def part(study: Study, name: str) -> GridPart:
+    return next(one for one in report.gather(study).grids if one.name == name)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_the_study_of_every_example_has_a_report(name: str, walked: Walked, tmp_path: Path) -> None:
+    place = shutil.copy(walked(name), tmp_path / "study.db")
+    with closing(Study.open(place)) as study:
+        text = text_of(study)
+        assert tuple(study.grids) == PARTS[name]
+        for grid in study.grids:
+            assert f"Grid {grid}" in text
+        first = Path(place).with_suffix(".html").read_bytes()
+        page_of(study)
+        assert Path(place).with_suffix(".html").read_bytes() == first
+        read = {one for grid in study.grids for one in study.grid(grid).answers().get("text", [])}
+        read |= set((EXAMPLES / "statements.csv").read_text("utf-8").splitlines()[1:])
+        assert not [one for one in read if one and one in text]
+    assert "judgements are SIMULATED" in text
+    assert "Run log Everything that was done to the study, oldest first" in text
+    assert text.count("Run log Everything") == 1
+
+
+def test_the_grids_stand_in_a_table_with_their_rounds(walked: Walked, tmp_path: Path) -> None:
+    study = Study.open(shutil.copy(walked("write"), tmp_path / "study.db"))
+    rounds = {one["name"]: one for grid in study.grid_overview() for one in grid["rounds"]}
+    rate, checked = rounds["rate"], rounds["validate"]
+    text = text_of(study)
+    assert "write 6 3 18 write writers 0 18 0 0 rate" in text
+    n = len(study.grid("write").answers()["text"].unique())
+    assert f"rate {n} 3 {3 * n} rate raters 0 {rate['done']} {rate['skipped']} 0" in text
+    assert f"validate validators 0 {checked['done']} {checked['skipped']} 0 Grid write" in text
+    assert f"Rows reply: {n} Columns criterion: 3 Cells {3 * n} Round rate Put before raters" in text
+
+
+def test_agreement_is_that_of_the_grid(walked: Walked, tmp_path: Path) -> None:
+    study = Study.open(shutil.copy(walked("write"), tmp_path / "study.db"))
+    alpha = study.grid("rate").agreement(OPTIONS).alpha
+    assert alpha.value is not None
+    assert f"{alpha.name} {alpha.value:.3f} {alpha.low:.3f} to {alpha.high:.3f} {alpha.n} the distance of" in (
+        text_of(study)
+    )
+    found = part(study, "rate").rounds[0].agreement
+    assert found == study.grid("rate").agreement(round="rate")
+
+
+def test_decisions_and_tiers_are_those_of_the_grid(walked: Walked, tmp_path: Path) -> None:
+    study = Study.open(shutil.copy(walked("write"), tmp_path / "study.db"))
+    diamond = study.grid("rate").partition().tables[0].iloc[0]
+    text = text_of(study)
+    assert "Decisions and verdicts in grid rate" in text
+    assert "Decisions and verdicts in grid write" not in text
+    assert (
+        "Cells, and the distinct rows and columns in them. Tier Cells Rows Columns Diamond "
+        f"{diamond['cells']} {diamond['rows']} {diamond['columns']}"
+    ) in text
+    assert "Positive is: 4 or more. Shares are of the tier's cells. Tier Cells Positive Not positive" in text
+    assert "The Diamond rule used is majority" in text
+
+
+def test_models_stand_there_with_the_digest_of_their_replies(walked: Walked, tmp_path: Path) -> None:
+    text = text_of(Study.open(shutil.copy(walked("curate"), tmp_path / "study.db")))
+    for name in ("careful", "plain"):
+        digest = hashlib.sha256((EXAMPLES / f"replies-{name}.csv").read_bytes()).hexdigest()
+        assert f"{name} replies-{name}.csv {digest} 6 0 0" in text
+    assert "12 are by models" in text
+
+
+def test_answers_of_models_are_announced_before_people_have_answered(tmp_path: Path) -> None:
+    recipe = replace(load_recipe(EXAMPLES / "curate.toml"), simulate=None)
+    study = Study.create(tmp_path / "study.db", recipe.setup, grids=recipe.grids)
+    list(study.walk(recipe))
+    html = page_of(study)
+    assert html.index("12 of 12 judgements are by models.") < html.index("<nav")
+
+
+def test_a_survey_says_why_it_has_no_tiers(walked: Walked, tmp_path: Path) -> None:
+    study = Study.open(shutil.copy(walked("ask"), tmp_path / "study.db"))
+    text = text_of(study)
+    assert "Tiers of grid survey `one_of(yes,no,decline?)` cannot decide a cell for tiers" in text
+    assert "Decisions and verdicts" not in text
+    said = study.grid().answers()
+    own = said[said["by"] == "p1"]["ask"].value_counts()
+    assert f"p1 12 12 0 0 0 {own['yes']} (" in text
+
+
+def test_texts_are_counted_with_their_median_length(tmp_path: Path) -> None:
+    sides = SidePlan(names=("one", "two")), SidePlan(names=("facts",))
+    plan = GridPlan("write", *sides, (RoundPlan("write", "text: text(); why: text(min_words=0)", role="writer"),))
+    study = study_of(tmp_path, plan, writer=1)
+    study.grid().pair()
+    study.grid().assign_round()
+    desk, visitor = at_desk(study, "writer1")
+    give(desk, visitor, {"text": "Three words here.", "why": ""})
+    give(desk, visitor, {"text": "As many as six words here.", "why": "So."})
+    text = text_of(study)
+    assert "Question Texts Median number of words text 2 4.5 why 1 1" in text
+    assert "Three words" not in text
+    assert "writer1 2 2 0 0 0 undefined 0" in text
+    assert ("agreement, write, text", "0 cells") in [
+        (gap.what.partition(": ")[2], gap.n) for gap in gaps(report.gather(study))
+    ]
+
+
+def test_a_round_that_was_not_dealt_says_so(tmp_path: Path) -> None:
+    text = text_of(study_of(tmp_path, WRITTEN, RATED))
+    assert "rate 0 0 0 rate raters – – – –" in text
+    assert "Round write has not been dealt yet." in text
+    assert "write: round “write” – it has not been dealt yet" in text
+
+
+def test_agreement_by_row_numbers_texts_and_names_what_the_plan_names(tmp_path: Path) -> None:
+    study = written(tmp_path, RATED, rater=3)
+    grid = study.grid("rate")
+    grid.pair()
+    grid.assign_round()
+    grid.simulate(Simulate(skips=0.0, seed=4))
+    rows = report.gather(study, MAJORITY, Agree(by="row")).grids[1].rounds[0].agreement
+    assert [one.of for one in rows] == [f"row {at}" for at in range(1, len(rows) + 1)]
+    columns = report.gather(study, MAJORITY, Agree(by="column")).grids[1].rounds[0].agreement
+    assert [one.of for one in columns] == ["fluent", "kind"]
+    assert columns == grid.agreement(Agree(by="column"), round="rate")
+
+
+def test_decisions_that_wait_say_what_to_run_on_their_grid(tmp_path: Path) -> None:
+    study = study_of(tmp_path, GridPlan("my own", SidePlan(names=("a",)), SidePlan(names=("b",)), (RATE,)), rater=2)
+    study.grid().pair()
+    study.grid().assign_round()
+    study.grid().simulate(Simulate(skips=0.0, accuracy=0.0, seed=4))
+    assert "Adjudication: not done yet. Run fcpair adjudicate --grid 'my own' ." in text_of(study)
+    study.grid().adjudicate(Adjudicate("median", ties="discard"))
+    assert "1 cell decided; 0 with labels still wait for a person." in text_of(study)
+
+
+def test_the_part_of_main_stays_as_it_is_beside_planned_grids(tmp_path: Path) -> None:
+    study = with_grid(tmp_path)
+    study.grid().assign(Assign(annotators=2))
+    study.grid().simulate(Simulate())
+    alone = page_of(study)
+    study.add_grid(WRITTEN)
+    study.add_people(["wen"], Role.WRITER)
+    html = page_of(study)
+    sections = ("grid", "agreement", "decisions", "tiers", "releases", "people")
+    page = check(html, ("study", *sections, "grid-1", "log", "undefined"))
+    of_main = re.compile(r'<section aria-labelledby="grid">.*?<h2 id="people">.*?</section>', re.DOTALL)
+    assert of_main.findall(alone) == of_main.findall(html) != []
+    assert "main 3 4 11 label annotators" in page.text
+    assert "How far the study is" in page.text
+    assert "Grids and their rounds" not in alone
+
+
+def test_decisions_of_people_stand_in_the_log_with_the_number_of_the_cell(tmp_path: Path) -> None:
+    study = written(tmp_path, RATED, rater=3)
+    grid = study.grid("rate")
+    grid.pair()
+    grid.assign_round()
+    grid.simulate(Simulate(skips=0.0, seed=4))
+    study.add_people(["eva"], Role.LEAD)
+    grid.decide(2, None, by="eva")
+    assert report.gather(study).log[-1].params == {"pair": 2, "grid": "rate", "by": "eva"}
