@@ -19,7 +19,6 @@ from fcpair.steps import (
     pair,
     partition,
     published,
-    report,
     retrieve,
     rounds,
     select,
@@ -97,7 +96,6 @@ class Grid(OnGrid):
 
     evaluation_costs = evaluate.costs
     evaluate = evaluate.run_evaluation
-    report = report.write
     monitor = cached_property(Monitor)
 
     @property

@@ -131,7 +131,7 @@ DOWNLOADS = {
         "Everything about the study in one HTML file.",
         (),
         "report.html",
-        lambda _study, grid, path, _asked: grid.report(path),
+        lambda study, _grid, path, _asked: study.report(path),
     ),
     "agreement": Download(
         "Agreement",
