@@ -11,6 +11,8 @@ from fcpair.stages.question import Closed, Edit, Form, parse_form
 from fcpair.stages.question.labels import need_tiers
 
 CHECK = "validate"  # the round in which decisions are validated
+COLUMNS = {"by", "cell", "row", "column", "original", "skipped", "note", "seconds", "time", "origin"}
+"""What files of answers say beside the answers, so that no question can be called so."""
 
 
 def check_plan(plan: GridPlan) -> None:
@@ -18,6 +20,11 @@ def check_plan(plan: GridPlan) -> None:
     forms: dict[str, Form] = {}
     for one in plan.rounds:
         forms[one.name] = form = parse_form(one.form)
+        if taken := [name for name, _ in form.questions if name.lower() in COLUMNS]:
+            raise InputError(
+                f"round `{one.name}` has a question `{taken[0]}`, which is a column of its own in files of answers; "
+                "give it another name"
+            )
         _check_models(one)
         edit = any(isinstance(question, Edit) for _, question in form.questions)
         if edit and not one.edits:

@@ -14,11 +14,12 @@ import pytest
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Adjudicate, GridPlan, RoundPlan, Setup, SidePlan, Simulate
 from fcpair.records import Origin
+from fcpair.stages.plan import COLUMNS
 from fcpair.store import authors, decisions, rounds
 from fcpair.study import Grid, Study
 from steps.small import assert_refused, dump, write_csv
 
-ROWS, COLUMNS = ("Tea is for cowards.", "Cats are cold."), ("facts", "humour")
+ROWS, TYPES = ("Tea is for cowards.", "Cats are cold."), ("facts", "humour")
 WRITE = RoundPlan("write", "text: text(min_words=4); also: any_of(facts,warm,question)", role="writer", people=2)
 EDIT = RoundPlan("edit", "text: edit(min_words=2); fit: one_of(no,yes)", people=2, edits="write", counts=False)
 RATE = RoundPlan("rate", "rating: scale(1,5,0.5,positive=4)", role="rater", answers=2, people=3)
@@ -28,7 +29,7 @@ ALSO = {1: "warm; facts", 2: "none", 3: "warm", 4: "question"}
 
 
 def study_of(folder: Path, *rounds_: RoundPlan) -> Grid:
-    plan = GridPlan("write", SidePlan(names=ROWS), SidePlan(names=COLUMNS), rounds_)
+    plan = GridPlan("write", SidePlan(names=ROWS), SidePlan(names=TYPES), rounds_)
     grid = Study.create(folder / "study.db", Setup(title="t"), grids=[plan]).grid()
     grid.pair()
     grid.assign_round(rounds_[0].name)
@@ -75,7 +76,7 @@ def test_each_person_has_a_sheet_with_a_column_for_each_question(write: Grid, tm
     assert list(one[0]) == ["by", "cell", "row", "column", "text", "also", "note"]
     assert {len({row["by"] for row in sheet}) for sheet in (one, other)} == {1}
     assert sorted(row["cell"] for row in [*one, *other]) == ["1", "2", "3", "4"]
-    assert {(row["row"], row["column"]) for row in [*one, *other]} == {(row, to) for row in ROWS for to in COLUMNS}
+    assert {(row["row"], row["column"]) for row in [*one, *other]} == {(row, to) for row in ROWS for to in TYPES}
     assert {row["text"] + row["also"] + row["note"] for row in [*one, *other]} == {""}
 
 
@@ -316,3 +317,15 @@ def test_a_run_is_taken_back_in_its_own_grid_and_round(write: Grid, tmp_path: Pa
     said = rf"brought no labels but answers; `fcpair answers withdraw {run.id}` takes them back"
     assert_refused(study, lambda: write.withdraw_labels(run.id), StageError, said)
     assert write.withdraw_answers(run.id).counts["answers"] == 4
+
+
+def test_no_question_is_called_as_a_column_of_its_files(write: Grid, tmp_path: Path) -> None:
+    write.simulate(Simulate(seed=1))
+    asked = {"text", "also"}
+    write.assign_round("edit")
+    sheet = sheets_of(write, tmp_path / "s", "edit")[0][0]
+    assert {*write.answers("write").columns, *sheet} - {*asked, "fit"} == COLUMNS
+    for name in ("note", "Time"):
+        plan = GridPlan("other", SidePlan(names=ROWS), SidePlan(names=TYPES), (RoundPlan("ask", f"{name}: text()"),))
+        with pytest.raises(InputError, match=f"round `ask` has a question `{name}`, which is a column"):
+            Study(write.store).add_grid(plan)
