@@ -201,7 +201,7 @@ def _read_acts(tx: Tx) -> _Acts:
 
 def _of_grid(span: grids.Span, acts: Iterable[Act]) -> Iterator[Act]:
     """Those of all acts that are about cells of a grid."""
-    return (one for one in acts if span.first <= one.cell_id <= span.last)
+    return (one for one in acts if span.has(one.cell_id))
 
 
 def _given(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
