@@ -35,7 +35,9 @@ def add(app: FastAPI, context: Context) -> None:
     """Add /api/conflicts, /api/decisions and /api/decided."""
     door, grids = context.door, context.grids
 
-    @app.get("/api/conflicts/next", summary="Your next conflict", response_model=NextCaseOut, responses=refusals())
+    @app.get(
+        "/api/conflicts/next", summary="Your next conflict", response_model=NextCaseOut, responses=refusals(404, 409)
+    )
     @open_to(Role.ADJUDICATOR)
     def next_(request: Request, after: After = None, grid: InGrid = None) -> Response:
         """The next pair whose labels differ, null when none waits or a limit is reached.
@@ -81,7 +83,7 @@ def add(app: FastAPI, context: Context) -> None:
         visitor = door.enter(request)
         return JSONResponse(context.docket(grids.one(grid)).undo(visitor.id, cell_id, body.request_id))
 
-    @app.get("/api/decided", summary="What is decided", response_model=DecisionsOut, responses=refusals())
+    @app.get("/api/decided", summary="What is decided", response_model=DecisionsOut, responses=refusals(404, 409))
     @open_to(Role.ADJUDICATOR)
     def decided(
         request: Request,

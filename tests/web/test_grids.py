@@ -129,7 +129,7 @@ def test_only_what_a_grid_has_can_be_downloaded(site: Site, name: str) -> None:
         assert answer.status_code in ({200, 409, 422} if one in EMPTY else {200}), (one, answer.text)
 
 
-EMPTY = {"partition", "sheets", "validation-sheets", "qrels", "triplets", "pairs", "preferences", "hf"}
+EMPTY = {"partition", "sheets", "validation-sheets", "qrels", "beir", "triplets", "pairs", "preferences", "hf"}
 
 
 def test_an_act_in_one_tab_leaves_the_grid_of_the_other_alone(site: Site) -> None:
@@ -176,10 +176,12 @@ def test_decisions_are_validated_where_the_grid_says_so(site: Site) -> None:
 
 
 def test_a_pair_has_the_words_of_its_grid(site: Site) -> None:
-    pair = site.study.grid("tone").waiting()[0]
-    html = page(site.browser("lea"), f"/lead/pair/{pair}?grid=tone")
+    browser = site.browser("lea")
+    html = page(browser, "/lead/pair/1?grid=tone")
+    assert "<h1>tone, pair 1: " in html
     assert "<h2>Statement</h2>" in html
     assert "<h2>Manner</h2>" in html
+    assert grids.REPLY in page(browser, "/lead/pair/1?grid=write")
 
 
 def test_an_adjudicator_begins_where_something_waits(site: Site) -> None:
