@@ -57,6 +57,10 @@ Fits = Callable[[Here], bool]
 Write = Callable[[Study, Grid, Path, Asked], object]
 
 
+def _always(_here: Here) -> bool:
+    return True
+
+
 def _has_labels(here: Here) -> bool:
     return here.has_labels
 
@@ -132,6 +136,7 @@ DOWNLOADS = {
         (),
         "report.html",
         lambda study, _grid, path, _asked: study.report(path),
+        _always,
     ),
     "agreement": Download(
         "Agreement",
@@ -146,7 +151,7 @@ DOWNLOADS = {
         (),
         "log.json",
         lambda study, _grid, path, _asked: _write_json(path, [asdict(run) for run in study.log()]),
-        lambda here: True,
+        _always,
     ),
     "qrels": Download(
         "TREC qrels",
@@ -161,7 +166,6 @@ DOWNLOADS = {
         ("tier", *Export.kinds["beir"]),
         "{tier}-beir",
         lambda _study, grid, path, asked: grid.export.beir(path, asked.tier, asked.options),
-        _has_corpus,
     ),
     "hf": Download(
         "Hugging Face folder",
