@@ -110,7 +110,10 @@ class Decided:
 
 @dataclass(frozen=True)
 class MainPart(Decided):
-    """What stands in a report about the grid of HS and CNs. What it has not come to yet is None or empty."""
+    """What stands in a report about the grid of HS and CNs, and on pages of leads about any grid of labels.
+
+    What it has not come to yet is None or empty.
+    """
 
     look_again: tuple[str, ...]
     stages: tuple[Stage, ...]

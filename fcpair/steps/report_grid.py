@@ -19,13 +19,11 @@ from fcpair.steps.answers import closed_question, form_of
 from fcpair.steps.ground import labels_of, own
 from fcpair.steps.overview import look_again_notes
 from fcpair.steps.report_figures import decided, given_people, standing
+from fcpair.steps.shares import MOST_CHOICES
 from fcpair.store import Tx, decisions, grids, people, rounds, runs, work
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MOST_CHOICES = 12
-"""A question with more choices than this has no column for each in the table of people."""
 
 
 def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agree | None = None) -> GridPart:

@@ -35,7 +35,7 @@ BUILDING = {
 
 
 def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> MainPart:
-    """Everything about the grid at whatever stage it is; by its own options where none are given."""
+    """Everything about a grid whose answers are labels, at any stage; by its own options where none are given."""
     rules, options = partition or own(tx, Partition, {}), agree or own(tx, Agree, {})
     question, given, there = scheme_of(tx), work.counts(tx), standing(tx)
     labels = decisions.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
