@@ -627,6 +627,12 @@ def test_the_log_shows_files_without_their_folders() -> None:
     assert shown == [("path", "corpus.csv"), ("out", "gold.csv"), ("overlap", "2: 0.1"), ("blind", "yes")]
 
 
+def test_the_log_shows_what_a_plan_says_and_models_without_their_folders() -> None:
+    plan = {"rows": {"file": "/home/me/hs.csv", "names": []}, "rounds": [{"models": ["mine=canned:/home/me/x.csv"]}]}
+    assert words.settings(plan) == [("rows", "file: hs.csv"), ("rounds", "models: mine=canned:x.csv")]
+    assert words.file_name("/home/x=y:z/a.csv") == "a.csv"
+
+
 @pytest.mark.parametrize(
     ("part", "whole", "shown"),
     [(1, 3, "33.3 %"), (0, 3, "0.0 %"), (1, 9999, "< 0.1 %"), (9998, 9999, "> 99.9 %"), (3, 3, "100.0 %"), (0, 0, "–")],

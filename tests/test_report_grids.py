@@ -52,6 +52,7 @@ def test_the_study_of_every_example_has_a_report(name: str, walked: Walked, tmp_
         read = {one for grid in study.grids for one in study.grid(grid).answers().get("text", [])}
         read |= set((EXAMPLES / "statements.csv").read_text("utf-8").splitlines()[1:])
         assert not [one for one in read if one and one in text]
+        assert str(EXAMPLES).encode() not in first
     assert "judgements are SIMULATED" in text
     assert "Run log Everything that was done to the study, oldest first" in text
     assert text.count("Run log Everything") == 1

@@ -9,7 +9,7 @@ from typing import Any
 from fcpair.records import Figure
 
 NOTHING = "–"
-_SYSTEM = re.compile(r"[A-Za-z0-9]+[:(].*", re.DOTALL)
+_SYSTEM = re.compile(r"([^=/\\]+=)?[A-Za-z0-9]+[:(].*", re.DOTALL)
 _FOLDERS = re.compile(
     r"""(?<=[:=])(?:/(?!/)|[A-Za-z]:[\\/])[^,()="]*[\\/]"""
     r"""|(?<=")(?:/(?!/)|[A-Za-z]:(?:/|\\\\))(?:[^"\\]|\\.)*(?:/|\\\\)"""
@@ -63,8 +63,11 @@ def named(name: str) -> str:
 
 def settings(values: dict[str, Any]) -> list[tuple[str, str]]:
     """Parameters or counts of a run as pairs of name and value, those that were not given left out."""
-    given = ((name, value) for name, value in values.items() if value is not None and value not in ({}, [], ""))
-    return [(named(name), _plain(value)) for name, value in given]
+    return [(named(name), _plain(value)) for name, value in values.items() if _is_given(value)]
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and value not in ({}, [], "")
 
 
 def _plain(value: Any) -> str:
@@ -76,14 +79,16 @@ def _plain(value: Any) -> str:
     if isinstance(value, int):
         return count(value)
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {_plain(part)}" for key, part in value.items())
+        return ", ".join(f"{key}: {_plain(part)}" for key, part in value.items() if _is_given(part))
     if isinstance(value, list | tuple):
         return ", ".join(_plain(part) for part in value)
     return str(value)
 
 
 def file_name(path: str) -> str:
-    """The last part of a whole path; of a system's name, `run:/home/me/x.trec`, all but folders; else as it is."""
+    """The last part of a whole path; of the name of a system or model, `run:/home/me/x.trec` or
+    `mine=canned:/home/me/x.csv`, all but folders; else as it is.
+    """
     if _SYSTEM.fullmatch(path) and not PureWindowsPath(path).is_absolute():
         return _FOLDERS.sub("", path)
     for kind in (PurePosixPath, PureWindowsPath):
