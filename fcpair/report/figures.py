@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from fcpair.report.paint import Pixels
 
+Sides = tuple[str, str]
+OF_CORPUS: Sides = ("HS", "CN")
+OF_PLAN: Sides = ("rows", "columns")
 WIDEST, TALLEST, LARGEST_CELL = 1400, 1600, 40
 DPI = 150
 # What is drawn around the map, in pixels: left, right, below, above.
@@ -38,14 +41,14 @@ class Image:
     height: int
 
 
-def class_map(classed: Classed) -> Image:
-    """The map of a grid whose cells are in classes."""
+def class_map(classed: Classed, sides: Sides = OF_CORPUS) -> Image:
+    """The map of a grid whose cells are in classes; `sides` name its rows and columns."""
     px = cell_pixels(classed.index.shape)
     looks = tuple(one.look for one in classed.classes)
-    return in_both(lambda theme: _map(paint_classes(classed.index, looks, px, theme), (px, px), theme))
+    return in_both(lambda theme: _map(paint_classes(classed.index, looks, px, theme), (px, px), theme, sides))
 
 
-def block_map(blocked: Blocked, unit: str) -> Image:
+def block_map(blocked: Blocked, unit: str, sides: Sides = OF_CORPUS) -> Image:
     """The map of means over blocks, with a colour bar that is named by `unit`."""
     px = cell_pixels(blocked.mean.shape)
     known = blocked.mean[~np.isnan(blocked.mean)]
@@ -53,7 +56,7 @@ def block_map(blocked: Blocked, unit: str) -> Image:
 
     def draw(theme: Theme) -> bytes:
         pixels = paint_means(blocked.mean, top, blocked.index, blocked.looks, px, theme)
-        return _map(pixels, (px / blocked.rows, px / blocked.columns), theme, bar=(unit, top))
+        return _map(pixels, (px / blocked.rows, px / blocked.columns), theme, sides, bar=(unit, top))
 
     return in_both(draw)
 
@@ -84,14 +87,16 @@ def _png(pixels: Pixels) -> bytes:
     return file.getvalue()
 
 
-def _map(pixels: Pixels, scale: tuple[float, float], theme: Theme, bar: tuple[str, float] | None = None) -> bytes:
-    """A PNG with axes around `pixels`; `scale` says how many pixels one HS is high and one CN is wide."""
+def _map(
+    pixels: Pixels, scale: tuple[float, float], theme: Theme, sides: Sides, bar: tuple[str, float] | None = None
+) -> bytes:
+    """A PNG with axes around `pixels`; `scale` says how many pixels a row is high and a column is wide."""
     import matplotlib.style
 
     with matplotlib.style.context("default"):
         figure, axes = _canvas(pixels, theme, wide_right=bar is not None)
         axes.imshow(pixels, interpolation="none", extent=(0, pixels.shape[1], pixels.shape[0], 0), aspect="auto")
-        _number(axes, pixels, scale)
+        _number(axes, pixels, scale, sides)
         if bar is not None:
             _colour_bar(figure, axes, *bar, theme)
         file = io.BytesIO()
@@ -121,14 +126,14 @@ def _ink(axes: Axes, theme: Theme) -> None:
         spine.set_color(_rgb(theme.faint))
 
 
-def _number(axes: Axes, pixels: Pixels, scale: tuple[float, float]) -> None:
-    """Number the HS and CN at round steps, from 1, each number in the middle of its row or column."""
-    for axis, size, per_text, name in (
-        (axes.yaxis, pixels.shape[0], scale[0], "HS"),
-        (axes.xaxis, pixels.shape[1], scale[1], "CN"),
+def _number(axes: Axes, pixels: Pixels, scale: tuple[float, float], sides: Sides) -> None:
+    """Number the rows and columns at round steps, from 1, each number in the middle of its row or column."""
+    for axis, size, per_text, name, apart in (
+        (axes.yaxis, pixels.shape[0], scale[0], sides[0], 45),
+        (axes.xaxis, pixels.shape[1], scale[1], sides[1], 70),
     ):
         n = round(size / per_text)
-        numbers = tick_numbers(n, most=max(2, int(size / (45 if name == "HS" else 70))))
+        numbers = tick_numbers(n, most=max(2, int(size / apart)))
         axis.set_ticks([(number - 0.5) * per_text for number in numbers], [f"{number:,}" for number in numbers])
         axis.set_label_text(name, fontsize=9)
 

@@ -77,16 +77,16 @@ def _environment() -> Environment:
     return environment
 
 
-def grid_maps(grid: GridMap) -> GridMaps:
-    """Both maps of a grid, cell by cell, or in blocks when there are too many cells to show."""
+def grid_maps(grid: GridMap, sides: figures.Sides = figures.OF_CORPUS) -> GridMaps:
+    """Both maps of a grid, cell by cell, or in blocks when there are too many cells to show; `sides` name its axes."""
     coverage, decisions = cells.coverage(grid), cells.decisions(grid)
     rows, columns = cells.block_size(grid.place.shape)
     if rows == columns == 1:
-        maps = figures.class_map(coverage), figures.class_map(decisions)
+        maps = figures.class_map(coverage, sides), figures.class_map(decisions, sides)
     else:
         maps = (
-            figures.block_map(cells.coverage_blocks(grid), "mean labels per cell"),
-            figures.block_map(cells.decision_blocks(grid), "share of positive labels"),
+            figures.block_map(cells.coverage_blocks(grid), "mean labels per cell", sides),
+            figures.block_map(cells.decision_blocks(grid), "share of positive labels", sides),
         )
     n_hs, n_cn = grid.place.shape
     n_pairs, n_labels = int((grid.place == IN_GRID).sum()), int(grid.labels.sum())

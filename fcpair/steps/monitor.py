@@ -118,10 +118,13 @@ class Monitor:
         return self._maps.get(self.marks(), self._draw)
 
     def _draw(self) -> GridMaps | None:
+        from fcpair.report.figures import OF_CORPUS, OF_PLAN
         from fcpair.report.page import grid_maps
 
         grid = self.figures().grid
-        return None if grid is None else grid_maps(grid)
+        with self._grid.store.read() as tx:
+            sides = OF_PLAN if is_planned(tx) else OF_CORPUS
+        return None if grid is None else grid_maps(grid, sides)
 
     def status(self) -> dict[str, Any]:
         """The study at a glance, as `steps.overview.status` has it."""

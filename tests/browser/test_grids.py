@@ -13,6 +13,7 @@ from web.conftest import add_everybody
 
 from browser.axe import violations
 from browser.hosts import Host
+from browser.sitting import HASTE_MS
 from browser.windows import Windows
 from fcpair.params import Adjudicate
 from fcpair.study import Study
@@ -55,6 +56,7 @@ def test_two_tabs_at_two_grids_each_act_on_their_own(served: Host, windows: Wind
     expect(first.locator(".progress")).to_contain_text("taste: 3 wait · 1 decided by you")
     assert "grid=taste" in first.url
     assert len(served.study.grid("tone").waiting()) == 4
+    first.wait_for_timeout(HASTE_MS)
     first.get_by_role("button", name="Undo").click()
     expect(first.locator(".progress")).to_contain_text("taste: 4 wait · 0 decided by you")
 
@@ -63,9 +65,9 @@ def test_the_preview_of_a_policy_is_of_the_grid_of_its_tab(served: Host, windows
     served.study.grid("taste").adjudicate(Adjudicate("majority", "discard"))
     page = windows.open(served.url, served.token("lea"))
     page.goto("/lead/steps?grid=tone")
-    page.get_by_label("Ties, with the majority or the median").select_option("discard")
-    expect(page.locator("#preview")).to_contain_text("By “manual” (ties: discard)")
     page.get_by_label("What is not unanimous").select_option("majority")
+    expect(page.locator("#preview")).to_contain_text("By “majority” (ties: wait)")
+    page.get_by_label("Ties, with the majority or the median").select_option("discard")
     expect(page.locator("#preview")).to_contain_text("4 pairs of them discarded")
     page.get_by_role("button", name="Apply the policy").click()
     page.get_by_role("button", name="Discard 4 pairs").click()
