@@ -81,6 +81,7 @@ class _Looker:
         self.process = process
         self._numbers = count()
         self._waiting: dict[int, asyncio.Future[Reply]] = {}
+        self.has_ended = False  # which its pipe says at once, and the system some time after
         self._reading = asyncio.create_task(self._read())
 
     @classmethod
@@ -94,10 +95,6 @@ class _Looker:
         )
         looker._write(begins_with)
         return looker
-
-    @property
-    def has_ended(self) -> bool:
-        return self._reading.done()
 
     async def ask(self, scope: Scope) -> Response:
         number = next(self._numbers)
@@ -120,7 +117,7 @@ class _Looker:
     async def end(self) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._reading), END_S)
-        if not self.has_ended:
+        if not self._reading.done():
             self.process.kill()
             await self._reading
 
@@ -128,10 +125,13 @@ class _Looker:
         """Hand out replies, until the process ends."""
         pipe = self.process.stdout
         assert pipe is not None
-        with suppress(asyncio.IncompleteReadError):
-            while True:
-                reply: Reply = unpacked(await pipe.readexactly(size(await pipe.readexactly(LENGTH))))
-                self._hand_out(reply)
+        try:
+            with suppress(asyncio.IncompleteReadError):
+                while True:
+                    reply: Reply = unpacked(await pipe.readexactly(size(await pipe.readexactly(LENGTH))))
+                    self._hand_out(reply)
+        finally:
+            self.has_ended = True
         await self.process.wait()
         for waiting in self._waiting.values():
             if not waiting.done():
