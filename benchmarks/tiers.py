@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from fcpair.store import Tx, rounds
+    from fcpair.store import Tx
 
 REPETITIONS = 5
 N_HS, N_CN = 700, 1_000
@@ -108,6 +108,8 @@ def _add_grid(tx: Tx) -> None:
 
 def _add_labels(tx: Tx, labels: pd.DataFrame) -> None:
 
+    from fcpair.store import rounds
+
     _add_answers(tx, labels[["cell_id", "person_id"]], labels[["code"]], rounds.counting(tx))
 
 
@@ -116,7 +118,7 @@ def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], p
     import numpy as np
     import pandas as pd
 
-    from fcpair.store import decisions
+    from fcpair.store import decisions, rounds
 
     cell_id = np.arange(1, len(truth) + 1)
     decisions.add_adjudications(tx, pd.DataFrame({"cell_id": cell_id, "rule": "majority", "code": truth}))
