@@ -22,6 +22,7 @@ from fcpair.steps.ground import OnGrid, begin_run, check_unmoved
 from fcpair.steps.record import save_answers
 from fcpair.store import Tx, answers, cells, decisions, people, rounds, runs, watch, work
 
+GENERATE = "generate"
 SHOWN = 200  # characters of a reply that cannot be taken
 
 
@@ -60,7 +61,7 @@ def generate(grid: OnGrid, name: str, *, progress: Progress | None = None) -> Ru
     with grid.store.write() as tx:
         check_unmoved(tx, marks)
         models = {one.name: own.record() for one, own in zip(asked.answerers, speakers, strict=True)}
-        run_id = begin_run(tx, "generate", {"grid": grid.grid.name, "round": name, "models": models})
+        run_id = begin_run(tx, GENERATE, {"grid": grid.grid.name, "round": name, "models": models})
         _save(tx, asked, form, taken, run_id)
         n_answers = sum(answer is not None for answer, _ in taken)
         counts: dict[str, Any] = {"round": name, "models": len(models), "answers": n_answers}

@@ -155,7 +155,8 @@ def _round_due(tx: Tx, one: grids.Standing, recipe: Recipe, progress: Progress |
     """What is to be done in a round now: it is dealt, or answered by models or simulated people."""
     if one.round.role is Role.MODEL:
         ask = partial(generate.generate, progress=progress)
-        return None if one.dealt else ("grid.round", ask, one.round.name)
+        is_due = not one.dealt or one.counts["open"]
+        return ("grid.round", ask, one.round.name) if is_due else None
     if not one.dealt and dealing.has_people(tx, one.round):
         return "grid.round", dealing.assign_round, one.round.name
     if one.counts["open"] and recipe.simulate:

@@ -8,6 +8,7 @@ from fcpair.errors import StageError, UnknownIdError
 from fcpair.params import Simulate
 from fcpair.records import Round, RunRecord, Status
 from fcpair.steps import access, handover, settle
+from fcpair.steps.generate import GENERATE
 from fcpair.steps.ground import LARGEST_ID, OnGrid, begin_run, labels_of
 from fcpair.steps.published import FORMAT
 from fcpair.store import Tx, decisions, grids, people, rounds, runs, slots, work
@@ -67,7 +68,9 @@ def _brought(tx: Tx, run_id: int, wanted: tuple[str, str]) -> pd.DataFrame:
     what = f"run {run_id} ({run.stage})"
     if run.params.get("format") == FORMAT:
         raise StageError(f"{what} took a published study over with its decisions; `fcpair init` makes a study anew")
-    if run.stage != Simulate.stage and not run.stage.endswith(" import"):  # of a round, which it begins with
+    if run.stage not in (Simulate.stage, GENERATE) and not run.stage.endswith(
+        " import"
+    ):  # of a round, which it begins with
         raise StageError(f"{what} brought no answers; `fcpair log` lists the runs")
     brought = decisions.brought_by(tx, run_id)
     if brought.empty:

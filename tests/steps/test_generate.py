@@ -103,6 +103,18 @@ def test_each_model_answers_its_own_column(tmp_path: Path) -> None:
     assert sorted(texts(grid, "propose")) == sorted([*SAID.values(), *["A kinder word to you."] * 2])
 
 
+def test_what_models_said_is_taken_back_as_a_whole_and_asked_again(tmp_path: Path) -> None:
+    grid = asked(tmp_path)
+    run = grid.generate("propose")
+    grid.withdraw_answers(run.id)
+    assert texts(grid, "propose") == []
+    with pytest.raises(StageError, match="`propose`"):
+        grid.assign_round("curate")
+    canned(tmp_path, dict.fromkeys(STATEMENTS, "Said anew and better."))
+    assert grid.generate("propose").counts["answers"] == 3
+    assert texts(grid, "propose") == ["Said anew and better."] * 3
+
+
 def test_a_person_is_no_model(tmp_path: Path) -> None:
     grid = asked(tmp_path)
     Study(grid.store).add_people(["plain"], Role.ANNOTATOR)
