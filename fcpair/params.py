@@ -5,7 +5,6 @@ A recipe file, the command line and the library all fill these classes.
 
 from __future__ import annotations
 
-import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
@@ -22,11 +21,6 @@ Weights = Literal["none", "linear", "quadratic"]
 Reach = Literal["texts", "annotators"]
 By = Literal["grid", "column", "row"]
 Policy = Literal["manual", "majority", "median"]
-Worker = Literal["annotator", "writer", "rater", "respondent"]
-Screen = Literal["cell", "row"]
-Kind = Literal["text", "hs", "cn"]
-Printed = Annotated[str, "the printed form of a form; in a recipe a question, or a table of questions by their names"]
-Models = Annotated[tuple[str, ...], "models, each NAME=service:MODEL or NAME=canned:FILE"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
 NoPositives = Literal["zero", "leave_out"]
@@ -50,7 +44,7 @@ class Bounds:
         return f"a number between {self.least} and {self.below}"
 
 
-def _param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
+def param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
     """A parameter; `otherwise` says what happens where none is given and the default is empty.
 
     `more` may have `bounds`, and as `metavar` what a command's help shows in place of the type.
@@ -62,7 +56,7 @@ def _table(help: str) -> Any:
     return field(default_factory=dict, metadata={"help": help})
 
 
-class _Seeded:
+class Seeded:
     """Checks the seed of a stage; raises InputError for one that cannot be used."""
 
     seed: int
@@ -77,11 +71,11 @@ class Setup:
     """What the study is: shown to the people who take part."""
 
     stage: ClassVar[str] = "init"
-    title: str = _param("", "the study's name")
-    guidelines: Path | None = _param(None, "a Markdown file with the annotation guidelines")
-    hs_name: str = _param("hate speech", "what the query side is called")
-    cn_name: str = _param("counter-narrative", "what the candidate side is called")
-    scheme: Labels = _param("one_of(not_appropriate,not_sure?,appropriate+)", "the question that the labels answer")
+    title: str = param("", "the study's name")
+    guidelines: Path | None = param(None, "a Markdown file with the annotation guidelines")
+    hs_name: str = param("hate speech", "what the query side is called")
+    cn_name: str = param("counter-narrative", "what the candidate side is called")
+    scheme: Labels = param("one_of(not_appropriate,not_sure?,appropriate+)", "the question that the labels answer")
 
 
 @dataclass(frozen=True)
@@ -90,26 +84,26 @@ class Import:
 
     stage: ClassVar[str] = "import"
     path: Path = field(metadata={"help": "the corpus file"})
-    format: Literal["conan", "mt-conan", "csv", "jsonl", "parquet", "xlsx", "ods"] = _param(
+    format: Literal["conan", "mt-conan", "csv", "jsonl", "parquet", "xlsx", "ods"] = param(
         "csv", "how the file is made, whatever its suffix"
     )
-    language: str | None = _param(None, "keep this language only, such as en")
-    hs_column: str = _param("hs", "the column of the HS")
-    cn_column: str = _param("cn", "the column of the CN")
-    hs_id_column: str | None = _param(None, "the column of the HS's own ids; `hs_id` if there is one")
-    cn_id_column: str | None = _param(None, "the column of the CN's own ids; `cn_id` if there is one")
-    unpaired: bool = _param(False, "take a row whose HS or CN is empty for a text without a pair")
+    language: str | None = param(None, "keep this language only, such as en")
+    hs_column: str = param("hs", "the column of the HS")
+    cn_column: str = param("cn", "the column of the CN")
+    hs_id_column: str | None = param(None, "the column of the HS's own ids; `hs_id` if there is one")
+    cn_id_column: str | None = param(None, "the column of the CN's own ids; `cn_id` if there is one")
+    unpaired: bool = param(False, "take a row whose HS or CN is empty for a text without a pair")
 
 
 @dataclass(frozen=True)
-class Select(_Seeded):
+class Select(Seeded):
     """Which HS the study is about."""
 
     stage: ClassVar[str] = "select"
-    hs: int | None = _param(None, "how many HS to draw")
-    list: Path | None = _param(None, "a file with the HS to take, in a column `hs`")
-    stratify: str | None = _param(None, "a metadata column whose values keep their shares among the drawn HS")
-    seed: int = _param(0, "of the draw")
+    hs: int | None = param(None, "how many HS to draw")
+    list: Path | None = param(None, "a file with the HS to take, in a column `hs`")
+    stratify: str | None = param(None, "a metadata column whose values keep their shares among the drawn HS")
+    seed: int = param(0, "of the draw")
 
 
 @dataclass(frozen=True)
@@ -117,36 +111,36 @@ class Retrieve:
     """How candidates are brought in."""
 
     stage: ClassVar[str] = "retrieve"
-    k: int = _param(2, "how many nearest CNs of each source CN")
-    model: str = _param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
-    count_duplicates: bool = _param(False, "count neighbours over corpus rows, as FC-CONAN did")
-    list: Path | None = _param(None, "a file with the candidates to take, in a column `cn`; nothing is encoded then")
-    runs: tuple[Path, ...] = _param(
+    k: int = param(2, "how many nearest CNs of each source CN")
+    model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
+    count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did")
+    list: Path | None = param(None, "a file with the candidates to take, in a column `cn`; nothing is encoded then")
+    runs: tuple[Path, ...] = param(
         (), "a TREC run whose top candidates to take; several times; nothing is encoded then"
     )
-    depth: int = _param(10, "how many CNs of each HS to take from the top of a run")
+    depth: int = param(10, "how many CNs of each HS to take from the top of a run")
 
 
 @dataclass(frozen=True)
-class Pair(_Seeded):
+class Pair(Seeded):
     """Which candidates go into the grid."""
 
     stage: ClassVar[str] = "pair"
-    candidates: int | None = _param(None, "how many candidates to draw; all if not given")
-    keep_known: bool = _param(False, "put pairs that stand in the corpus before people, too")
-    seed: int = _param(0, "of the draw")
+    candidates: int | None = param(None, "how many candidates to draw; all if not given")
+    keep_known: bool = param(False, "put pairs that stand in the corpus before people, too")
+    seed: int = param(0, "of the draw")
 
 
 @dataclass(frozen=True)
-class Assign(_Seeded):
+class Assign(Seeded):
     """How pairs are dealt to annotators."""
 
     stage: ClassVar[str] = "assign"
-    annotators: int | None = _param(None, "how many annotators; those that `people` lists if not given")
+    annotators: int | None = param(None, "how many annotators; those that `people` lists if not given")
     overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get so many, as 2:0.126")
-    groups: tuple[tuple[str, ...], ...] = _param((), "annotators who share the overlapping pairs, as ana,ben")
-    order: Literal["random", "hs"] = _param("random", "of a shard: shuffled, or one HS at a time")
-    seed: int = _param(0, "of the deal and the orders")
+    groups: tuple[tuple[str, ...], ...] = param((), "annotators who share the overlapping pairs, as ana,ben")
+    order: Literal["random", "hs"] = param("random", "of a shard: shuffled, or one HS at a time")
+    seed: int = param(0, "of the deal and the orders")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -167,21 +161,21 @@ class Annotate:
     """What the people who answer in the browser are told and asked, and when they are to rest. Texts are Markdown."""
 
     stage: ClassVar[str] = "annotate"
-    about: str = _param("", "what the study is about, for those who take part")
-    warning: str | None = _param(None, "the content warning at the first visit", otherwise=OF_FCPAIR)
-    consent: str = _param(
+    about: str = param("", "what the study is about, for those who take part")
+    warning: str | None = param(None, "the content warning at the first visit", otherwise=OF_FCPAIR)
+    consent: str = param(
         "I have read this, I am an adult, and I take part of my own free will.", "the sentence that people agree to"
     )
-    thanks: str | None = _param(None, "the words at the end, with a debriefing if there is one", otherwise=OF_FCPAIR)
-    contact: str = _param("", "whom to turn to for support, such as a name with a telephone number")
-    demographics: tuple[str, ...] = _param((), "a question that may be left open, as `Age: 18-29 | 30 or more`")
-    opt_out: str | None = _param(None, "a metadata column of whose topics people may spare themselves any")
-    opt_out_split: str = _param(TOPIC_SPLIT, "at which characters a value of that column is split into topics")
-    pause_pairs: int = _param(50, "after how many pairs a pause is proposed")
-    pause_minutes: int = _param(20, "after how many minutes of work a pause is proposed")
-    daily_limit: int | None = _param(None, "how many pairs one person may read in a day; no limit if not given")
-    total_limit: int | None = _param(None, "how many pairs one person may read in all; no limit if not given")
-    offline: bool = _param(True, "whether browsers keep 50 pairs ahead, to go on without a connection")
+    thanks: str | None = param(None, "the words at the end, with a debriefing if there is one", otherwise=OF_FCPAIR)
+    contact: str = param("", "whom to turn to for support, such as a name with a telephone number")
+    demographics: tuple[str, ...] = param((), "a question that may be left open, as `Age: 18-29 | 30 or more`")
+    opt_out: str | None = param(None, "a metadata column of whose topics people may spare themselves any")
+    opt_out_split: str = param(TOPIC_SPLIT, "at which characters a value of that column is split into topics")
+    pause_pairs: int = param(50, "after how many pairs a pause is proposed")
+    pause_minutes: int = param(20, "after how many minutes of work a pause is proposed")
+    daily_limit: int | None = param(None, "how many pairs one person may read in a day; no limit if not given")
+    total_limit: int | None = param(None, "how many pairs one person may read in all; no limit if not given")
+    offline: bool = param(True, "whether browsers keep 50 pairs ahead, to go on without a connection")
 
     def worded(self, hs_name: str) -> Annotate:
         """The same with fcpair's own words in place of a warning or thanks that are not given."""
@@ -208,17 +202,17 @@ class Annotate:
 
 
 @dataclass(frozen=True)
-class Simulate(_Seeded):
+class Simulate(Seeded):
     """How simulated people answer. All but the leaning's label and the seed are probabilities from 0 to 1."""
 
     stage: ClassVar[str] = "simulate"
-    accuracy: float = _param(0.9, "that an annotator or a validator sees the true label")
-    positive: float = _param(0.2, "that a pair's true label is a positive one; drawn by the first run")
-    leaning: float = _param(0.0, "that an annotator answers the label leaned to, whatever is true")
-    leaning_to: str = _param("appropriate", "the label leaned to")
-    not_sure: float = _param(0.05, "that an annotator is not sure")
-    skips: float = _param(0.01, "that a person skips")
-    seed: int = _param(0, "of everything drawn")
+    accuracy: float = param(0.9, "that an annotator or a validator sees the true label")
+    positive: float = param(0.2, "that a pair's true label is a positive one; drawn by the first run")
+    leaning: float = param(0.0, "that an annotator answers the label leaned to, whatever is true")
+    leaning_to: str = param("appropriate", "the label leaned to")
+    not_sure: float = param(0.05, "that an annotator is not sure")
+    skips: float = param(0.01, "that a person skips")
+    seed: int = param(0, "of everything drawn")
 
 
 @dataclass(frozen=True)
@@ -226,15 +220,15 @@ class Agree:
     """What agreement is computed with; raises InputError for a value that cannot be used."""
 
     stage: ClassVar[str] = "agreement"
-    weights: Weights = _param("none", "disagreement weights of Cohen's kappa, in the order of the label codes")
-    not_sure: Literal["class", "drop"] = _param(
+    weights: Weights = param("none", "disagreement weights of Cohen's kappa, in the order of the label codes")
+    not_sure: Literal["class", "drop"] = param(
         "class", "indefinite answers: classes of their own, or left out before anything else"
     )
-    intervals: Reach = _param(
+    intervals: Reach = param(
         "texts", "what intervals speak for: new HS and CN with the same annotators, or new annotators too"
     )
-    level: float = _param(0.95, "confidence level of all intervals, between 0 and 1")
-    by: By | None = _param(
+    level: float = param(0.95, "confidence level of all intervals, between 0 and 1")
+    by: By | None = param(
         None, "what each block of a round's figures is about: all pairs, or one column or row each", otherwise="grid"
     )
 
@@ -255,8 +249,8 @@ class Adjudicate:
     """How a pair's labels become one."""
 
     stage: ClassVar[str] = "adjudicate"
-    policy: Policy = _param("manual", "who decides what is not unanimous: a person, the majority, or the median")
-    ties: Ties = _param(
+    policy: Policy = param("manual", "who decides what is not unanimous: a person, the majority, or the median")
+    ties: Ties = param(
         "wait", "with majority or median: whether ties and `not sure` alone wait for a person or are discarded"
     )
 
@@ -271,14 +265,14 @@ class Adjudicate:
 
 
 @dataclass(frozen=True)
-class Validate(_Seeded):
+class Validate(Seeded):
     """How adjudicated pairs are dealt to validators."""
 
     stage: ClassVar[str] = "validate"
-    validators: int | None = _param(None, "how many validators; those that `people` lists if not given")
-    pairs: int | None = _param(None, "how many pairs to draw; all that are adjudicated if not given")
-    blind: bool = _param(False, "validators give their own label and do not see the adjudicated one")
-    seed: int = _param(0, "of the draw and the deal")
+    validators: int | None = param(None, "how many validators; those that `people` lists if not given")
+    pairs: int | None = param(None, "how many pairs to draw; all that are adjudicated if not given")
+    blind: bool = param(False, "validators give their own label and do not see the adjudicated one")
+    seed: int = param(0, "of the draw and the deal")
 
 
 @dataclass(frozen=True)
@@ -286,172 +280,29 @@ class Partition:
     """Which rules make the tiers."""
 
     stage: ClassVar[str] = "partition"
-    diamond: DiamondRule = _param("unanimous", "what Diamond asks of the labels; majority is what FC-CONAN published")
+    diamond: DiamondRule = param("unanimous", "what Diamond asks of the labels; majority is what FC-CONAN published")
 
 
 MAIN = "main"  # the grid of HS and CNs; which is meant where there are several and none is named
-MODEL = "model"  # the role of what answers a round without being a person
-_NAME = re.compile(r"\w[\w -]*")
-
-
-def _check_name(what: str, name: str) -> None:
-    """Raise InputError unless a name can be given to a command, and name a file."""
-    if not _NAME.fullmatch(name) or name != name.strip() or len(name) > LONGEST_NAME:
-        raise InputError(
-            f"`{name}` cannot name a {what}; use at most {LONGEST_NAME} letters, digits, `_`, `-` and inner spaces"
-        )
 
 
 @dataclass(frozen=True)
-class SidePlan:
-    """Where the texts of a side come from, in their order: a file's column, names, or what was written in a grid."""
-
-    file: Path | None = _param(None, "a table whose `column` has the texts")
-    column: str = _param("", "the column of the file")
-    kind: Kind = _param("text", "what the texts of the file are; hs and cn: some of those that the corpus has")
-    names: tuple[str, ...] = _param((), "the texts themselves, such as names of types, criteria or models")
-    answers: str = _param("", "an earlier grid: the texts that were written in the round of it that counts")
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.names))
-        given = [name for name in ("file", "names", "answers") if getattr(self, name)]
-        if len(given) != 1:
-            found = " and ".join(f"`{name}`" for name in given) or "nothing"
-            raise InputError(
-                f'a side has {found}; give it one of `file` with `column`, as in {{file = "hs.csv", column = "hs"}}, '
-                "`names` or `answers`"
-            )
-        if bool(self.file) != bool(self.column):
-            raise InputError('`file` and `column` go together, as in {file = "hs.csv", column = "hs"}')
-        if self.kind != "text" and not self.file:
-            raise InputError("`kind` says what the texts of a file are; omit it")
-        if any(not name.strip() for name in self.names):
-            raise InputError("a name of a side is empty; give each a text, or leave it out")
-        once("name", [name.strip() for name in self.names])
-
-    @property
-    def text_kind(self) -> str:
-        """The kind that the texts of the side have in the study."""
-        return self.kind if self.file else "name" if self.names else "answer"
-
-
-@dataclass(frozen=True)
-class RoundPlan(_Seeded):
-    """A form that is put on the cells of a grid: who answers it, and how it is dealt."""
-
-    name: str = field(metadata={"help": "what the round is called"})
-    form: Printed = field(metadata={"help": "what is asked, as `text: text(); types: any_of(a,b)`"})
-    role: Worker = _param("annotator", "who answers; models where `models` names some")
-    answers: int = _param(1, "how many answers each cell gets, by different people; 0: one by everybody")
-    cells: int | None = _param(None, "how many cells to draw, as for a pilot or a spot check", otherwise="all")
-    once_per_row: bool = _param(False, "nobody has two cells of a row")
-    screen: Screen = _param("cell", "what is on the screen at once: a cell, or all cells of a row")
-    edits: str = _param("", "an earlier round of the grid, whose text is given to be edited")
-    after: str = _param("", "an earlier round of the grid, in which a cell must have an answer first")
-    models: Models = _param((), "the models that answer, instead of people: NAME=service:MODEL or NAME=canned:FILE")
-    prompt: str = _param("", "what the models of a service are asked, with {row} and {column} for the texts of a cell")
-    people: int | None = _param(None, "how many people answer; those of the role that `people` lists if not given")
-    seed: int = _param(0, "of the deal and the orders")
-    counts: bool | None = _param(
-        None, "whether decisions and tiers rest on it", otherwise="the last round that people answer"
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "models", tuple(self.models))
-        _check_name("round", self.name)
-        if not self.form.strip():
-            raise InputError(f"round `{self.name}` asks nothing; give it a form, such as one_of(no,yes+)")
-        if self.answers < 0:
-            raise InputError(f"answers is {self.answers}; expected 1 or more, or 0 for everybody")
-        if self.cells is not None and (self.cells < 1 or self.models or self.screen == "row"):
-            raise InputError(
-                f"cells is {self.cells}; expected 1 or more, and no models or rows on one screen, which have all cells"
-            )
-        if self.once_per_row and not self.answers:
-            raise InputError(
-                "everybody answers each cell (`answers = 0`), so nobody can have one cell of a row only; give "
-                "`answers` a number, or omit `once_per_row`"
-            )
-        if self.once_per_row and self.screen == "row":
-            raise InputError(
-                "nobody has two cells of a row (`once_per_row`), so no row can be on one screen; omit one of them"
-            )
-        if self.models and self.people is not None:
-            raise InputError("`models` answer, so no `people` do; omit one of them")
-        if self.edits and self.after not in {"", self.edits}:
-            raise InputError(f"what is edited was written in `{self.edits}`, so the round is after that; omit `after`")
-        once("name of a model", self.models)
-
-    @property
-    def answered_by(self) -> str:
-        """The role of those who answer."""
-        return MODEL if self.models else self.role
-
-    @property
-    def rests_on(self) -> str:
-        """The earlier round in which a cell must have an answer; empty where there is none."""
-        return self.edits or self.after
-
-
-@dataclass(frozen=True)
-class GridPlan:
-    """A grid of any two sides, its rounds in their order, and how its answers become decisions and tiers."""
-
-    name: str = field(metadata={"help": "what the grid is called"})
-    rows: SidePlan = field(metadata={"help": "where the rows come from"})
-    columns: SidePlan = field(metadata={"help": "where the columns come from"})
-    rounds: tuple[RoundPlan, ...] = field(metadata={"help": "the rounds, in their order"})
-    row_name: str = _param("row", "what a row is called")
-    column_name: str = _param("column", "what a column is called")
-    agreement: Agree | None = _param(None, "what agreement is computed with")
-    adjudicate: Adjudicate | None = _param(None, "how a cell's answers become one")
-    validate: Validate | None = _param(None, "how decisions are validated; without it, they are not")
-    partition: Partition | None = _param(None, "which rules make the tiers")
-
-    def __post_init__(self) -> None:
-        _check_name("grid", self.name)
-        if self.name in {self.rows.answers, self.columns.answers}:
-            raise InputError(f"grid `{self.name}` cannot have its own answers for a side; name an earlier grid")
-        if not self.rounds:
-            raise InputError(f"grid `{self.name}` has no round; give it one, as [[grid.round]]")
-        once("round", [one.name for one in self.rounds])
-        for at, one in enumerate(self.rounds):
-            earlier = [other.name for other in self.rounds[:at]]
-            if one.rests_on and one.rests_on not in earlier:
-                known = f"earlier are {', '.join(earlier)}" if earlier else "it is the first"
-                key = "edits" if one.edits else "after"
-                raise InputError(f"`{key}` of round `{one.name}` names `{one.rests_on}`, no earlier round; {known}")
-        if len(said := [one.name for one in self.rounds if one.counts]) > 1:
-            raise InputError(f"rounds `{said[0]}` and `{said[1]}` both have `counts = true`; decisions rest on one")
-        if all(one.counts is False for one in self.rounds):
-            raise InputError(f"no round of grid `{self.name}` counts; omit `counts = false` in one of them")
-
-    @property
-    def counting(self) -> RoundPlan:
-        """The round on which decisions and tiers rest: the one that says so, else the last that people answer."""
-        may = [one for one in self.rounds if one.counts is not False]
-        said, by_people = [one for one in may if one.counts], [one for one in may if not one.models]
-        return (said or by_people or may)[-1]
-
-
-@dataclass(frozen=True)
-class Evaluate(_Seeded):
+class Evaluate(Seeded):
     """Which systems are evaluated, on what, and by which measures."""
 
     stage: ClassVar[str] = "evaluate"
-    systems: tuple[str, ...] = _param(
+    systems: tuple[str, ...] = param(
         (), "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2; several times"
     )
-    pool: str = _param("judged", "what is ranked: judged, positive or all CNs, or a file that lists CNs")
-    tiers: tuple[str, ...] = _param(TIERS, "a tier to evaluate on; several times")
-    measures: tuple[str, ...] = _param(
+    pool: str = param("judged", "what is ranked: judged, positive or all CNs, or a file that lists CNs")
+    tiers: tuple[str, ...] = param(TIERS, "a tier to evaluate on; several times")
+    measures: tuple[str, ...] = param(
         DEFAULT_MEASURES, "a measure, such as NDCG@5, MAP(by=all) or RBP(p=0.9); several times"
     )
-    k: int = _param(10, "how many ranks are read by measures that name no cut of their own")
-    no_positives: NoPositives = _param("zero", "what becomes of an HS without an appropriate CN in the pool")
-    resamples: int = _param(10_000, "how often intervals and tests resample")
-    seed: int = _param(0, "of the resampling")
+    k: int = param(10, "how many ranks are read by measures that name no cut of their own")
+    no_positives: NoPositives = param("zero", "what becomes of an HS without an appropriate CN in the pool")
+    resamples: int = param(10_000, "how often intervals and tests resample")
+    seed: int = param(0, "of the resampling")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -479,19 +330,19 @@ class Export:
         "preferences": _DRAWN,
         "corpus": ("pool",),
     }
-    pool: str = _param(
+    pool: str = param(
         "judged",
         "which CNs: those of Bronze, those that it labels appropriate for some HS, the whole grid, or a file's",
         metavar="judged|positive|all|FILE",
     )
-    binary: bool = _param(False, "grade every appropriate pair 1, and every other one 0")
-    negatives: int = _param(
+    binary: bool = param(False, "grade every appropriate pair 1, and every other one 0")
+    negatives: int = param(
         5,
         "how many judged negatives of the same HS to draw for each positive; all where there are fewer",
         bounds=Bounds(1),
     )
-    test_share: float = _param(0.2, "the share of HS that go to test.jsonl", bounds=Bounds(0, 1))
-    seed: int = _param(0, "of every draw", bounds=Bounds(0))
+    test_share: float = param(0.2, "the share of HS that go to test.jsonl", bounds=Bounds(0, 1))
+    seed: int = param(0, "of every draw", bounds=Bounds(0))
 
     def __post_init__(self) -> None:
         for item in fields(self):

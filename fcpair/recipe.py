@@ -19,12 +19,9 @@ from fcpair.params import (
     Annotate,
     Assign,
     Evaluate,
-    GridPlan,
     Import,
-    Models,
     Pair,
     Partition,
-    Printed,
     Retrieve,
     Select,
     Setup,
@@ -33,6 +30,7 @@ from fcpair.params import (
     is_required,
     plain_type,
 )
+from fcpair.plans import GridPlan, Models, Printed
 from fcpair.stages.answerer import parse_answerer
 from fcpair.stages.plan import check_plans
 from fcpair.stages.question import Form

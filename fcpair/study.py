@@ -8,7 +8,8 @@ from pathlib import Path
 
 from fcpair.errors import StudyError
 from fcpair.grid import Grid
-from fcpair.params import Annotate, GridPlan, Setup, as_params
+from fcpair.params import Annotate, Setup, as_params
+from fcpair.plans import GridPlan
 from fcpair.records import Person
 from fcpair.steps import doctor, guide, import_, init, overview, people, report, walk
 from fcpair.steps import grids as planned

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import RecipeError
-from fcpair.params import Adjudicate, Agree, GridPlan, Partition, RoundPlan, SidePlan
+from fcpair.params import Adjudicate, Agree, Partition
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe, load_recipe
 
 WRITE_AND_RATE = """

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fcpair.errors import InputError
-from fcpair.params import GridPlan, RoundPlan, once
+from fcpair.params import once
+from fcpair.plans import GridPlan, RoundPlan
 from fcpair.stages.answerer import parse_answerer
 from fcpair.stages.question import Closed, Edit, Form, parse_form
 from fcpair.stages.question.labels import need_tiers

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fcpair.errors import RecipeError
-from fcpair.params import MAIN, Adjudicate, Annotate, GridPlan, RoundPlan, Setup, SidePlan, Simulate, as_params
+from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, as_params
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe
 from fcpair.records import Round
 from fcpair.stages.question import Closed, OneOf

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fcpair.errors import Finding, StageError, reject
 from fcpair.files.corpus import digest
 from fcpair.files.tabular import LINE, check_file, place_of, read_table
-from fcpair.params import Adjudicate, GridPlan, RoundPlan, SidePlan, as_params
+from fcpair.params import Adjudicate, as_params
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.stages.plan import check_plans, labels_asked
 from fcpair.stages.question import parse_form

@@ -8,7 +8,8 @@ from typing import Any
 
 from fcpair.errors import RecipeEndError
 from fcpair.models.encode import Progress
-from fcpair.params import MAIN, Adjudicate, Agree, GridPlan, Partition
+from fcpair.params import MAIN, Adjudicate, Agree, Partition
+from fcpair.plans import GridPlan
 from fcpair.recipe import Recipe
 from fcpair.records import Role, RunRecord
 from fcpair.steps import (

@@ -12,7 +12,7 @@ from pathlib import Path
 from steps.online import at_desk, give
 
 from cli.conftest import Fcpair
-from fcpair.params import GridPlan, RoundPlan, SidePlan
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.study import Study
 

@@ -18,7 +18,8 @@ from steps.small import write_csv
 from cli.conftest import Fcpair
 from fcpair.errors import UnknownIdError
 from fcpair.grid import Ruling
-from fcpair.params import Adjudicate, GridPlan, RoundPlan, SidePlan, Simulate, Validate
+from fcpair.params import Adjudicate, Simulate, Validate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.study import Grid, Study
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from fcpair.params import GridPlan, RoundPlan, Setup, SidePlan, Simulate
+from fcpair.params import Setup, Simulate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.store import rounds, work
 from fcpair.study import Study

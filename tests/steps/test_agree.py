@@ -11,7 +11,8 @@ import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.grid import Grid
-from fcpair.params import Agree, GridPlan, RoundPlan, SidePlan
+from fcpair.params import Agree
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Figure, Role
 from fcpair.stages.agree import Agreement, Block, agreement, part_agreements
 from fcpair.stages.question import parse_form

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
-from fcpair.params import Adjudicate, GridPlan, RoundPlan, Setup, SidePlan, Simulate
+from fcpair.params import Adjudicate, Setup, Simulate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Origin
 from fcpair.stages.plan import COLUMNS
 from fcpair.store import authors, decisions, rounds

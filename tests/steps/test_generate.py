@@ -9,7 +9,8 @@ import pytest
 
 from fcpair.errors import InputError, ServiceError, StageError
 from fcpair.models import reply
-from fcpair.params import GridPlan, RoundPlan, Setup, SidePlan, Simulate
+from fcpair.params import Setup, Simulate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Origin, Role
 from fcpair.store import authors, decisions, rounds
 from fcpair.study import Grid, Study

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import UnknownIdError
-from fcpair.params import GridPlan, RoundPlan, Setup, SidePlan, Simulate, Validate
+from fcpair.params import Setup, Simulate, Validate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.study import Grid, Study
 from steps.online import at_desk, give

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
-from fcpair.params import Assign, GridPlan, Import, Pair, RoundPlan, Select, SidePlan, Validate
+from fcpair.params import Assign, Import, Pair, Select, Validate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role, Status
 from fcpair.store import rounds, sides, texts, work
 from fcpair.study import Study

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, RecipeError
-from fcpair.params import Adjudicate, Annotate, GridPlan, Partition, RoundPlan, Select, Setup, SidePlan, Simulate
+from fcpair.params import Adjudicate, Annotate, Partition, Select, Setup, Simulate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe
 from fcpair.records import Role
 from fcpair.study import Study

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from steps.online import at_desk, give
 
-from fcpair.params import Adjudicate, GridPlan, RoundPlan, Setup, SidePlan, Validate
+from fcpair.params import Adjudicate, Setup, Validate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.study import Study
 

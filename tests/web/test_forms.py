@@ -12,7 +12,8 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from steps import forms
 
-from fcpair.params import Annotate, GridPlan, RoundPlan, SidePlan
+from fcpair.params import Annotate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.study import Study
 from web.conftest import Site

@@ -1,0 +1,163 @@
+"""The plan of a grid: its sides, its rounds, and how its answers become decisions and tiers.
+
+A recipe and the library fill these classes; what needs a round's form as well is checked in `stages/plan.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fcpair.errors import InputError
+from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, once, param
+
+Worker = Literal["annotator", "writer", "rater", "respondent"]
+Screen = Literal["cell", "row"]
+Kind = Literal["text", "hs", "cn"]
+Printed = Annotated[str, "the printed form of a form; in a recipe a question, or a table of questions by their names"]
+Models = Annotated[tuple[str, ...], "models, each NAME=service:MODEL or NAME=canned:FILE"]
+MODEL = "model"  # the role of what answers a round without being a person
+_NAME = re.compile(r"\w[\w -]*")
+
+
+def _check_name(what: str, name: str) -> None:
+    """Raise InputError unless a name can be given to a command, and name a file."""
+    if not _NAME.fullmatch(name) or name != name.strip() or len(name) > LONGEST_NAME:
+        raise InputError(
+            f"`{name}` cannot name a {what}; use at most {LONGEST_NAME} letters, digits, `_`, `-` and inner spaces"
+        )
+
+
+@dataclass(frozen=True)
+class SidePlan:
+    """Where the texts of a side come from, in their order: a file's column, names, or what was written in a grid."""
+
+    file: Path | None = param(None, "a table whose `column` has the texts")
+    column: str = param("", "the column of the file")
+    kind: Kind = param("text", "what the texts of the file are; hs and cn: some of those that the corpus has")
+    names: tuple[str, ...] = param((), "the texts themselves, such as names of types, criteria or models")
+    answers: str = param("", "an earlier grid: the texts that were written in the round of it that counts")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        given = [name for name in ("file", "names", "answers") if getattr(self, name)]
+        if len(given) != 1:
+            found = " and ".join(f"`{name}`" for name in given) or "nothing"
+            raise InputError(
+                f'a side has {found}; give it one of `file` with `column`, as in {{file = "hs.csv", column = "hs"}}, '
+                "`names` or `answers`"
+            )
+        if bool(self.file) != bool(self.column):
+            raise InputError('`file` and `column` go together, as in {file = "hs.csv", column = "hs"}')
+        if self.kind != "text" and not self.file:
+            raise InputError("`kind` says what the texts of a file are; omit it")
+        if any(not name.strip() for name in self.names):
+            raise InputError("a name of a side is empty; give each a text, or leave it out")
+        once("name", [name.strip() for name in self.names])
+
+    @property
+    def text_kind(self) -> str:
+        """The kind that the texts of the side have in the study."""
+        return self.kind if self.file else "name" if self.names else "answer"
+
+
+@dataclass(frozen=True)
+class RoundPlan(Seeded):
+    """A form that is put on the cells of a grid: who answers it, and how it is dealt."""
+
+    name: str = field(metadata={"help": "what the round is called"})
+    form: Printed = field(metadata={"help": "what is asked, as `text: text(); types: any_of(a,b)`"})
+    role: Worker = param("annotator", "who answers; models where `models` names some")
+    answers: int = param(1, "how many answers each cell gets, by different people; 0: one by everybody")
+    cells: int | None = param(None, "how many cells to draw, as for a pilot or a spot check", otherwise="all")
+    once_per_row: bool = param(False, "nobody has two cells of a row")
+    screen: Screen = param("cell", "what is on the screen at once: a cell, or all cells of a row")
+    edits: str = param("", "an earlier round of the grid, whose text is given to be edited")
+    after: str = param("", "an earlier round of the grid, in which a cell must have an answer first")
+    models: Models = param((), "the models that answer, instead of people: NAME=service:MODEL or NAME=canned:FILE")
+    prompt: str = param("", "what the models of a service are asked, with {row} and {column} for the texts of a cell")
+    people: int | None = param(None, "how many people answer; those of the role that `people` lists if not given")
+    seed: int = param(0, "of the deal and the orders")
+    counts: bool | None = param(
+        None, "whether decisions and tiers rest on it", otherwise="the last round that people answer"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "models", tuple(self.models))
+        _check_name("round", self.name)
+        if not self.form.strip():
+            raise InputError(f"round `{self.name}` asks nothing; give it a form, such as one_of(no,yes+)")
+        if self.answers < 0:
+            raise InputError(f"answers is {self.answers}; expected 1 or more, or 0 for everybody")
+        if self.cells is not None and (self.cells < 1 or self.models or self.screen == "row"):
+            raise InputError(
+                f"cells is {self.cells}; expected 1 or more, and no models or rows on one screen, which have all cells"
+            )
+        if self.once_per_row and not self.answers:
+            raise InputError(
+                "everybody answers each cell (`answers = 0`), so nobody can have one cell of a row only; give "
+                "`answers` a number, or omit `once_per_row`"
+            )
+        if self.once_per_row and self.screen == "row":
+            raise InputError(
+                "nobody has two cells of a row (`once_per_row`), so no row can be on one screen; omit one of them"
+            )
+        if self.models and self.people is not None:
+            raise InputError("`models` answer, so no `people` do; omit one of them")
+        if self.edits and self.after not in {"", self.edits}:
+            raise InputError(f"what is edited was written in `{self.edits}`, so the round is after that; omit `after`")
+        once("name of a model", self.models)
+
+    @property
+    def answered_by(self) -> str:
+        """The role of those who answer."""
+        return MODEL if self.models else self.role
+
+    @property
+    def rests_on(self) -> str:
+        """The earlier round in which a cell must have an answer; empty where there is none."""
+        return self.edits or self.after
+
+
+@dataclass(frozen=True)
+class GridPlan:
+    """A grid of any two sides, its rounds in their order, and how its answers become decisions and tiers."""
+
+    name: str = field(metadata={"help": "what the grid is called"})
+    rows: SidePlan = field(metadata={"help": "where the rows come from"})
+    columns: SidePlan = field(metadata={"help": "where the columns come from"})
+    rounds: tuple[RoundPlan, ...] = field(metadata={"help": "the rounds, in their order"})
+    row_name: str = param("row", "what a row is called")
+    column_name: str = param("column", "what a column is called")
+    agreement: Agree | None = param(None, "what agreement is computed with")
+    adjudicate: Adjudicate | None = param(None, "how a cell's answers become one")
+    validate: Validate | None = param(None, "how decisions are validated; without it, they are not")
+    partition: Partition | None = param(None, "which rules make the tiers")
+
+    def __post_init__(self) -> None:
+        _check_name("grid", self.name)
+        if self.name in {self.rows.answers, self.columns.answers}:
+            raise InputError(f"grid `{self.name}` cannot have its own answers for a side; name an earlier grid")
+        if not self.rounds:
+            raise InputError(f"grid `{self.name}` has no round; give it one, as [[grid.round]]")
+        once("round", [one.name for one in self.rounds])
+        for at, one in enumerate(self.rounds):
+            earlier = [other.name for other in self.rounds[:at]]
+            if one.rests_on and one.rests_on not in earlier:
+                known = f"earlier are {', '.join(earlier)}" if earlier else "it is the first"
+                key = "edits" if one.edits else "after"
+                raise InputError(f"`{key}` of round `{one.name}` names `{one.rests_on}`, no earlier round; {known}")
+        if len(said := [one.name for one in self.rounds if one.counts]) > 1:
+            raise InputError(f"rounds `{said[0]}` and `{said[1]}` both have `counts = true`; decisions rest on one")
+        if all(one.counts is False for one in self.rounds):
+            raise InputError(f"no round of grid `{self.name}` counts; omit `counts = false` in one of them")
+
+    @property
+    def counting(self) -> RoundPlan:
+        """The round on which decisions and tiers rest: the one that says so, else the last that people answer."""
+        may = [one for one in self.rounds if one.counts is not False]
+        said, by_people = [one for one in may if one.counts], [one for one in may if not one.models]
+        return (said or by_people or may)[-1]
