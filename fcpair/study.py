@@ -51,12 +51,12 @@ class Study(OnStudy):
             for plan in grids:
                 planned.add(tx, plan)
 
-        return cls(Store.create(Path(path), fill))
+        return cls(Store.create(path, fill))
 
     @classmethod
     def open(cls, path: str | Path) -> Study:
         """Open the study at `path`; raises StudyError when there is none that this fcpair can read."""
-        return cls(Store.open(Path(path)))
+        return cls(Store.open(path))
 
     @classmethod
     def upgrade(cls, path: str | Path) -> Path | None:

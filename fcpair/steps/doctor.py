@@ -50,10 +50,10 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
     It changes nothing in the study, which may be served meanwhile and need not be one that can be opened. Raises
     StudyError when there is none, or one of another schema.
     """
-    store = Store.to_examine(Path(path))
+    store = Store.to_examine(path)
     if said := soundness.unreadable(store):
         first = CHECKS[0]
-        found = (f"SQLite cannot open it: {said}",)
+        found = (f"it cannot be opened: {said}",)
         return Health(store.place, (Examined(first.name, first.asks, 0, first.of, found, RECOVER),), _digest([]))
     with store.read() as tx:
         soundness.check_schema(tx, store.place)
@@ -79,7 +79,8 @@ def _all_checks(tx: Tx, progress: Progress) -> tuple[list[Examined], list[bytes]
 def _make(check: Check, tx: Tx) -> tuple[Found, str]:
     """What a check found, and what to do about it."""
     try:
-        found = check.make(tx)
+        with soundness.apart(tx):
+            found = check.make(tx)
         return found, found.advice or check.advice
     except Exception as error:  # a damaged file can make anything fail in any way, and that is what is found
         said = str(getattr(error, "orig", error)).partition("\n")[0]

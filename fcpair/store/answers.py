@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ScalarSelect, Table, bindparam, insert, select
 
-from fcpair.store import checksums, dialect
+from fcpair.store import checksums, lists
 from fcpair.store.ready import Ready
 from fcpair.store.store import Tx
 from fcpair.store.tables import answer, text
@@ -80,7 +80,7 @@ def _text(tx: Tx, given: Answer) -> int | None:
 
 def values(tx: Tx, ids: Sequence[int]) -> list[str]:
     """What these answers say, as JSON, in their order."""
-    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(dialect.listed(list(ids))))
+    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(lists.listed(list(ids))))
     said = {row.id: row.value for row in tx.execute(query)}
     return [said[one] for one in ids]
 

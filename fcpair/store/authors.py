@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sqlalchemy import func, select
 
 from fcpair.records import Round
-from fcpair.store import current, dialect, grids, rounds
+from fcpair.store import current, grids, lists, rounds
 from fcpair.store.answers import WRITTEN
 from fcpair.store.store import Tx
 from fcpair.store.tables import answer, assignment, cell, judgement, text
@@ -41,7 +41,7 @@ def wrote(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int6
                 .join(answer, answer.c.text_id == text_id)
                 .join(judgement, judgement.c.answer_id == answer.c.id)
                 .join(assignment, assignment.c.id == judgement.c.assignment_id)
-                .where(cell.c.id.in_(dialect.listed(cell_ids)), assignment.c.person_id.in_(dialect.listed(person_ids)))
+                .where(cell.c.id.in_(lists.listed(cell_ids)), assignment.c.person_id.in_(lists.listed(person_ids)))
             )
             rows.update((row[0], row[1]) for row in tx.execute(query.distinct()))
     return np.array(sorted(rows), np.int64).reshape(-1, 2)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exists, func, select
 
-from fcpair.store import dialect, sides
+from fcpair.store import backends, lists, sides
 from fcpair.store.grids import Span, here, span, span_of
-from fcpair.store.rows import CHUNK, frame, insert_rows, records
+from fcpair.store.rows import CHUNK, STREAMED, frame, insert_rows, records
 from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, cell, grid, side, source_pair, text
 
@@ -36,10 +36,11 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
     there, before = known(tx), span(tx).first
     rows, columns = (pd.Index(sides.texts(tx, axis, drawn=True)) for axis in AXES)
     row_at, column_at = rows.get_indexer(pd.Index(there["hs_id"])), columns.get_indexer(pd.Index(there["cn_id"]))
-    dialect.seal(tx, [one for one in sealed(tx) if one == span(tx)])  # those of other grids would look at every cell
-    product = dialect.fill_grid(tx, here(tx), before)
+    backend = backends.of(tx)
+    backend.seal(tx, [one for one in sealed(tx) if one == span(tx)])  # those of other grids would look at every cell
+    product = backend.fill_grid(tx, here(tx), before)
     left_out = [] if keep_known else (row_at * len(columns) + column_at + before + 1).tolist()
-    tx.execute(delete(cell).where(cell.c.id.in_(dialect.listed(left_out))))
+    tx.execute(delete(cell).where(cell.c.id.in_(lists.listed(left_out))))
     seal(tx)
     return product - len(left_out), len(there)
 
@@ -64,7 +65,7 @@ def clear(tx: Tx) -> None:
 
 def seal(tx: Tx) -> None:
     """Seal every grid that has cells."""
-    dialect.seal(tx, sealed(tx))
+    backends.of(tx).seal(tx, sealed(tx))
 
 
 def sealed(tx: Tx) -> list[Span]:
@@ -102,12 +103,12 @@ def cells(tx: Tx) -> pd.DataFrame:
 
 def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
     """Those cells of the grid that have one of these ids: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _cells(tx, cell.c.id.in_(dialect.listed(sorted(set(cell_ids))))))
+    return frame(tx, _cells(tx, cell.c.id.in_(lists.listed(sorted(set(cell_ids))))))
 
 
 def of_rows(tx: Tx, row_ids: Iterable[int]) -> pd.DataFrame:
     """The cells of some rows: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _cells(tx, cell.c.row_id.in_(dialect.listed(sorted(set(row_ids))))))
+    return frame(tx, _cells(tx, cell.c.row_id.in_(lists.listed(sorted(set(row_ids))))))
 
 
 def given(tx: Tx) -> pd.DataFrame:
@@ -156,5 +157,5 @@ def known(tx: Tx) -> pd.DataFrame:
 def parts(tx: Tx) -> Iterator[list[tuple[int, int]]]:
     """The row and the column of every cell of the grid, in order, a chunk at a time."""
     query = select(cell.c.row_id, cell.c.column_id).where(span(tx).holds(cell.c.id)).order_by(cell.c.id)
-    result = tx.execution_options(stream_results=True).execute(query)
+    result = tx.execute(query, execution_options=STREAMED)
     return iter(lambda: [(row[0], row[1]) for row in result.fetchmany(CHUNK)], [])

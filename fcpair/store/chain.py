@@ -17,16 +17,17 @@ from itertools import islice
 from math import isnan
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, Select, Table, bindparam, insert, select, text, type_coerce, update
+from sqlalchemy import Integer, Select, Table, bindparam, cast, insert, select, text, update
 
-from fcpair.store import current, dialect
+from fcpair.store import backends, current, lists, numbers
 from fcpair.store.ready import Ready
-from fcpair.store.rows import CHUNK
+from fcpair.store.rows import CHUNK, STREAMED, insert_rows
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, cell, chain, judgement, round_
 
 FIRST = bytes(32)
 NOBODY = 0
+ALL = 2**62
 AT_ONCE = 2_000  # rows that are linked: of more, the garbage collector takes its share
 _as_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII, and the same in every Python
 
@@ -76,7 +77,7 @@ def _converted(convert: Callable[[Any], Any], values: list[Any]) -> list[Any]:
     return [None if value is None else convert(value) for value in values]
 
 
-_COUNTS = type_coerce(round_.c.counts, Integer).label("counts")  # a number in a digest
+_COUNTS = cast(round_.c.counts, Integer).label("counts")  # a number in a digest
 # A column that some later schema adds to these tables stays out of `says`, or all digests would have to be made anew.
 ANSWERS = Chain(
     "answer",
@@ -98,8 +99,8 @@ ANSWERS = Chain(
     )
     .join(cell, cell.c.id == assignment.c.cell_id)
     .join(round_, round_.c.id == assignment.c.round_id)
-    .where(assignment.c.id.in_(dialect.listed_as("places"))),
-    "SELECT row.digest, {says}, a.person_id, a.cell_id, r.counts, c.row_id, c.column_id FROM judgement AS row "
+    .where(assignment.c.id.in_(lists.listed_as("places"))),
+    "SELECT row.digest, {says}, a.person_id, a.cell_id, {counts}, c.row_id, c.column_id FROM judgement AS row "
     "LEFT JOIN assignment AS a ON a.id = row.assignment_id LEFT JOIN round AS r ON r.id = a.round_id "
     "LEFT JOIN cell AS c ON c.id = a.cell_id "
     "WHERE row.id > :after ORDER BY row.id LIMIT :n",
@@ -113,7 +114,7 @@ DECISIONS = Chain(
     },
     ("row_id", "column_id"),
     "cell_id",
-    select(cell.c.id, cell.c.row_id, cell.c.column_id).where(cell.c.id.in_(dialect.listed_as("places"))),
+    select(cell.c.id, cell.c.row_id, cell.c.column_id).where(cell.c.id.in_(lists.listed_as("places"))),
     "SELECT row.digest, {says}, c.row_id, c.column_id FROM adjudication AS row "
     "LEFT JOIN cell AS c ON c.id = row.cell_id WHERE row.id > :after ORDER BY row.id LIMIT :n",
 )
@@ -141,13 +142,13 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
     They come without `id` and `digest`, which they get here: whoever writes has the study alone.
     """
     remaining = iter(rows)
-    number = tx.execute(current.last(of.table)).scalar_one()
+    number = numbers.newest(tx, of.table)
     ends: dict[int, Head] = {}
     while part := list(islice(remaining, AT_ONCE)):
         ends = ends or heads(tx, of)
         linked = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
         _link_all(tx, of, linked, ends)
-        tx.execute(insert(of.table), linked)
+        insert_rows(tx, of.table, linked)
         number += len(linked)
     _keep_heads(tx, of, ends)
     return number
@@ -155,7 +156,7 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
 
 def _link_all(tx: Tx, of: Chain, rows: Sequence[dict[str, Any]], ends: dict[int, Head]) -> None:
     """Give each row its digest, and move the ends of the chains."""
-    places = dialect.as_list(sorted({int(row[of.place]) for row in rows}))
+    places = lists.as_list(sorted({int(row[of.place]) for row in rows}))
     cells = {row[0]: tuple(row[1:]) for row in tx.execute(of.cells, {"places": places})}
     nowhere = (None,) * len(of.of_cell)  # the database refuses the row
     for row, says in zip(rows, of.said(rows), strict=True):
@@ -220,6 +221,7 @@ _CELL_AND_END = Ready(
 
 def add_answer(tx: Tx, row: Mapping[str, Any]) -> int:
     """Do what `add` does for one answer, with a statement less: people wait for it."""
+    backends.of(tx).hold_numbers(tx, judgement.name)
     *cell, newest, n, digest = _CELL_AND_END.first(tx, one=row["assignment_id"])
     numbered = {**row, "id": newest + 1}
     (said,) = ANSWERS.said([numbered])
@@ -229,13 +231,15 @@ def add_answer(tx: Tx, row: Mapping[str, Any]) -> int:
     return int(newest) + 1
 
 
-def read(tx: Tx, of: Chain, after: int = 0, n: int = -1) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+def read(tx: Tx, of: Chain, after: int = 0, n: int = ALL) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """The rows numbered after one, `n` of them or all: the digest that each has, and what it says.
 
     Values come as they are in the file: nothing may be read into them that is not there.
     """
-    statement = text(of.rows.format(says=", ".join(f"row.{name}" for name in of.says)))
-    for row in tx.execution_options(stream_results=True).execute(statement, {"after": after, "n": n}):
+    raw = backends.of(tx).raw
+    counts = raw(round_, "counts", "r")
+    statement = text(of.rows.format(says=", ".join(raw(of.table, name, "row") for name in of.says), counts=counts))
+    for row in tx.execute(statement, {"after": after, "n": n}, execution_options=STREAMED):
         yield row[0], tuple(row[1:])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Table
 from sqlalchemy import text as sql
 
-from fcpair.store import current
+from fcpair.store import backends, numbers
 from fcpair.store.chain import FIRST, link
 from fcpair.store.store import Tx
 from fcpair.store.tables import answer, grid, guideline, person, round_, text
@@ -32,7 +32,7 @@ _FLAGS = ("counts", "blind")  # a database may have numbers for them
 
 def summed(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Rows that are to be added next, with their numbers and checksums. All that is in a checksum must be there."""
-    for number, given in enumerate(rows, tx.execute(current.last(table)).scalar_one() + 1):
+    for number, given in enumerate(rows, numbers.newest(tx, table) + 1):
         row = {**given, "id": number}
         yield {
             **row,
@@ -42,15 +42,21 @@ def summed(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[
 
 def _read(tx: Tx, table: Table) -> Iterator[tuple[int, Any, bytes | None]]:
     """Each row's number, the checksum that it has, and the one that it should have: None where it cannot be read."""
-    for row in tx.execute(sql(f"SELECT checksum, {', '.join(SAYS[table])} FROM {table.name} ORDER BY id")):
-        yield row.id, row.checksum, _of(dict(zip(SAYS[table], row[1:], strict=True)))
+    says = ", ".join(backends.of(tx).raw(table, name, table.name) for name in SAYS[table])
+    for row in tx.execute(sql(f"SELECT {table.name}.id, checksum, {says} FROM {table.name} ORDER BY id")):
+        yield row.id, row.checksum, _of(dict(zip(SAYS[table], row[2:], strict=True)))
 
 
 def _of(row: dict[str, Any]) -> bytes | None:
     try:
-        return link(FIRST, [json.loads(value) if name in _PARSED else value for name, value in row.items()])
+        return link(FIRST, [_read_json(value) if name in _PARSED else value for name, value in row.items()])
     except (TypeError, ValueError):  # damage can make anything of a value
         return None
+
+
+def _read_json(value: Any) -> Any:
+    """What JSON says, where the driver has not read it yet."""
+    return value if isinstance(value, dict) else json.loads(value)
 
 
 def make(tx: Tx, table: Table) -> None:

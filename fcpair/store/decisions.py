@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, case, exists, func, null, select
 
 from fcpair.records import Origin, Round, Rule, Verdict
-from fcpair.store import answers, chain, current, dialect, rounds
+from fcpair.store import answers, chain, current, lists, rounds
 from fcpair.store.grids import span
 from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, now, records
@@ -42,7 +42,7 @@ def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
     """The answer that each judgement points at, by its `code`, or where a validator answered blind by `own_code`."""
     import pandas as pd
 
-    asked = dialect.listed(judgements["assignment_id"].tolist())
+    asked = lists.listed(judgements["assignment_id"].tolist())
     query = select(assignment.c.id, assignment.c.round_id).where(assignment.c.id.in_(asked))
     of_round = judgements["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
     given = judgements["code"]
@@ -103,7 +103,7 @@ def current_labels(
     """
     query = _answers(tx, of or rounds.counting(tx), *columns).where(~judgement.c.skipped)
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(dialect.listed(list(cell_ids))))
+        query = query.where(assignment.c.cell_id.in_(lists.listed(list(cell_ids))))
     return frame(tx, query)
 
 
@@ -257,7 +257,7 @@ def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
 def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
     """Add to each of these judgements one that takes it back and answers nothing, brought by `run_id`."""
     query = select(judgement.c.assignment_id, judgement.c.origin, judgement.c.id.label("withdraws"))
-    taken_back = tx.execute(query.where(judgement.c.id.in_(dialect.listed(ids))).order_by(judgement.c.id)).mappings()
+    taken_back = tx.execute(query.where(judgement.c.id.in_(lists.listed(ids))).order_by(judgement.c.id)).mappings()
     same = {"skipped": True, "note": "", "at": now(), "run_id": run_id}
     chain.add(tx, chain.ANSWERS, ({**row, **same} for row in taken_back.all()))
 
@@ -317,7 +317,7 @@ def decision_history(tx: Tx, cell_id: int) -> pd.DataFrame:
 
 _given, _decided = (
     select(table.c.cell_id, table.c.person_id).where(
-        table.c.cell_id.in_(dialect.listed_as("pairs")), table.c.person_id.in_(dialect.listed_as("people"))
+        table.c.cell_id.in_(lists.listed_as("pairs")), table.c.person_id.in_(lists.listed_as("people"))
     )
     for table in (assignment, adjudication)
 )
@@ -330,7 +330,7 @@ def took_part(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[R
     Their numbers, `(n, 2)`: pair and person.
     """
     asked = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
-    rows = _TOOK_PART.all(tx, **{name: dialect.as_list(listed) for name, listed in asked.items()})
+    rows = _TOOK_PART.all(tx, **{name: lists.as_list(listed) for name, listed in asked.items()})
     return np.array(rows, np.int64).reshape(-1, 2)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select, u
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
-from fcpair.store import chain, current, dialect, guidelines, rounds
+from fcpair.store import chain, current, guidelines, lists, rounds
 from fcpair.store.answers import value_of
 from fcpair.store.decisions import is_about_the_label_now
 from fcpair.store.docket import open_label
@@ -230,7 +230,7 @@ _READ = select(func.count()).where(
 
 def status_counts(tx: Tx, person_id: int, round_ids: Sequence[int]) -> dict[tuple[int, str], int]:
     """How many assignments a person has in these rounds, by round and status."""
-    given = {"person": person_id, "rounds": dialect.as_list(round_ids)}
+    given = {"person": person_id, "rounds": lists.as_list(round_ids)}
     return {(row.round_id, row.status): row.n for row in tx.execute(_COUNTS, given)}
 
 

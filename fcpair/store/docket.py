@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, or_, select, union
 
 from fcpair.records import BY_HAND, Role, Rule, Status
-from fcpair.store import chain, current, dialect, rounds
+from fcpair.store import chain, current, lists, rounds
 from fcpair.store.decisions import newest_judgement
 from fcpair.store.grids import span
 from fcpair.store.rows import now
@@ -61,8 +61,8 @@ def disputed(
         .having(answers != 1)
     )
     if cell_ids is not None:
-        unsettled = unsettled.where(assignment.c.cell_id.in_(dialect.listed(list(cell_ids))))
-    asked = dialect.listed(list(overtaken))
+        unsettled = unsettled.where(assignment.c.cell_id.in_(lists.listed(list(cell_ids))))
+    asked = lists.listed(list(overtaken))
     there = union(unsettled, asked).subquery()
     again = cell.c.id.in_(asked)
     by_person = adjudication.c.rule == Rule.PERSON.value
@@ -105,7 +105,7 @@ _OWN = assignment.c.person_id == bindparam("person")
 def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[Any]]:
     """The pairs with an assignment of which this is true: all, and those among the parameter `asked`."""
     query = select(assignment.c.cell_id).where(condition).distinct()
-    return query, query.where(assignment.c.cell_id.in_(dialect.listed_as("asked")))
+    return query, query.where(assignment.c.cell_id.in_(lists.listed_as("asked")))
 
 
 _STILL_LABELLED = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))
@@ -121,7 +121,7 @@ _NEWEST_ANSWER = (
 _LABELS = (
     select(assignment.c.cell_id, rounds.code_of(judgement).label("code"), judgement.c.note)
     .join(judgement, _OF_IT)
-    .where(rounds.COUNTING, assignment.c.cell_id.in_(dialect.listed_as("pairs")), current.ANSWER)
+    .where(rounds.COUNTING, assignment.c.cell_id.in_(lists.listed_as("pairs")), current.ANSWER)
     .order_by(assignment.c.cell_id, assignment.c.person_id)
 )
 
@@ -163,7 +163,7 @@ def checked_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) ->
 def _found(
     tx: Tx, queries: tuple[Select[Any], Select[Any]], cell_ids: Sequence[int] | None, person_id: int | None = None
 ) -> set[int]:
-    given = {} if cell_ids is None else {"asked": dialect.as_list(cell_ids)}
+    given = {} if cell_ids is None else {"asked": lists.as_list(cell_ids)}
     return set(tx.execute(queries[cell_ids is not None], given | {"person": person_id}).scalars())
 
 
@@ -175,7 +175,7 @@ def newest_answer(tx: Tx, cell_id: int) -> int:
 def labels(tx: Tx, cell_ids: Sequence[int]) -> dict[int, list[tuple[int | None, str]]]:
     """Each annotator's current answer on pairs: its code (None: skipped) and note, by annotator; by pair, if any."""
     found: dict[int, list[tuple[int | None, str]]] = {}
-    for row in tx.execute(_LABELS, {"pairs": dialect.as_list(cell_ids)}):
+    for row in tx.execute(_LABELS, {"pairs": lists.as_list(cell_ids)}):
         found.setdefault(row.cell_id, []).append((row.code, row.note))
     return found
 

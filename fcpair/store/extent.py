@@ -6,47 +6,55 @@ new as the newest of them, and the rows that it counts may not be.
 
 from __future__ import annotations
 
-import sqlite3
+from functools import cache
+from typing import Any
 
 from sqlalchemy import Connection
 
-from fcpair.store import dialect
+from fcpair.store import backends
+from fcpair.store.backends.protocol import driver
 
-# Their rows are numbered without a gap, and never deleted.
-TABLES = ("judgement", "adjudication", "receipt", "run", "guideline")
-_NOTE = "UPDATE extent SET last = CASE name {} END".format(
-    " ".join(f"WHEN '{one}' THEN (SELECT coalesce(max(rowid), 0) FROM {one})" for one in TABLES)
-)
-_FOUND = " UNION ALL ".join(
-    f"SELECT '{one}' AS name, count(*) AS n, coalesce(max(rowid), 0) AS top FROM {one}" for one in TABLES
-)
-_COMPARED = f"SELECT name, n, top, last, missing FROM ({_FOUND}) JOIN extent USING (name)"
+# Their rows are numbered without a gap, and never deleted. By which column, where that is not `id`:
+TABLES = {"judgement": "id", "adjudication": "id", "receipt": "number", "run": "id", "guideline": "id"}
+NAME = "extent"
+
+
+@cache
+def _statements(rows: str) -> tuple[str, str]:
+    """What notes how far the tables go, and what compares; `rows` is what a database calls the number of any row."""
+    numbers = {name: rows or number for name, number in TABLES.items()}
+    tops = {name: f"(SELECT coalesce(max({number}), 0) FROM {name})" for name, number in numbers.items()}
+    cases = " ".join(f"WHEN '{name}' THEN {top}" for name, top in tops.items())
+    found = " UNION ALL ".join(
+        f"SELECT '{name}' AS name, (SELECT count(*) FROM {name}) AS n, {top} AS top" for name, top in tops.items()
+    )
+    compared = f"SELECT name, n, top, last, missing FROM ({found}) AS found JOIN extent USING (name)"
+    return f"UPDATE extent SET last = CASE name {cases} END", compared
 
 
 def note(conn: Connection) -> None:
     """Note how far the tables go, at the end of a transaction that has written; nothing where it was rolled back."""
-    driver = dialect.driver(conn)  # by the driver alone: this is done for every answer
-    if driver.in_transaction:
-        driver.execute(_NOTE)
+    if conn.in_transaction():
+        backend = backends.of(conn)
+        backend.hold_numbers(conn, NAME)  # or one who read before might write after who has written since
+        driver(conn).execute(_statements(backend.ROWS)[0])  # by the driver alone: this is done for every answer
 
 
-def differences(connection: sqlite3.Connection) -> list[str]:
+def differences(connection: Any, rows: str = "") -> list[str]:
     """A sentence for each table that does not go as far as was noted, or has gaps that were not accepted.
 
-    A study of an older schema has no such note.
+    The connection is the driver's; `rows` as the database's backend says.
     """
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'extent'").fetchone():
-        return []
     return [
         f"{name} has {n:,} rows up to number {last:,}, and should have {expected - missing:,} up to {expected:,}"
-        for name, n, last, expected, missing in connection.execute(_COMPARED)
+        for name, n, last, expected, missing in connection.execute(_statements(rows)[1])
         if (n, last) != (expected - missing, expected)
     ]
 
 
-def accept(connection: sqlite3.Connection) -> dict[str, int]:
+def accept(connection: Any, rows: str = "") -> dict[str, int]:
     """Take what is there as all that there is; returns how many rows of each table are missing, where any are."""
-    compared = connection.execute(_COMPARED).fetchall()
+    compared = connection.execute(_statements(rows)[1]).fetchall()
     for name, n, last, _, _ in compared:
         connection.execute("UPDATE extent SET last = ?, missing = ? WHERE name = ?", (last, last - n, name))
     return {name: expected - missing - n for name, n, _, expected, missing in compared if expected - missing > n}

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
-from fcpair.store import checksums, dialect, optouts, sessions
+from fcpair.store import backends, checksums, optouts, sessions
 from fcpair.store.optouts import OptOut
 from fcpair.store.ready import Ready
 from fcpair.store.rows import now
@@ -126,7 +126,7 @@ def terms(tx: Tx) -> list[dict[str, Any]]:
 
 def forget(tx: Tx, person_id: int) -> None:
     """Delete what a person said about themselves, and of one who takes no further part what they opted out of."""
-    dialect.erase(tx)
+    backends.of(tx).erase(tx)
     tx.execute(update(person).where(person.c.id == person_id).values(demographics=None))
     gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
     tx.execute(update(person).where(gone).values(opted_out=None))

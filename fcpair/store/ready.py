@@ -13,7 +13,7 @@ from sqlalchemy import Select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.elements import ClauseElement
 
-from fcpair.store import dialect
+from fcpair.store.backends.protocol import driver
 from fcpair.store.store import Tx
 
 Convert = Callable[[Any], Any]
@@ -34,9 +34,9 @@ class Ready:
         self._going_in: dict[int, Convert] = {}
         self._coming_out: dict[int, Convert] = {}
 
-    def run(self, tx: Tx, **given: Any) -> None:
-        """Execute what returns no rows."""
-        self._execute(tx, given)
+    def run(self, tx: Tx, **given: Any) -> int:
+        """Execute what returns no rows; returns how many it has touched."""
+        return int(self._execute(tx, given).rowcount)
 
     def first(self, tx: Tx, **given: Any) -> Any:
         """The first row, its columns as attributes; None where there is none."""
@@ -51,7 +51,7 @@ class Ready:
         if not self._sql:
             self._make(tx.dialect)
         every = self._fixed | given
-        return dialect.driver(tx).execute(self._sql, _converted([every[name] for name in self._names], self._going_in))
+        return driver(tx).execute(self._sql, _converted([every[name] for name in self._names], self._going_in))
 
     def _make(self, of: Dialect) -> None:
         compiled: Any = self._statement.compile(dialect=of, column_keys=self._columns)

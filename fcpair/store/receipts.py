@@ -1,30 +1,48 @@
-"""Receipts: what each submit was answered, so that one that comes twice is answered alike."""
+"""Receipts: what each submit was answered, so that one that comes twice is answered alike, and done once.
+
+A receipt is there before what it is for is done: of two that come at once, the database lets one in, and the other
+waits for that one's reply.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import bindparam, delete, func, select, text, update
 
+from fcpair.store import backends
 from fcpair.store.ready import Ready
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import receipt
 
-_OWN = Ready(
-    select(receipt.c.digest, receipt.c.reply).where(
-        receipt.c.person_id == bindparam("person"), receipt.c.request_id == bindparam("request")
+_BEGIN = Ready(
+    text(
+        "INSERT INTO receipt (person_id, request_id, digest, reply, at) VALUES (:person, :request, :digest, '{}', :at) "
+        "ON CONFLICT DO NOTHING"
     )
 )
-_KEEP = Ready(insert(receipt), ("person_id", "request_id", "digest", "reply", "at"))
+_OWN = (receipt.c.person_id == bindparam("person")) & (receipt.c.request_id == bindparam("request"))
+_FIND = Ready(select(receipt.c.digest, receipt.c.reply).where(_OWN))
+_LAST = select(func.coalesce(func.max(receipt.c.number), 0))
+_END = Ready(update(receipt).where(_OWN).values(reply=bindparam("said"), number=_LAST.scalar_subquery() + 1))
+_TAKE_BACK = Ready(delete(receipt).where(_OWN))
 
 
-def find(tx: Tx, person_id: int, request_id: str) -> tuple[str, dict[str, Any]] | None:
-    """The digest of what a request said, and its reply; None when it is new."""
-    row = _OWN.first(tx, person=person_id, request=request_id)
-    return None if row is None else (row.digest, row.reply)
+def begin(tx: Tx, person_id: int, request_id: str, digest: str) -> tuple[str, dict[str, Any]] | None:
+    """Begin what a request asks for: None. Where it was done already, the digest of what it said, and its reply."""
+    if _BEGIN.run(tx, person=person_id, request=request_id, digest=digest, at=now()):
+        return None
+    row = _FIND.first(tx, person=person_id, request=request_id)
+    return row.digest, row.reply
 
 
-def keep(tx: Tx, person_id: int, request_id: str, digest: str, reply: dict[str, Any]) -> None:
+def end(tx: Tx, person_id: int, request_id: str, reply: dict[str, Any]) -> None:
     """Note what a request was answered."""
-    _KEEP.run(tx, person_id=person_id, request_id=request_id, digest=digest, reply=reply, at=now())
+    backends.of(tx).hold_numbers(tx, receipt.name)
+    _END.run(tx, person=person_id, request=request_id, said=reply)
+
+
+def take_back(tx: Tx, person_id: int, request_id: str) -> None:
+    """Forget a request that was refused, so that it can be sent again."""
+    _TAKE_BACK.run(tx, person=person_id, request=request_id)

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, inse
 
 from fcpair.errors import UnknownIdError
 from fcpair.records import Role, Round
-from fcpair.store import checksums, dialect
+from fcpair.store import checksums, lists
 from fcpair.store.answers import Answer
 from fcpair.store.answers import add as add_answers
 from fcpair.store.grids import here
@@ -46,7 +46,7 @@ COUNTING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
 CHECKING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.checks.is_not(None)))
 """Whether an assignment is of a round, in any grid, that checks what was decided."""
 
-GIVEN = assignment.c.round_id.in_(dialect.listed_as("rounds"))
+GIVEN = assignment.c.round_id.in_(lists.listed_as("rounds"))
 """Whether an assignment is of a round whose `ids` are the parameter `rounds`, for statements that are made once."""
 
 
@@ -57,7 +57,7 @@ def among(wanted: Round) -> ColumnElement[bool]:
 
 def ids(wanted: Round) -> Any:
     """What `GIVEN` is given."""
-    return dialect.as_list(wanted.ids)
+    return lists.as_list(wanted.ids)
 
 
 _COLUMNS = tuple(round_.c[name] for name in ("id", "grid_id", "name", "role", "form", "counts", "checks", "options"))

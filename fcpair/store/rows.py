@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Result, Select, Table, insert
+from sqlalchemy import Result, Select, Table
 
+from fcpair.store import backends
 from fcpair.store.store import Tx
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CHUNK = 20_000
+STREAMED = {"stream_results": True}
+"""The options of a statement whose rows are fetched a few at a time, and not all kept."""
 READ = 500
 
 
@@ -24,10 +26,8 @@ def now() -> str:
 
 
 def insert_rows(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Insert all rows, a chunk at a time."""
-    remaining = iter(rows)
-    while chunk := list(islice(remaining, CHUNK)):
-        tx.execute(insert(table), chunk)
+    """Insert all rows, which have the same keys."""
+    backends.of(tx).insert(tx, table, rows)
 
 
 def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -41,7 +41,7 @@ def frame(tx: Tx, query: Select[Any]) -> pd.DataFrame:
     """The result of `query` as a frame whose columns are named as in the query."""
     import pandas as pd
 
-    result = tx.execution_options(stream_results=True).execute(query)
+    result = tx.execute(query, execution_options=STREAMED)
     names = list(result.keys())
     parts = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in _columns(result, len(names))]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({name: [] for name in names}, dtype="int64")

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from fcpair.records import RunRecord
-from fcpair.store import grids, guidelines
+from fcpair.store import backends, grids, guidelines, numbers
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import release, run, study
@@ -51,14 +51,14 @@ def add_run(
     """Note one call of a stage; `outcome` is all that it found, where that is more than counts."""
     kept = counts if outcome is None else {**counts, OUTCOME: outcome}
     row = {"stage": stage, "params": params, "counts": kept, "version": version, "model": model, "at": now()}
-    added = tx.execute(insert(run).returning(*run.c), [row]).one()
+    added = tx.execute(insert(run).returning(*run.c), [{**row, "id": numbers.newest(tx, run) + 1}]).one()
     return _record(added)
 
 
 def begin_run(tx: Tx, stage: str, params: dict[str, Any], version: str) -> int:
     """Note a call of a stage that is under way, so that what it brings can name it; returns its number."""
     row = {"stage": stage, "params": params, "counts": {}, "version": version, "model": None, "at": now()}
-    return int(tx.execute(insert(run).returning(run.c.id), [row]).scalar_one())
+    return int(tx.execute(insert(run).returning(run.c.id), [{**row, "id": numbers.newest(tx, run) + 1}]).scalar_one())
 
 
 def end_run(tx: Tx, run_id: int, counts: dict[str, Any]) -> RunRecord:
@@ -95,7 +95,7 @@ def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any],
     """Note a frozen tier; a file that is not named from the root on is noted as seen from the study's folder."""
     place = file if os.path.isabs(file) else os.path.relpath(os.path.realpath(file), _folder(tx))
     row = {"tier": tier, "rule": rule, "counts": counts, "file": place, "sha256": sha256, "at": now()}
-    tx.execute(insert(release), [row])
+    tx.execute(insert(release), [{**row, "id": numbers.newest(tx, release) + 1}])
 
 
 def releases(tx: Tx) -> list[dict[str, Any]]:
@@ -108,5 +108,4 @@ def releases(tx: Tx) -> list[dict[str, Any]]:
 
 def _folder(tx: Tx) -> str:
     """The folder that the study's file is in."""
-    place = tx.exec_driver_sql("SELECT file FROM pragma_database_list WHERE name = 'main'").scalar_one()
-    return os.path.dirname(str(place))
+    return backends.of(tx).folder(tx) or os.getcwd()

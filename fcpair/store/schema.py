@@ -6,16 +6,24 @@ from importlib.resources import files
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 
 from fcpair.errors import StudyError
+from fcpair.store import backends, extent, tables
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 # The migrations, oldest first; a test holds them against the scripts, so that opening need not load Alembic.
-OLDER = ("0001", "0002", "0003", "0004")
-HEAD = "0005"
+OLDER = ("0001", "0002", "0003", "0004", "0005")
+HEAD = "0006"
+# As Alembic makes it.
+_version = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
 
 
 def config(conn: Connection | None = None) -> Config:
@@ -29,15 +37,20 @@ def config(conn: Connection | None = None) -> Config:
 
 
 def create(conn: Connection) -> None:
-    """Make all tables in an empty database."""
-    from alembic import command
-
-    command.upgrade(config(conn), "head")
+    """Make all tables in an empty database, as the migrations would, and protect those that only grow."""
+    tables.metadata.create_all(conn, checkfirst=False)
+    _version.create(conn)
+    conn.execute(_version.insert(), [{"version_num": HEAD}])
+    conn.execute(tables.extent.insert(), [{"name": name, "last": 0} for name in extent.TABLES])
+    for table in tables.APPEND_ONLY:
+        backends.of(conn).protect(conn, table.name)
 
 
 def upgrade(conn: Connection) -> None:
     """Bring the tables of an older study up to date."""
-    create(conn)
+    from alembic import command
+
+    command.upgrade(config(conn), "head")
 
 
 def check(conn: Connection, place: str) -> None:

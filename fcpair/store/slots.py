@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, bindparam, delete, exists, func, or_, select, true, update
 
 from fcpair.records import Role, Round, Status
-from fcpair.store import dialect, rounds
+from fcpair.store import lists, rounds
 from fcpair.store.optouts import OptOut, parse
 from fcpair.store.ready import Ready
 from fcpair.store.rows import insert_rows
@@ -78,7 +78,7 @@ def fill(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
 
 def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
     """The assignments that took these slots over, by the slot."""
-    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(dialect.listed(ids)))
+    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(lists.listed(ids)))
     return {row.replaces: row.id for row in tx.execute(query)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from shlex import quote
 from typing import Any, NamedTuple
 from warnings import catch_warnings
@@ -12,10 +13,13 @@ from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from fcpair.errors import StudyError
-from fcpair.store import cells, chain, checksums, dialect, extent, grids, schema
+from fcpair.store import backends, cells, chain, checksums, extent, grids, schema
+from fcpair.store.backends import sqlite
+from fcpair.store.backends.protocol import driver
 from fcpair.store.chain import NOBODY, START, Chain, Head
 from fcpair.store.store import Store, Tx
 from fcpair.store.tables import (
+    APPEND_ONLY,
     adjudication,
     answer,
     assignment,
@@ -32,7 +36,6 @@ from fcpair.store.tables import (
     text,
 )
 
-APPEND_ONLY = (judgement, adjudication)
 NUMBERED = (
     text,
     grid,
@@ -68,10 +71,10 @@ def unreadable(store: Store) -> str | None:
     """
     try:
         with store.read() as tx:
-            dialect.n_pages(tx)
+            backends.of(tx).n_pages(tx)
     except StudyError as error:
         cause = error.__cause__
-        if isinstance(cause, OperationalError) and dialect.NEEDS_UNDOING in str(cause.orig):
+        if isinstance(cause, OperationalError) and sqlite.NEEDS_UNDOING in str(cause.orig):
             raise StudyError(
                 f"a command was stopped half way in {store.place}; `fcpair status --study {quote(store.place)}` undoes "
                 "what it had begun, and then this can be looked at"
@@ -80,6 +83,11 @@ def unreadable(store: Store) -> str | None:
             raise
         return str(getattr(cause, "orig", "the list of its tables is damaged"))
     return None
+
+
+def apart(tx: Tx) -> AbstractContextManager[object]:
+    """Let a check that fails leave the transaction as it was."""
+    return backends.of(tx).apart(tx)
 
 
 def check_schema(tx: Tx, place: str) -> None:
@@ -99,7 +107,7 @@ def _version(tx: Tx) -> str:
 
 def pages(tx: Tx) -> Found:
     """Every page of the file can be read, and every index is that of its table."""
-    return Found(dialect.n_pages(tx), [f"SQLite says: {fault}" for fault in dialect.faults(tx)])
+    return Found(backends.of(tx).n_pages(tx), backends.of(tx).faults(tx))
 
 
 def tables(tx: Tx) -> Found:
@@ -112,8 +120,9 @@ def tables(tx: Tx) -> Found:
         if table.name not in names:
             faults.append(f"the table `{table.name}` is missing")
             continue
-        found = {column["name"]: _shape(column["type"], column["nullable"]) for column in there.get_columns(table.name)}
-        wanted = {column.name: _shape(column.type, column.nullable) for column in table.columns}
+        columns = there.get_columns(table.name)
+        found = {column["name"]: _shape(tx, column["type"], column["nullable"]) for column in columns}
+        wanted = {column.name: _shape(tx, column.type, column.nullable) for column in table.columns}
         faults += [
             f"`{table.name}` should have the column `{name}` and has not, or it is another"
             for name in wanted
@@ -128,16 +137,14 @@ def tables(tx: Tx) -> Found:
     return Found(len(metadata.sorted_tables), faults)
 
 
-def _shape(kind: Any, nullable: bool | None) -> tuple[str, bool]:
-    return str(kind), bool(nullable)
+def _shape(tx: Tx, kind: Any, nullable: bool | None) -> tuple[str, bool]:
+    return kind.compile(dialect=tx.dialect), bool(nullable)
 
 
 def protection(tx: Tx) -> Found:
     """Answers and decisions are append-only, and the grid is sealed once it is made; nothing else acts on a change."""
-    wanted = {name: sql for table in APPEND_ONLY for name, sql in dialect.protection(table.name).items()}
-    if spans := cells.sealed(tx):
-        wanted[dialect.SEAL] = dialect.seal_of(spans)
-    there = dialect.triggers(tx)
+    wanted = backends.of(tx).guards([table.name for table in APPEND_ONLY], cells.sealed(tx))
+    there = backends.of(tx).guarding(tx)
     faults = [
         f"the trigger `{name}` {'is another one' if name in there else 'is missing'}"
         for name, sql in wanted.items()
@@ -153,7 +160,7 @@ def references(tx: Tx) -> Found:
     faults = [
         f"row {number} of `{table.name}` refers to a row of `{missing}` that is not there"
         for table in of
-        for number, missing in dialect.dangling(tx, table.name)
+        for number, missing in backends.of(tx).dangling(tx, table)
     ]
     return Found(len(of), faults)
 
@@ -171,7 +178,7 @@ def numbering(tx: Tx) -> Found:
 
 def extents(tx: Tx) -> Found:
     """The tables that only grow go as far as they did with the last write."""
-    return Found(len(extent.TABLES), extent.differences(dialect.driver(tx)))
+    return Found(len(extent.TABLES), extent.differences(driver(tx), backends.of(tx).ROWS))
 
 
 def linked(tx: Tx, of: Chain) -> Found:

@@ -14,8 +14,9 @@ from typing import Any
 from sqlalchemy import Select, bindparam, case, exists, func, select
 
 from fcpair.records import BY_HAND, PairState
-from fcpair.store import current, dialect, rounds
+from fcpair.store import current, lists, rounds
 from fcpair.store.grids import span
+from fcpair.store.rows import STREAMED
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, judgement
 
@@ -30,8 +31,8 @@ def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = N
     answers = rounds.labels(tx)
     query = _states(tuple(answers[code] for code in codes), some=cell_ids is not None)
     given: dict[str, Any] = dict(zip(("first", "last"), span(tx), strict=True))
-    given |= {} if cell_ids is None else {ASKED: dialect.as_list(cell_ids)}
-    for row in tx.execution_options(stream_results=True).execute(query, given):
+    given |= {} if cell_ids is None else {ASKED: lists.as_list(cell_ids)}
+    for row in tx.execute(query, given, execution_options=STREAMED):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
 
@@ -39,13 +40,13 @@ def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = N
 def _states(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
     counts = [func.count(case((judgement.c.answer_id == one, 1))).label(f"n{one}") for one in answer_ids]
     labels = (
-        select(assignment.c.cell_id, *counts)
+        select(current.BY_CELL.label("cell_id"), *counts)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
         .where(rounds.COUNTING, current.NEWEST, current.BY_CELL.between(bindparam("first"), bindparam("last")))
         .group_by(current.BY_CELL)
     )
     if some:
-        labels = labels.where(assignment.c.cell_id.in_(dialect.listed_as(ASKED)))
+        labels = labels.where(assignment.c.cell_id.in_(lists.listed_as(ASKED)))
     each = labels.subquery()
     return (
         select(
@@ -70,7 +71,7 @@ def answered_since(tx: Tx, cell_ids: Sequence[int] | None = None) -> Iterator[tu
     number of the judgement, its assignment, and its code (None: a skip).
     """
     some = cell_ids is not None
-    given = {} if cell_ids is None else {ASKED: dialect.as_list(cell_ids)}
+    given = {} if cell_ids is None else {ASKED: lists.as_list(cell_ids)}
     for (cell_id, seen), rows in groupby(tx.execute(_relabelled(some=some), given), key=itemgetter(0, 1)):
         yield cell_id, seen, [(row[2], row[3], row[4]) for row in rows]
 
@@ -99,4 +100,4 @@ def _relabelled(*, some: bool) -> Select[Any]:
         .where(rounds.COUNTING, current.DECISION, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), relabelled)
         .order_by(adjudication.c.cell_id, judgement.c.id)
     )
-    return query.where(adjudication.c.cell_id.in_(dialect.listed_as(ASKED))) if some else query
+    return query.where(adjudication.c.cell_id.in_(lists.listed_as(ASKED))) if some else query

@@ -1,4 +1,4 @@
-"""The study file: opening it, and the one place that commits, rolls back and translates database errors."""
+"""The study's database: opening it, and the one place that commits, rolls back and translates database errors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from weakref import finalize
 from sqlalchemy import Connection, Engine
 
 from fcpair.errors import BusyError, FcpairError, InputError, StudyError
-from fcpair.store import dialect, extent, private, schema
-from fcpair.store.file import MissingLogError, StudyFile
+from fcpair.store import backends, extent, schema
+from fcpair.store.backends import Place, sqlite
+from fcpair.store.backends.file import MissingLogError, at
+from fcpair.store.backends.protocol import BUSY, PATIENCE_S, Home, driver
 from fcpair.store.turns import Turns
 
 Tx = Connection
@@ -26,15 +28,15 @@ SHARED_PATIENCE_S = 3.0
 class Store:
     """One study's database. `read()` and `write()` give the transaction that the store's functions take."""
 
-    def __init__(self, file: StudyFile, engine: Engine | None = None) -> None:
-        self._file = file
-        self._engine = engine or file.engine()
-        self._writing = Turns(dialect.PATIENCE_S)
+    def __init__(self, home: Home, engine: Engine | None = None) -> None:
+        self._home = home
+        self._engine = engine or home.engine()
+        self._writing = Turns(PATIENCE_S)
         self._whole: Store | None = None
         self._grid = 1
-        self.place = file.place
+        self.place, self.address = home.place, home.address
         if engine is None:
-            finalize(self, file.close)  # who forgets to close it leaves one file, too
+            finalize(self, home.close)  # who forgets to close it leaves one file, too
 
     def on(self, grid_id: int) -> Store:
         """The same database, with transactions that are about one of its grids; without this, about the first."""
@@ -44,46 +46,39 @@ class Store:
         return one
 
     @classmethod
-    def create(cls, path: Path, fill: Callable[[Tx], object]) -> Store:
-        """Make a new study at `path`, with its first rows by `fill`; only its owner can read it.
+    def create(cls, place: Place, fill: Callable[[Tx], object]) -> Store:
+        """Make a new study at `place`, with its first rows by `fill`; only its owner can read it.
 
         Raises StudyError when something is there or the place cannot be written.
         """
-        _make_file(path)
+        home = backends.make(place)
         try:
-            store = cls(StudyFile(path))
+            store = cls(home)
             with store.write() as tx:
                 schema.create(tx)
                 fill(tx)
         except BaseException:
             with suppress(OSError):
-                path.unlink()
+                home.remove()
             raise
         return store
 
     @classmethod
-    def open(cls, path: Path) -> Store:
-        """Open the study at `path`; raises StudyError when there is none, or one of another fcpair."""
-        store = cls._at(path)
+    def open(cls, place: Place) -> Store:
+        """Open the study at `place`; raises StudyError when there is none, or one of another fcpair."""
+        store = cls(backends.find(place))
         with store.read() as tx:
             schema.check(tx, store.place)
         return store
 
     @classmethod
-    def to_examine(cls, path: Path) -> Store:
-        """What is at `path`, only to be read, and whether or not its tables are as they should be.
+    def to_examine(cls, place: Place) -> Store:
+        """What is at `place`, only to be read, and whether or not its tables are as they should be.
 
         Raises StudyError when there is no file, or one that does not begin as a study does.
         """
-        file = StudyFile(_there(path))
-        file.check_whole()
-        return cls(file, dialect.reading_engine(path.resolve()))
-
-    @classmethod
-    def _at(cls, path: Path) -> Store:
-        file = StudyFile(_there(path))
-        file.check_whole()
-        return cls(file)
+        home = backends.find(place)
+        return cls(home, home.reading_engine())
 
     @classmethod
     def upgrade(cls, path: Path, then: Callable[[Tx], object]) -> Path | None:
@@ -92,7 +87,7 @@ class Store:
 
         Returns the copy; None, and no copy, where there is nothing to do.
         """
-        store = cls._at(path)
+        store = cls(backends.find(path))
         try:
             with store.read() as tx:
                 revision = schema.outdated(tx, store.place)
@@ -105,7 +100,7 @@ class Store:
         if copy.exists():
             raise StudyError(f"{copy} exists already, where a copy of the study is to go; move it away first")
         with self.read() as tx:
-            dialect.copy(dialect.driver(tx), copy)
+            sqlite.copy(driver(tx), copy)
         try:
             with self.write(bulk=True) as tx:
                 schema.upgrade(tx)
@@ -123,7 +118,7 @@ class Store:
         None, and nothing is done, where the file is as it was written. A file of an older fcpair only becomes one file.
         Raises StudyError for a file that is damaged, or that has another one's log beside it.
         """
-        file = StudyFile(_there(path))
+        file = at(path)
         without_log = False
         try:
             file.check_whole()
@@ -132,15 +127,15 @@ class Store:
         store = cls(file)
         try:
             with store.read() as tx:
-                file.check_sound(dialect.driver(tx))
+                file.check_sound(driver(tx))
                 older = schema.outdated(tx, store.place)
-                different = [] if older else extent.differences(dialect.driver(tx))
+                different = [] if older else extent.differences(driver(tx), sqlite.ROWS)
             if not (without_log or different):
                 return None
             if older:
                 return {}
             with store.write() as tx:
-                missing = extent.accept(dialect.driver(tx))
+                missing = extent.accept(driver(tx), sqlite.ROWS)
                 then(tx, missing)
             return missing
         finally:
@@ -155,7 +150,7 @@ class Store:
         """
         for _ in range(SHARE_TRIES):
             with self._translated():
-                if self._file.share():
+                if self._home.share():
                     self._writing.patience_s = SHARED_PATIENCE_S
                     return
             time.sleep(SHARE_WAIT_S)
@@ -169,12 +164,12 @@ class Store:
 
         What was shared and is not at its place any more is left as it is, and saved in a copy; see `StudyFile.close`.
         """
-        self._file.close()
+        self._home.close()
 
     def remove(self) -> None:
         """Delete the file, unless it is not the one any more that was opened."""
         self._engine.dispose()
-        self._file.remove()
+        self._home.remove()
 
     def examine(self) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times.
@@ -182,7 +177,7 @@ class Store:
         That reads all of it.
         """
         with self.read() as tx:
-            self._file.examine(dialect.driver(tx))
+            self._home.examine(tx)
 
     @contextmanager
     def read(self) -> Iterator[Tx]:
@@ -191,56 +186,61 @@ class Store:
             yield tx
 
     @contextmanager
-    def write(self, *, bulk: bool = False, wait: bool = True, first: bool = False) -> Iterator[Tx]:
+    def write(self, *, bulk: bool = False, wait: bool = True, first: bool = False, alone: bool = True) -> Iterator[Tx]:
         """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction.
 
         Threads take turns here, in their order, and who is `first` before all that wait: where they wait for one
         another in the database, some wait very long. Where another thread or process writes for longer than one waits,
         BusyError is raised; without `wait`, at once.
+
+        Who does not need the study `alone` may write beside others who do not: they hold whatever they decide about.
         """
         until = monotonic() + (self._writing.patience_s if wait else 0)
         if not self._writing.take(max(until - monotonic(), 0), first=first):
             raise self._busy()
         try:
-            with self._transaction(write=True, bulk=bulk, patience_s=max(until - monotonic(), 0)) as tx:
+            with self._transaction(write=True, bulk=bulk, alone=alone, patience_s=max(until - monotonic(), 0)) as tx:
                 yield tx
                 extent.note(tx)
-            self._file.check_here()  # what nobody can find is not acknowledged
+            self._home.check_here()  # what nobody can find is not acknowledged
         finally:
             self._writing.end()
 
     def check_writable(self) -> None:
         """Raise StudyError where nothing can be written: before long work that is to be noted at its end."""
         with self.write() as tx:
-            dialect.touch(tx)
+            self._home.backend.touch(tx)
             tx.rollback()
 
     @contextmanager
-    def _transaction(self, *, write: bool, bulk: bool = False, patience_s: float = dialect.PATIENCE_S) -> Iterator[Tx]:
+    def _transaction(
+        self, *, write: bool, bulk: bool = False, alone: bool = True, patience_s: float = PATIENCE_S
+    ) -> Iterator[Tx]:
+        backend = self._home.backend
         with self._translated():
-            self._file.check_here()
+            self._home.check_here()
             with self._engine.connect() as conn:
                 if bulk:
-                    dialect.pause_foreign_keys(conn, paused=True)
+                    backend.pause_references(conn, paused=True)
                     conn.commit()
                 try:
-                    dialect.begin(conn, write=write, patience_s=patience_s)
+                    backend.begin(conn, write=write, alone=alone, patience_s=patience_s)
                     yield conn.execution_options(grid=self._grid)
                     conn.commit()
                 finally:
                     conn.rollback()
                     if bulk:
-                        dialect.pause_foreign_keys(conn, paused=False)
+                        backend.pause_references(conn, paused=False)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Errors of the place, of the machine and of what was given as errors that say what to do."""
         try:
             yield
-        except dialect.ERRORS as error:
+        except self._home.backend.ERRORS as error:
             raise self._translate(error) from error
         except UnicodeDecodeError as error:  # an error of SQLite's that quotes what is no text any more
-            raise StudyError(f"{self.place}: {dialect.REMEDIES['malformed']}; nothing was changed") from error
+            raise StudyError(f"{self.place}: {sqlite.REMEDIES['malformed']}; nothing was changed") from error
         except UnicodeEncodeError as error:
             raise InputError(f"{error.object!r} holds half a surrogate pair, which no text can") from error
         except OSError as error:
@@ -250,35 +250,10 @@ class Store:
             raise StudyError(f"{place}: {error.strerror or error}; the study is as it was") from error
 
     def _busy(self) -> BusyError:
-        return BusyError(f"{self.place}: {dialect.REMEDIES[dialect.LOCKED]}; nothing was changed")
+        return BusyError(f"{self.place}: {BUSY}; nothing was changed")
 
     def _translate(self, error: Exception) -> Exception:
-        said = str(getattr(error, "orig", error)).lower()
-        if dialect.LOCKED in said:
+        remedy = self._home.backend.remedy(error)
+        if remedy == BUSY:
             return self._busy()
-        for symptom, remedy in dialect.REMEDIES.items():
-            if symptom in said:
-                return StudyError(f"{self.place}: {remedy}; nothing was changed")
-        return error
-
-
-def _make_file(path: Path) -> None:
-    """An empty file, which SQLite takes for an empty database; not where the log of another one lies."""
-    for end in dialect.FILES:
-        if Path(f"{path}{end}").exists():
-            what = "exists already; choose another place or use that study"
-            log = f"is the log of a study that was at {path}; put that back, or choose another place"
-            raise StudyError(f"{path}{end} {log if end else what}")
-    try:
-        private.create(path)
-    except OSError as error:
-        raise StudyError(f"{path}: {dialect.CANNOT_OPEN}; nothing was changed") from error
-
-
-def _there(path: Path) -> Path:
-    """The path of a study; raises StudyError where there is no file."""
-    if not path.is_file():
-        raise StudyError(
-            f"there is no study at {path}; `fcpair init` makes one, `--study` or FCPAIR_STUDY names another"
-        )
-    return path
+        return StudyError(f"{self.place}: {remedy}; nothing was changed") if remedy else error

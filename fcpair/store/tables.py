@@ -7,20 +7,17 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
-    Float,
     ForeignKey,
     Index,
-    Integer,
     LargeBinary,
     MetaData,
-    String,
     Table,
-    Text,
     UniqueConstraint,
     false,
     true,
 )
-from sqlalchemy import text as sql
+
+from fcpair.store.columns import NO_BYTES, Number, Real, Words, words
 
 metadata = MetaData(
     naming_convention={
@@ -32,34 +29,32 @@ metadata = MetaData(
     }
 )
 
-_NONE = sql("X''")  # fits nothing: what is added behind fcpair's back is found by it
-
 
 def _checksum() -> Column[bytes]:
     """The SHA-256 of what a row says that never changes, see checksums.py."""
-    return Column("checksum", LargeBinary, nullable=False, server_default=_NONE)
+    return Column("checksum", LargeBinary, nullable=False, server_default=NO_BYTES)
 
 
 study = Table(
     "study",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("title", Text, nullable=False),
-    Column("created_at", String(32), nullable=False),
-    Column("secret", String(64), nullable=False),  # what is drawn from it must stay: orders, numbers, the cookie's name
-    Column("session_secret", String(64), nullable=False),  # what sessions are signed with, until it is renewed
+    Column("id", Number, primary_key=True),
+    Column("title", Words, nullable=False),
+    Column("created_at", words(32), nullable=False),
+    Column("secret", words(64), nullable=False),  # what is drawn from it must stay: orders, numbers, the cookie's name
+    Column("session_secret", words(64), nullable=False),  # what sessions are signed with, until it is renewed
 )
 
 run = Table(
     "run",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("stage", String(32), nullable=False),
+    Column("id", Number, primary_key=True),
+    Column("stage", words(32), nullable=False),
     Column("params", JSON, nullable=False),
     Column("counts", JSON, nullable=False),
     Column("model", JSON),
-    Column("version", String(32), nullable=False),
-    Column("at", String(32), nullable=False),
+    Column("version", words(32), nullable=False),
+    Column("at", words(32), nullable=False),
 )
 
 # What holds from now on, key by key, and the run that set it; a key that is missing has its default.
@@ -67,7 +62,7 @@ setting = Table(
     "setting",
     metadata,
     Column("grid_id", ForeignKey("grid.id"), primary_key=True),
-    Column("key", String(64), primary_key=True),
+    Column("key", words(64), primary_key=True),
     Column("value", JSON, nullable=False),
     Column("run_id", ForeignKey("run.id"), nullable=False),
 )
@@ -75,11 +70,11 @@ setting = Table(
 text = Table(
     "text",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("kind", String(16), nullable=False),
-    Column("digest", String(64), nullable=False),
-    Column("body", Text, nullable=False),
-    Column("language", String(16)),
+    Column("id", Number, primary_key=True),
+    Column("kind", words(16), nullable=False),
+    Column("digest", words(64), nullable=False),
+    Column("body", Words, nullable=False),
+    Column("language", words(16)),
     Column("meta", JSON, nullable=False),
     _checksum(),
     UniqueConstraint("kind", "digest"),
@@ -88,7 +83,7 @@ text = Table(
 source_pair = Table(
     "source_pair",
     metadata,
-    Column("row", Integer, primary_key=True),
+    Column("row", Number, primary_key=True),
     Column("hs_id", ForeignKey("text.id"), nullable=False),
     Column("cn_id", ForeignKey("text.id"), nullable=False),
     Column("meta", JSON, nullable=False),
@@ -101,21 +96,21 @@ neighbour = Table(
     metadata,
     Column("grid_id", ForeignKey("grid.id"), primary_key=True),
     Column("source_id", ForeignKey("text.id"), primary_key=True),
-    Column("run", Text, primary_key=True),
-    Column("rank", Integer, primary_key=True),
+    Column("run", Words, primary_key=True),
+    Column("rank", Number, primary_key=True),
     Column("cn_id", ForeignKey("text.id"), nullable=False),
-    Column("score", Float, nullable=False),
+    Column("score", Real, nullable=False),
 )
 
 grid = Table(
     "grid",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", String(64), nullable=False, unique=True),
-    Column("row_kind", String(16), nullable=False),
-    Column("row_name", Text, nullable=False),
-    Column("column_kind", String(16), nullable=False),
-    Column("column_name", Text, nullable=False),
+    Column("id", Number, primary_key=True),
+    Column("name", words(64), nullable=False, unique=True),
+    Column("row_kind", words(16), nullable=False),
+    Column("row_name", Words, nullable=False),
+    Column("column_kind", words(16), nullable=False),
+    Column("column_name", Words, nullable=False),
     _checksum(),
 )
 
@@ -124,8 +119,8 @@ side = Table(
     "side",
     metadata,
     Column("grid_id", ForeignKey("grid.id"), primary_key=True),
-    Column("axis", String(8), primary_key=True),
-    Column("position", Integer, primary_key=True),
+    Column("axis", words(8), primary_key=True),
+    Column("position", Number, primary_key=True),
     Column("text_id", ForeignKey("text.id"), nullable=False),
     Column("drawn", Boolean, nullable=False, server_default=true()),
     UniqueConstraint("grid_id", "axis", "text_id"),
@@ -133,11 +128,11 @@ side = Table(
 
 # The grid of a cell, and its number there, are both in its id, see cells.py. No unique constraint here: an index on
 # every cell would more than double the time to write a large grid. The cells are written in one statement from two
-# sides that have primary keys, and then sealed (see dialect.py).
+# sides that have primary keys, and then sealed (see backends/).
 cell = Table(
     "cell",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("row_id", ForeignKey("text.id"), nullable=False),
     Column("column_id", ForeignKey("text.id"), nullable=False),
 )
@@ -147,11 +142,11 @@ cell = Table(
 round_ = Table(
     "round",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("grid_id", ForeignKey("grid.id"), nullable=False),
-    Column("name", String(64), nullable=False),
-    Column("role", String(16), nullable=False),
-    Column("form", Text, nullable=False),
+    Column("name", words(64), nullable=False),
+    Column("role", words(16), nullable=False),
+    Column("form", Words, nullable=False),
     Column("checks", ForeignKey("round.id")),
     Column("counts", Boolean, nullable=False),
     Column("blind", Boolean, nullable=False),  # shown without what was decided
@@ -164,11 +159,11 @@ round_ = Table(
 answer = Table(
     "answer",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("round_id", ForeignKey("round.id"), nullable=False),
-    Column("digest", String(64), nullable=False),  # the same for answers that are the same
-    Column("value", Text, nullable=False),
-    Column("code", Integer),
+    Column("digest", words(64), nullable=False),  # the same for answers that are the same
+    Column("value", Words, nullable=False),
+    Column("code", Number),
     Column("text_id", ForeignKey("text.id")),  # what was written
     _checksum(),
     UniqueConstraint("round_id", "digest"),
@@ -177,14 +172,14 @@ answer = Table(
 person = Table(
     "person",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", String(128), nullable=False, unique=True),
-    Column("role", String(16), nullable=False),
-    Column("token_hash", String(128), unique=True),
+    Column("id", Number, primary_key=True),
+    Column("name", words(128), nullable=False, unique=True),
+    Column("role", words(16), nullable=False),
+    Column("token_hash", words(128), unique=True),
     Column("demographics", JSON),
-    Column("retired_at", String(32)),
-    Column("consented_at", String(32)),
-    Column("consented_to", Text),
+    Column("retired_at", words(32)),
+    Column("consented_at", words(32)),
+    Column("consented_to", Words),
     Column("blurred", Boolean, nullable=False, server_default=false()),
     Column("opted_out", JSON),
     _checksum(),
@@ -194,17 +189,17 @@ person = Table(
 ended_session = Table(
     "ended_session",
     metadata,
-    Column("session", String(32), primary_key=True),
+    Column("session", words(32), primary_key=True),
     Column("person_id", ForeignKey("person.id"), nullable=False),
-    Column("until", String(32), nullable=False),
+    Column("until", words(32), nullable=False),
 )
 
 guideline = Table(
     "guideline",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("body", Text, nullable=False),
-    Column("at", String(32), nullable=False),
+    Column("id", Number, primary_key=True),
+    Column("body", Words, nullable=False),
+    Column("at", words(32), nullable=False),
     Column("person_id", ForeignKey("person.id")),
     _checksum(),
 )
@@ -212,36 +207,59 @@ guideline = Table(
 assignment = Table(
     "assignment",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("cell_id", ForeignKey("cell.id"), nullable=False),
     Column("person_id", ForeignKey("person.id"), nullable=False),
     Column("round_id", ForeignKey("round.id"), nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("status", String(16), nullable=False),
+    Column("position", Number, nullable=False),
+    Column("status", words(16), nullable=False),
     Column("replaces", ForeignKey("assignment.id"), unique=True),
-    Column("answered_at", String(32)),  # online, the last time: what a person has read today, and at what pace
+    Column("answered_at", words(32)),  # online, the last time: what a person has read today, and at what pace
     UniqueConstraint("cell_id", "person_id", "round_id"),
     Index(None, "person_id", "round_id", "status", "position"),
     Index(None, "person_id", "answered_at"),
     sqlite_autoincrement=True,  # a page may still hold a number whose row is gone: it must not come to mean another
 )
 
+# Places for one more answer that nobody has yet, in a round that is dealt to whoever comes: a row goes when taken.
+slot = Table(
+    "slot",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("cell_id", ForeignKey("cell.id"), nullable=False),
+    Column("round_id", ForeignKey("round.id"), nullable=False),
+    Column("position", Number, nullable=False),
+    Column("replaces", ForeignKey("assignment.id"), unique=True),
+    Index(None, "round_id", "position"),
+    Index(None, "cell_id"),
+    sqlite_autoincrement=True,
+)
+
+# Until when an open assignment is kept for who took it; one that was dealt has no such end.
+lease = Table(
+    "lease",
+    metadata,
+    Column("assignment_id", ForeignKey("assignment.id"), primary_key=True, autoincrement=False),
+    Column("until", words(32), nullable=False),
+    Index(None, "until"),
+)
+
 judgement = Table(
     "judgement",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("assignment_id", ForeignKey("assignment.id"), nullable=False),
     Column("skipped", Boolean, nullable=False),
     Column("answer_id", ForeignKey("answer.id")),
     Column("adjudication_id", ForeignKey("adjudication.id")),
-    Column("origin", String(16), nullable=False),
-    Column("seconds", Float),
-    Column("note", Text, nullable=False),
-    Column("at", String(32), nullable=False),
+    Column("origin", words(16), nullable=False),
+    Column("seconds", Real),
+    Column("note", Words, nullable=False),
+    Column("at", words(32), nullable=False),
     Column("guideline_id", ForeignKey("guideline.id")),
     Column("run_id", ForeignKey("run.id")),  # the run that brought it; online, and before schema 0003, none
     Column("withdraws", ForeignKey("judgement.id")),  # an answer that this row takes back, putting none in its place
-    Column("digest", LargeBinary, nullable=False, server_default=_NONE),  # see chain.py
+    Column("digest", LargeBinary, nullable=False, server_default=NO_BYTES),  # see chain.py
     CheckConstraint("skipped = (answer_id IS NULL)", name="answer_or_skip"),
     CheckConstraint("withdraws IS NULL OR skipped", name="withdrawal_or_answer"),
     Index(None, "assignment_id"),
@@ -250,18 +268,18 @@ judgement = Table(
 adjudication = Table(
     "adjudication",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Number, primary_key=True),
     Column("cell_id", ForeignKey("cell.id"), nullable=False),
-    Column("rule", String(16), nullable=False),
+    Column("rule", words(16), nullable=False),
     Column("answer_id", ForeignKey("answer.id")),
     Column("person_id", ForeignKey("person.id")),
-    Column("note", Text, nullable=False),
-    Column("at", String(32), nullable=False),
+    Column("note", Words, nullable=False),
+    Column("at", words(32), nullable=False),
     Column("flagged", Boolean, nullable=False, server_default=false()),
     # The newest judgement that there was, so that it can be told whether labels have changed since. No time says so:
     # an answer from a file has the time at which it was given.
-    Column("seen_judgement", Integer, nullable=False, server_default="0"),
-    Column("digest", LargeBinary, nullable=False, server_default=_NONE),  # see chain.py
+    Column("seen_judgement", Number, nullable=False, server_default="0"),
+    Column("digest", LargeBinary, nullable=False, server_default=NO_BYTES),  # see chain.py
     Index(None, "cell_id"),
     Index(None, "person_id"),
 )
@@ -270,9 +288,9 @@ adjudication = Table(
 chain = Table(
     "chain",
     metadata,
-    Column("kind", String(16), primary_key=True),
-    Column("person_id", Integer, primary_key=True, autoincrement=False),
-    Column("n", Integer, nullable=False),
+    Column("kind", words(16), primary_key=True),
+    Column("person_id", Number, primary_key=True, autoincrement=False),
+    Column("n", Number, nullable=False),
     Column("head", LargeBinary, nullable=False),
 )
 
@@ -281,29 +299,44 @@ receipt = Table(
     "receipt",
     metadata,
     Column("person_id", ForeignKey("person.id"), primary_key=True),
-    Column("request_id", String(64), primary_key=True),
-    Column("digest", String(64), nullable=False),
+    Column("request_id", words(64), primary_key=True),
+    Column("digest", words(64), nullable=False),
     Column("reply", JSON, nullable=False),
-    Column("at", String(32), nullable=False),
+    Column("at", words(32), nullable=False),
+    Column("number", Number),  # in the order in which they were acknowledged; none while it is being done
+    Index(None, "number", unique=True),
+)
+
+# How often somebody failed to come in, so that all servers of a study count alike; what is too old is forgotten.
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("place", words(64), nullable=False),
+    Column("at", words(32), nullable=False),
+    Index(None, "place", "at"),
 )
 
 release = Table(
     "release",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("tier", String(16), nullable=False),
+    Column("id", Number, primary_key=True),
+    Column("tier", words(16), nullable=False),
     Column("rule", JSON, nullable=False),
     Column("counts", JSON, nullable=False),
-    Column("file", Text, nullable=False),
-    Column("sha256", String(64), nullable=False),
-    Column("at", String(32), nullable=False),
+    Column("file", Words, nullable=False),
+    Column("sha256", words(64), nullable=False),
+    Column("at", words(32), nullable=False),
 )
 
 # How far each table that only grows had grown with the last write; see extent.py.
 extent = Table(
     "extent",
     metadata,
-    Column("name", String(32), primary_key=True),
-    Column("last", Integer, nullable=False),
-    Column("missing", Integer, nullable=False, server_default="0"),  # of the numbers up to `last`, known and accepted
+    Column("name", words(32), primary_key=True),
+    Column("last", Number, nullable=False),
+    Column("missing", Number, nullable=False, server_default="0"),  # of the numbers up to `last`, known and accepted
 )
+
+APPEND_ONLY = (judgement, adjudication)
+"""The tables whose rows nobody changes or deletes, which the database itself refuses."""

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, exists, false, func, or_, select, 
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Status
-from fcpair.store import dialect
+from fcpair.store import lists
 from fcpair.store.optouts import OptOut, split_topics
 from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, cell, text
@@ -44,7 +44,7 @@ def pairs_about(tx: Tx, opted_out: Sequence[OptOut], cell_ids: list[int] | None 
     """The pairs of the grid, or those of these few, that hold what somebody has opted out of."""
     if cell_ids is None:
         return list(tx.execute(select(cell.c.id).where(_about(tx, opted_out)).order_by(cell.c.id)).scalars())
-    asked = cell.c.id.in_(dialect.listed(cell_ids))
+    asked = cell.c.id.in_(lists.listed(cell_ids))
     sides = select(cell.c.row_id).where(asked).union(select(cell.c.column_id).where(asked)).scalar_subquery()
     about = _about(tx, opted_out, text.c.id.in_(sides))
     return list(tx.execute(select(cell.c.id).where(asked, about).order_by(cell.c.id)).scalars())

@@ -14,6 +14,7 @@ from sqlalchemy.orm import aliased
 
 from fcpair.store import current, rounds
 from fcpair.store.grids import span
+from fcpair.store.rows import STREAMED
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, cell, judgement, person, round_, run, text
 
@@ -122,7 +123,7 @@ def answers(tx: Tx) -> Answers:
         .order_by(judgement.c.id)
     )
     found = Answers()
-    for row in tx.execution_options(stream_results=True).execute(query):
+    for row in tx.execute(query, execution_options=STREAMED):
         found.add(Given._make(row))
     return found
 

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
-from fcpair.store import dialect, rounds
+from fcpair.store import lists, rounds
 from fcpair.store.grids import here
 from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, insert_rows, records
@@ -87,7 +87,7 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
 def given(tx: Tx, of: Round, person_ids: list[int]) -> NDArray[np.int64]:
     """What these people were ever given in a round, `(n, 2)`: cell and person."""
     query = select(assignment.c.cell_id, assignment.c.person_id)
-    query = query.where(rounds.among(of), assignment.c.person_id.in_(dialect.listed(person_ids)))
+    query = query.where(rounds.among(of), assignment.c.person_id.in_(lists.listed(person_ids)))
     return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
 
 
@@ -105,7 +105,7 @@ def dealt(tx: Tx, of: Round) -> pd.DataFrame:
 
 def lapsed(tx: Tx, ids: list[int]) -> list[int]:
     """Those of these assignments that were skipped or withdrawn."""
-    query = select(assignment.c.id).where(assignment.c.id.in_(dialect.listed(ids)), assignment.c.status.in_(LAPSED))
+    query = select(assignment.c.id).where(assignment.c.id.in_(lists.listed(ids)), assignment.c.status.in_(LAPSED))
     return list(tx.execute(query.order_by(assignment.c.id)).scalars())
 
 
@@ -118,7 +118,7 @@ def set_status(tx: Tx, ids: list[int], statuses: list[str]) -> None:
 
 def ask_again(tx: Tx, ids: list[int], *, blind: bool) -> None:
     """Open assignments of validators again, who see the label this time or do not."""
-    change = update(assignment).where(assignment.c.id.in_(dialect.listed(ids)))
+    change = update(assignment).where(assignment.c.id.in_(lists.listed(ids)))
     tx.execute(change.values(status=Status.OPEN.value, round_id=rounds.checking(tx).ids[blind]))
 
 
@@ -144,14 +144,14 @@ def newest_times(tx: Tx) -> list[str]:
 
 _LAST = Ready(
     select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
-    .where(rounds.GIVEN, assignment.c.person_id.in_(dialect.listed_as("people")))
+    .where(rounds.GIVEN, assignment.c.person_id.in_(lists.listed_as("people")))
     .group_by(assignment.c.person_id)
 )
 
 
 def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     """The last position of the shards of these people, as far as they have one."""
-    found = _LAST.all(tx, rounds=rounds.ids(of), people=dialect.as_list(person_ids))
+    found = _LAST.all(tx, rounds=rounds.ids(of), people=lists.as_list(person_ids))
     return {row.person_id: row.last for row in found}
 
 

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from alembic import op
 
-from fcpair.store import chain, checksums, dialect
+from fcpair.store import chain, checksums
+from fcpair.store.backends import sqlite
+from fcpair.store.backends.protocol import driver
 
 revision = "0005"
 down_revision = "0004"
@@ -65,7 +67,7 @@ def upgrade() -> None:
     _point_at_answers()
     _link_anew(wrong)
     for table in APPEND_ONLY:
-        dialect.protect(op.get_bind(), table)
+        sqlite.protect(op.get_bind(), table)
 
 
 def _link(before: bytes, says: Any) -> bytes:
@@ -103,7 +105,7 @@ def _sum_fits(names: tuple[str, ...], row: Any, checksum: Any) -> bool:
 
 
 def _rows(statement: str, *given: Any) -> Any:
-    return dialect.driver(op.get_bind()).execute(statement, given)
+    return driver(op.get_bind()).execute(statement, given)
 
 
 def _make_sides() -> None:
@@ -141,7 +143,7 @@ def _make_cells() -> None:
     op.execute("INSERT INTO new_cell SELECT id, hs_id, cn_id FROM cell ORDER BY id")
     op.drop_table("cell")
     op.rename_table("new_cell", "cell")
-    dialect.seal(op.get_bind(), _sealed())
+    sqlite.seal(op.get_bind(), _sealed())
 
 
 def _sealed() -> list[tuple[int, int]]:
@@ -258,7 +260,7 @@ def _printed(at: int, choice: dict[str, Any]) -> str:
 
 
 def _run(statement: str, *given: Any) -> None:
-    dialect.driver(op.get_bind()).execute(statement, given)
+    driver(op.get_bind()).execute(statement, given)
 
 
 def _point_at_answers() -> None:

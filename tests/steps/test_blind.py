@@ -180,7 +180,7 @@ def test_a_sheet_holds_pairs_of_one_kind_those_of_the_present_one_first(at: At, 
 @pytest.mark.parametrize("setting", ["true", "false"])
 def test_an_older_study_is_told_what_was_blind(tmp_path: Path, setting: str) -> None:
     """Of six pairs: answered blind, answered with the label in sight, skipped, and three that are open."""
-    schemas = Path(__file__).parents[1] / "store" / "schemas"
+    schemas = Path(__file__).parents[1] / "assets"
     path = Path(shutil.copy(schemas / "0003.sqlite", tmp_path / "study.db"))
     columns = "(assignment_id, skipped, code, own_code, origin, note, at)"
     with closing(sqlite3.connect(path)) as connection:

@@ -12,7 +12,9 @@ from sqlalchemy import ColumnElement, Connection, Table, select
 from fcpair.params import Annotate
 from fcpair.records import Role
 from fcpair.steps.docket import Ruling
-from fcpair.store import current, dialect
+from fcpair.store import current
+from fcpair.store.backends import sqlite
+from fcpair.store.backends.protocol import driver
 from fcpair.store.tables import adjudication, judgement
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
@@ -70,18 +72,18 @@ def test_an_answer_online_reads_no_table_of_answers_or_decisions_through(
 def reading_all(study: Study, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[tuple[str, str]]:
     """The statements of an act that read a table through, each with the step of its plan that does."""
     statements: list[str] = []
-    begin = dialect.begin
+    begin = sqlite.begin
 
     def traced(conn: Connection, **how: bool) -> None:
-        dialect.driver(conn).set_trace_callback(statements.append)
+        driver(conn).set_trace_callback(statements.append)
         begin(conn, **how)
 
-    monkeypatch.setattr(dialect, "begin", traced)
+    monkeypatch.setattr(sqlite, "begin", traced)
     act()
     asked = [one for one in statements if one.startswith("SELECT")]
     monkeypatch.undo()
     with study.store.read() as tx:
-        own = dialect.driver(tx)
+        own = driver(tx)
         plans = {one: [row[3] for row in own.execute(f"EXPLAIN QUERY PLAN {one}")] for one in asked}
     assert plans
     return [(one, step) for one, plan in plans.items() for step in plan if READS_ALL.search(step)]

@@ -22,7 +22,7 @@ from steps.small import CHECKING, CODE, LABELLING, STAGES, record
 from steps.test_promises import stirred
 
 At = Callable[[str], Study]
-SCHEMAS = Path(__file__).parents[1] / "store" / "schemas"
+SCHEMAS = Path(__file__).parents[1] / "assets"
 
 
 def findings(path: str | Path) -> dict[str, tuple[str, ...]]:
@@ -546,7 +546,7 @@ def test_a_list_of_tables_that_is_no_text_any_more_is_found_so(files: dict[str, 
     path = tmp_path / "study.db"
     path.write_bytes(files["checked"].read_bytes().replace(b"CREATE TABLE receipt", b"CREATE TABLE \xe4eceipt "))
     (found,) = findings(path)["file"]
-    assert found.startswith("SQLite cannot open it: ")
+    assert found.startswith("it cannot be opened: ")
     with pytest.raises(StudyError, match="the file is damaged"):
         Study.open(path)
 

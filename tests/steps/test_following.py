@@ -448,7 +448,7 @@ def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tm
 # -- studies of an older fcpair, whose decisions did not follow
 
 
-SCHEMAS = Path(__file__).parents[1] / "store" / "schemas"
+SCHEMAS = Path(__file__).parents[1] / "assets"
 
 
 @pytest.fixture(params=["0001", "0002"])

@@ -21,8 +21,11 @@ from click.testing import CliRunner
 from fcpair.cli import main
 from fcpair.errors import StudyError
 from fcpair.records import Role
-from fcpair.store import Store, dialect, people, runs
-from fcpair.store.dialect import Header
+from fcpair.store import Store, people, runs
+from fcpair.store.backends import sqlite
+from fcpair.store.backends.file import StudyFile
+from fcpair.store.backends.protocol import driver
+from fcpair.store.backends.sqlite import Header
 from fcpair.study import Study
 from store.conftest import first_rows
 from store.test_upgrade import FILES as OLDER
@@ -30,6 +33,11 @@ from store.test_upgrade import FILES as OLDER
 WAL_HEADER, ROLLBACK_HEADER = b"\x02\x02", b"\x01\x01"
 WITHOUT_LOG = "is without its log"
 FOREIGN_LOG = "has a log beside it that is not its own"
+
+
+def file_of(store: Store) -> StudyFile:
+    assert isinstance(store._home, StudyFile)
+    return store._home
 
 
 def names_in(store: Store) -> list[str]:
@@ -506,7 +514,7 @@ def gone(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     store.share()
     add(store, "ana")
-    for end in dialect.FILES:
+    for end in sqlite.FILES:
         Path(f"{store.place}{end}").unlink(missing_ok=True)
     yield store
     store.close()
@@ -519,14 +527,14 @@ def saved(folder: Path) -> list[Path]:
 def test_what_cannot_be_saved_beside_the_study_is_saved_elsewhere(
     gone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = dialect.copy
+    whole = sqlite.copy
 
     def full(connection: sqlite3.Connection, path: Path) -> None:
         if path.parent == tmp_path:
             raise OSError(28, "No space left on device")
         whole(connection, path)
 
-    monkeypatch.setattr(dialect, "copy", full)
+    monkeypatch.setattr(sqlite, "copy", full)
     gone.close()
     (copy,) = saved(tmp_path)
     assert copy.parent == tmp_path / "cwd"
@@ -549,17 +557,17 @@ def test_it_is_said_when_nothing_can_be_saved(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched, caplog.at_level(logging.ERROR):
-        patched.setattr(dialect, "copy", full)
-        gone._file.rescue()
+        patched.setattr(sqlite, "copy", full)
+        file_of(gone).rescue()
     assert "could not be saved elsewhere" in caplog.text
     gone.close()
     assert len(saved(tmp_path)) == 1
 
 
 def test_a_second_copy_of_the_same_second_has_another_name(gone: Store, tmp_path: Path) -> None:
-    from fcpair.store import rescue
+    from fcpair.store.backends import rescue
 
-    connection = gone._file._keeper
+    connection = file_of(gone)._keeper
     assert connection is not None
     paths = [rescue.save(connection, gone.place) for _ in range(3)]
     assert len(set(paths)) == 3
@@ -569,7 +577,7 @@ def test_a_second_copy_of_the_same_second_has_another_name(gone: Store, tmp_path
 def test_copies_are_one_file_for_the_owner_alone(store: Store, tmp_path: Path) -> None:
     store.share()
     with store.read() as tx:
-        dialect.copy(dialect.driver(tx), tmp_path / "copy.db")
+        sqlite.copy(driver(tx), tmp_path / "copy.db")
     store.close()
     assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
     assert versions(tmp_path / "copy.db") == ROLLBACK_HEADER
@@ -578,7 +586,7 @@ def test_copies_are_one_file_for_the_owner_alone(store: Store, tmp_path: Path) -
 def test_a_copy_is_never_written_over_a_file(store: Store, tmp_path: Path) -> None:
     (tmp_path / "copy.db").write_text("x")
     with store.read() as tx, pytest.raises(FileExistsError):
-        dialect.copy(dialect.driver(tx), tmp_path / "copy.db")
+        sqlite.copy(driver(tx), tmp_path / "copy.db")
     assert (tmp_path / "copy.db").read_text() == "x"
 
 

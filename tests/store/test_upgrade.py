@@ -1,7 +1,7 @@
 """Studies of an older fcpair: refused with the command that upgrades them, upgraded, and then used.
 
-`schemas/` has a real study file of every older schema: the small study of `steps.small` at its stage `checking`, made
-by the fcpair of that time.
+`tests/assets/` has a real study file of every older schema: the small study of `steps.small` at its stage `checking`,
+made by the fcpair of that time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fcpair.steps.published import is_taken_over
 from fcpair.store import chain, decisions, schema, settings
 from fcpair.study import Study
 
-SCHEMAS = Path(__file__).parent / "schemas"
+SCHEMAS = Path(__file__).parents[1] / "assets"
 FILES = sorted(SCHEMAS.glob("*.sqlite"))
 
 

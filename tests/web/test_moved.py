@@ -17,7 +17,7 @@ from steps.online import admit
 from fcpair.cli import main
 from fcpair.params import Annotate
 from fcpair.records import Role
-from fcpair.store.dialect import FILES
+from fcpair.store.backends.sqlite import FILES
 from fcpair.study import Study
 from web.served import PATIENCE_S, Served, serving
 

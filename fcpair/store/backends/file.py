@@ -17,10 +17,12 @@ from threading import Lock, Thread
 from typing import ClassVar
 from weakref import WeakValueDictionary, finalize
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from fcpair.errors import StudyError
-from fcpair.store import dialect, extent, rescue
+from fcpair.store import extent, private
+from fcpair.store.backends import rescue, sqlite
+from fcpair.store.backends.protocol import Backend, driver
 
 Identity = tuple[int, int]
 LOG = "-wal"
@@ -61,6 +63,36 @@ class MissingLogError(StudyError):
     """A file that was being served is without its log; what is in it may still be all that there is."""
 
 
+def make(path: Path) -> StudyFile:
+    """An empty file, which SQLite takes for an empty database; not where the log of another one lies."""
+    for end in sqlite.FILES:
+        if Path(f"{path}{end}").exists():
+            what = "exists already; choose another place or use that study"
+            log = f"is the log of a study that was at {path}; put that back, or choose another place"
+            raise StudyError(f"{path}{end} {log if end else what}")
+    try:
+        private.create(path)
+    except OSError as error:
+        raise StudyError(f"{path}: {sqlite.CANNOT_OPEN}; nothing was changed") from error
+    return StudyFile(path)
+
+
+def find(path: Path) -> StudyFile:
+    """The study in a file, whole; raises StudyError where there is none."""
+    found = at(path)
+    found.check_whole()
+    return found
+
+
+def at(path: Path) -> StudyFile:
+    """The study in a file, be it whole or not; raises StudyError where there is none."""
+    if not path.is_file():
+        raise StudyError(
+            f"there is no study at {path}; `fcpair init` makes one, `--study` or FCPAIR_STUDY names another"
+        )
+    return StudyFile(path)
+
+
 class _Held:
     """A file that is kept open, so that its number is not given to another one while it is asked for.
 
@@ -92,11 +124,11 @@ class _Held:
 
     def start(self) -> bytes:
         """The first bytes of the file, as they are now."""
-        return os.pread(self.fd, dialect.HEADER_BYTES, 0)
+        return os.pread(self.fd, sqlite.HEADER_BYTES, 0)
 
-    def header(self) -> dialect.Header:
+    def header(self) -> sqlite.Header:
         """What the file itself says now."""
-        return dialect.Header.of(self.start())
+        return sqlite.Header.of(self.start())
 
 
 def identity(path: str) -> Identity | None:
@@ -113,7 +145,8 @@ class StudyFile:
 
     def __init__(self, path: Path) -> None:
         """Hold the file at `path`; raises StudyError when there is none, or one that cannot be read."""
-        self.place = str(path)
+        self.place, self.address = str(path), os.path.abspath(path)
+        self.backend: Backend = sqlite
         self._real = os.path.realpath(path)  # SQLite keeps the log beside the file that a link leads to
         try:
             self._held = _Held.at(self._real)
@@ -136,7 +169,7 @@ class StudyFile:
         """
         for _ in range(SETTLE_TRIES):
             header = self._held.header()
-            log = dialect.log_size(self._real)
+            log = sqlite.log_size(self._real)
             if header.is_shared and log is None and not header.is_whole:
                 time.sleep(SETTLE_WAIT_S)
                 continue
@@ -169,7 +202,7 @@ class StudyFile:
             return None
         start = self._held.start()
         if start != self._start:  # looked at before and after each answer, and seldom changed
-            before, now = dialect.Header.of(self._start), dialect.Header.of(start)
+            before, now = sqlite.Header.of(self._start), sqlite.Header.of(start)
             if not now.is_shared or now.counter < before.counter:
                 return WRITTEN_OVER
             self._start = start
@@ -180,13 +213,16 @@ class StudyFile:
 
     def check_sound(self, connection: sqlite3.Connection) -> None:
         """Raise StudyError where SQLite finds damage."""
-        if found := dialect.damage(connection):
+        if found := sqlite.damage(connection):
             raise StudyError(DAMAGED.format(place=self.place, found="; ".join(found)))
 
-    def examine(self, connection: sqlite3.Connection) -> None:
+    def examine(self, conn: Connection) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times."""
+        self._examine(driver(conn))
+
+    def _examine(self, connection: sqlite3.Connection) -> None:
         self.check_sound(connection)
-        if found := extent.differences(connection):
+        if found := extent.differences(connection, sqlite.ROWS) if _notes_extents(connection) else []:
             raise StudyError(MIXED.format(place=self.place, found="; ".join(found)))
 
     @property
@@ -198,18 +234,22 @@ class StudyFile:
 
     def engine(self) -> Engine:
         """An engine on the file; `close` disposes of it."""
-        self._engines.append(dialect.engine_for(self.connect))
+        self._engines.append(sqlite.engine_for(self.connect))
         return self._engines[-1]
+
+    def reading_engine(self) -> Engine:
+        """An engine that only reads, whatever became of the file."""
+        return sqlite.reading_engine(Path(self._real))
 
     def connect(self) -> sqlite3.Connection:
         """A connection to the file; raises StudyError unless it is at its place. It never makes one."""
         self.check_here()
-        connection = dialect.connect(self._real)
+        connection = sqlite.connect(self._real)
         try:
             self.check_here()  # again: it is this one that was opened
-            return dialect.prepare(connection)
+            return sqlite.prepare(connection)
         except BaseException:
-            dialect.drop(connection)
+            sqlite.drop(connection)
             raise
 
     def share(self) -> bool:
@@ -222,14 +262,14 @@ class StudyFile:
         if self.is_shared:
             self._end(self.connect())
         keeper = self.connect()
-        if not dialect.share(keeper):
-            dialect.drop(keeper)
+        if not sqlite.share(keeper):
+            sqlite.drop(keeper)
             return False
         self._shared_log = identity(self._real + LOG)
         self._start = self._held.start()
         self._keeper, before = keeper, self._keeper
         if before is not None:
-            dialect.drop(before)
+            sqlite.drop(before)
         return True
 
     # -- letting go of it
@@ -261,14 +301,14 @@ class StudyFile:
         """Close a connection, after folding the log if it may be; one that this process did not begin is examined."""
         try:
             if self._may_fold():
-                dialect.fold(connection, _nothing if own else self.examine)
+                sqlite.fold(connection, _nothing if own else self._examine)
         finally:
-            dialect.drop(connection)
+            sqlite.drop(connection)
 
     def remove(self) -> None:
         """Delete the file with what lies beside it, unless it is not the one any more that was opened."""
         if not self._moved():
-            for end in dialect.FILES:
+            for end in sqlite.FILES:
                 Path(f"{self._real}{end}").unlink(missing_ok=True)
 
     def _may_fold(self) -> bool:
@@ -306,6 +346,11 @@ class StudyFile:
         self._saved = absence
         what = (SAVED_IN_PART if reason == WRITTEN_OVER else SAVED).format(copy=copy, quoted=quote(str(copy)))
         _log.error("%s %s. Nothing more is taken. %s", self.place, reason, what)
+
+
+def _notes_extents(connection: sqlite3.Connection) -> bool:
+    """Whether a study notes how far its tables go: one of an older schema does not."""
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'extent'").fetchone() is not None
 
 
 def _nothing(_connection: sqlite3.Connection) -> None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from fcpair.store import dialect
+from fcpair.store.backends import sqlite
 
 PART = ".part"
 
@@ -25,7 +25,7 @@ def save(connection: sqlite3.Connection, place: str) -> Path:
     for path in _places(Path(place)):
         part = path.with_name(path.name + PART)
         try:
-            dialect.copy(connection, part)
+            sqlite.copy(connection, part)
             os.rename(part, path)
         except OSError as error:
             last = error

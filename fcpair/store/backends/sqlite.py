@@ -1,34 +1,33 @@
-"""Everything that is particular to one database; the rest of the store is plain SQLAlchemy.
-
-PostgreSQL is to come second: what it needs differently belongs here and nowhere else.
-"""
+"""What SQLite does in its own way; the file itself is held by `file.py`."""
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, QueuePool, Select, bindparam, create_engine, event, func, select
+from sqlalchemy import Connection, Engine, QueuePool, Table, create_engine, event
+from sqlalchemy import insert as _insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from fcpair.store import private
+from fcpair.store.backends.protocol import BUSY, PATIENCE_S, SEALED, Spans, driver, refusal
 
-ERRORS = (sqlite3.Error, DBAPIError)  # of the driver, by itself or by way of SQLAlchemy
-SEAL, SEALED = "cell_sealed", "the grid is sealed"
-PATIENCE_S = 30  # how long one who writes waits for another
-LOCKED = "database is locked"
+ERRORS: tuple[type[Exception], ...] = (sqlite3.Error, DBAPIError)
+SEAL = "cell_sealed"
+ROWS = "rowid"
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
 NEEDS_UNDOING = (
     "attempt to write a readonly database"  # what one who only reads is told of a transaction left half done
 )
+CHUNK = 20_000  # rows that are inserted at once
 HEADER_BYTES = 100
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _LOGGED = 2  # the version of the format that means: look into the log beside the file, too
@@ -40,7 +39,7 @@ REMEDIES = {
     "disk i/o error": "the disk could not be read or written; check its space and health",
     "readonly": "the place is read-only; copy the study to a place that can be written",
     "unable to open database file": CANNOT_OPEN,
-    LOCKED: "another process is writing to it; try again when that one is done",
+    "database is locked": BUSY,
     "malformed": "the file is damaged; restore it from a copy, of which `fcpair doctor` says whether it is sound",
     "file is not a database": "it is not a study; `fcpair init` makes a new one elsewhere",
 }
@@ -116,11 +115,8 @@ def prepare(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def begin(conn: Connection, *, write: bool, patience_s: float = PATIENCE_S) -> None:
-    """Begin: a writer takes its lock at once, so that two writers cannot both get half way.
-
-    A lock that somebody else has for longer than `patience_s` is an error.
-    """
+def begin(conn: Connection, *, write: bool, alone: bool = True, patience_s: float = PATIENCE_S) -> None:
+    """A writer takes its lock at once, so that two writers cannot both get half way; each of them writes alone."""
     conn.begin()  # for SQLAlchemy, which would take time over each of these statements: there are some at every answer
     own = driver(conn)
     if patience_s != PATIENCE_S:
@@ -132,14 +128,27 @@ def begin(conn: Connection, *, write: bool, patience_s: float = PATIENCE_S) -> N
             own.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
 
 
+def apart(_conn: Connection) -> AbstractContextManager[object]:
+    """A statement that fails leaves it so by itself."""
+    return nullcontext()
+
+
+def hold(_conn: Connection, _table: Table, _number: int) -> None:
+    """Who writes has the whole study."""
+
+
+def hold_numbers(_conn: Connection, _name: str) -> None:
+    """Who writes has the whole study."""
+
+
 def touch(conn: Connection) -> None:
-    """Write what is there already: an error where nothing can be written, which beginning to write does not tell."""
+    """That one begins to write does not tell whether one can."""
     version = conn.exec_driver_sql("PRAGMA user_version").scalar()
     conn.exec_driver_sql(f"PRAGMA user_version = {version}")
 
 
-def pause_foreign_keys(conn: Connection, *, paused: bool) -> None:
-    """Switch reference checks, outside a transaction: one look-up per cell and side would dominate."""
+def pause_references(conn: Connection, *, paused: bool) -> None:
+    """One look-up per cell and side would dominate."""
     conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
 
 
@@ -194,7 +203,7 @@ def log_size(path: str) -> int | None:
 
 
 def erase(conn: Connection) -> None:
-    """Overwrite what this transaction deletes, instead of only letting go of it."""
+    """What is deleted is overwritten with zeros."""
     conn.exec_driver_sql("PRAGMA secure_delete = ON")
 
 
@@ -221,67 +230,63 @@ def damage(connection: sqlite3.Connection) -> list[str]:
     return [row[0] for row in connection.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
 
 
-def driver(conn: Connection) -> sqlite3.Connection:
-    """The driver's own connection."""
-    own: Any = conn.connection.driver_connection
-    return own  # type: ignore[no-any-return]
-
-
-def listed(values: list[int]) -> Select[tuple[Any]]:
-    """A list of numbers as a subquery, whatever its length: one parameter instead of one for each."""
-    return _each(json.dumps(values))
-
-
-def listed_as(name: str) -> Select[tuple[Any]]:
-    """The same for a statement that is made once: the list is the parameter of this name, written by `as_list`."""
-    return _each(bindparam(name))
-
-
-def as_list(values: Sequence[int]) -> str:
-    """A list of numbers as the parameter of `listed_as`."""
-    return json.dumps(list(values))
-
-
-def _each(values: Any) -> Select[tuple[Any]]:
-    each = func.json_each(values).table_valued("value")
-    return select(each.c.value)
-
-
-def protect(conn: Connection, table: str) -> None:
-    """Make `table` append-only: the database itself refuses to change, delete or replace a row."""
-    for trigger in protection(table).values():
-        conn.exec_driver_sql(trigger)
-
-
-def protection(table: str) -> dict[str, str]:
-    """The triggers that make `table` append-only, by name."""
-    refusal = f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
-    made = {act: f"BEFORE {act.upper()} ON {table} {refusal}" for act in ("update", "delete")}
-    # INSERT OR REPLACE deletes the row in its way without asking the trigger on DELETE.
-    made["replace"] = f"BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) {refusal}"
-    return {f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} {when}" for act, when in made.items()}
+def insert(conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """A chunk at a time."""
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, CHUNK)):
+        conn.execute(_insert(table), chunk)
 
 
 def fill_grid(conn: Connection, grid: int, before: int) -> int:
-    """Write every cell of a grid, in its order, with ids from `before` + 1 on; returns how many they are."""
+    """Where the ids follow the last one there is, SQLite gives them out itself."""
     is_next = conn.exec_driver_sql("SELECT coalesce(max(id), 0) = ? FROM cell", (before,)).scalar_one()
     statement = FILL_GRID if is_next else FILL_NUMBERED
     given = {"grid": grid} if is_next else {"grid": grid, "before": before}
     return int(driver(conn).execute(statement, given).rowcount)
 
 
-def seal_of(spans: Sequence[tuple[int, int]]) -> str:
-    """The trigger that seals the grids whose cells have these ids, from the first to the last of each."""
+def protect(conn: Connection, table: str) -> None:
+    """By triggers."""
+    for trigger in _protection(table).values():
+        conn.exec_driver_sql(trigger)
+
+
+def _protection(table: str) -> dict[str, str]:
+    """The triggers that make a table append-only, by name."""
+    refuse = f"BEGIN SELECT RAISE(ABORT, '{refusal(table)}'); END"
+    made = {act: f"BEFORE {act.upper()} ON {table} {refuse}" for act in ("update", "delete")}
+    # INSERT OR REPLACE deletes the row in its way without asking the trigger on DELETE.
+    made["replace"] = f"BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) {refuse}"
+    return {f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} {when}" for act, when in made.items()}
+
+
+def _seal(spans: Spans) -> str:
     # After, not before: only then a row has the id that SQLite gives it.
     inside = " OR ".join(f"NEW.id BETWEEN {first} AND {last}" for first, last in spans)
     return f"CREATE TRIGGER {SEAL} AFTER INSERT ON cell WHEN {inside} BEGIN SELECT RAISE(ABORT, '{SEALED}'); END"
 
 
-def seal(conn: Connection, spans: Sequence[tuple[int, int]]) -> None:
-    """Refuse any further cell of these grids, and of no others: each is whole, so another could only be a copy."""
+def seal(conn: Connection, spans: Spans) -> None:
+    """By a trigger that knows the ids."""
     conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {SEAL}")
     if spans:
-        conn.exec_driver_sql(seal_of(spans))
+        conn.exec_driver_sql(_seal(spans))
+
+
+def guards(tables: Sequence[str], spans: Spans) -> dict[str, str]:
+    """Triggers, as they were written."""
+    wanted = {name: sql for table in tables for name, sql in _protection(table).items()}
+    return wanted | ({SEAL: _seal(spans)} if spans else {})
+
+
+def guarding(conn: Connection) -> dict[str, str]:
+    """Every trigger that there is."""
+    return {row[0]: row[1] for row in conn.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type='trigger'")}
+
+
+def raw(_table: Table, column: str, of: str) -> str:
+    """As it is in the file: nothing may be read into it that is not there."""
+    return f"{of}.{column}"
 
 
 def reading_engine(path: Path) -> Engine:
@@ -300,20 +305,27 @@ def reading_engine(path: Path) -> Engine:
 
 
 def faults(conn: Connection) -> list[str]:
-    """What SQLite finds wrong with the pages of the file, and with indexes that are not those of their tables."""
-    return [row[0] for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+    """In the pages of the file, and in indexes that are not those of their tables."""
+    return [f"SQLite says: {row[0]}" for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
 
 
 def n_pages(conn: Connection) -> int:
-    """How many pages the file has."""
+    """Those of the file."""
     return int(conn.exec_driver_sql("PRAGMA page_count").scalar_one())
 
 
-def dangling(conn: Connection, table: str) -> list[tuple[int, str]]:
-    """The rows of a table that refer to nothing, each with the table in which there should be something."""
-    return [(row[1], row[2]) for row in conn.exec_driver_sql(f"PRAGMA foreign_key_check({table})")]
+def dangling(conn: Connection, table: Table) -> list[tuple[int, str]]:
+    """As SQLite finds them."""
+    return [(row[1], row[2]) for row in conn.exec_driver_sql(f"PRAGMA foreign_key_check({table.name})")]
 
 
-def triggers(conn: Connection) -> dict[str, str]:
-    """Every trigger by its name, as it was written."""
-    return {row[0]: row[1] for row in conn.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type='trigger'")}
+def folder(conn: Connection) -> str | None:
+    """That of the file."""
+    place = conn.exec_driver_sql("SELECT file FROM pragma_database_list WHERE name = 'main'").scalar_one()
+    return os.path.dirname(str(place))
+
+
+def remedy(error: Exception) -> str | None:
+    """SQLite says it in words."""
+    said = str(getattr(error, "orig", error)).lower()
+    return next((what for symptom, what in REMEDIES.items() if symptom in said), None)

@@ -1,0 +1,54 @@
+"""What is particular to one database: `sqlite.py` with `file.py`, and `postgres.py` with `server.py`.
+
+Both stand behind `protocol.py`: `of` says what a transaction's database does in its own way, `find` and `make` lead to
+the place where a study is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from fcpair.store.backends.protocol import Backend, Home
+
+Place = str | Path
+"""A file, or the URL of a database: `postgresql+psycopg://user@host/name`."""
+
+
+def of(conn: Connection) -> Backend:
+    """The database that a connection leads to."""
+    if conn.dialect.name == "sqlite":
+        from fcpair.store.backends import sqlite
+
+        return sqlite
+    from fcpair.store.backends import postgres
+
+    return postgres
+
+
+def is_url(place: Place) -> bool:
+    """Whether this is the URL of a database, and no file."""
+    return isinstance(place, str) and place.startswith(("postgresql:", "postgresql+psycopg:", "postgres:"))
+
+
+def find(place: Place) -> Home:
+    """The study at this place; raises StudyError when there is none."""
+    if is_url(place):
+        from fcpair.store.backends import server
+
+        return server.find(str(place))
+    from fcpair.store.backends import file
+
+    return file.find(Path(place))
+
+
+def make(place: Place) -> Home:
+    """An empty database at this place; raises StudyError when something is there, or it cannot be made."""
+    if is_url(place):
+        from fcpair.store.backends import server
+
+        return server.make(str(place))
+    from fcpair.store.backends import file
+
+    return file.make(Path(place))

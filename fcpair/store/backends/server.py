@@ -1,0 +1,163 @@
+"""A study in a database of a PostgreSQL server: reaching it, making it, and deleting it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+from fcpair.errors import StudyError
+from fcpair.store.backends.protocol import PATIENCE_S, Backend
+
+try:
+    import psycopg
+except ImportError as error:  # the extra is not installed
+    raise StudyError("a study in PostgreSQL needs psycopg; `pip install 'fcpair[postgres]'` installs it") from error
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+
+from fcpair.store.backends import postgres
+
+DRIVER = "postgresql+psycopg"
+CONNECT_S = 10
+POOL, AT_MOST = 5, 20  # connections of a process that are kept, and that there can be
+# An answer is on the disk before it is acknowledged, whatever the server does by default; plans are for whole results;
+# and statements of a few milliseconds are not compiled.
+_SESSION = (
+    "SET synchronous_commit = on; SET cursor_tuple_fraction = 1; SET jit = off; SET client_min_messages = warning; "
+    "SET timezone = 'UTC'"
+)
+_BY_BYTES = "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
+_TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
+
+
+class StudyServer:
+    """One study's database on a server."""
+
+    def __init__(self, url: URL) -> None:
+        self.place = url.render_as_string(hide_password=True)
+        self.address = url.render_as_string(hide_password=False)
+        self.backend: Backend = postgres
+        self._url = url
+        self._engines: list[Engine] = []
+
+    def engine(self) -> Engine:
+        """An engine on the database; what is written is no part of any message."""
+        pool: dict[str, Any] = {"pool_size": POOL, "max_overflow": AT_MOST - POOL, "pool_timeout": PATIENCE_S}
+        engine = create_engine(
+            self._url,
+            paramstyle="format",
+            hide_parameters=True,
+            pool_use_lifo=True,
+            pool_pre_ping=True,
+            **pool,
+            connect_args={"connect_timeout": CONNECT_S},
+        )
+        event.listen(engine, "connect", _prepare)
+        self._engines.append(engine)
+        return engine
+
+    def reading_engine(self) -> Engine:
+        """The same: what reads is not let write, see `postgres.begin`."""
+        return self.engine()
+
+    def check_here(self) -> None:
+        """The server finds its files, or says that it does not."""
+
+    def share(self) -> bool:
+        """A server always lets many work side by side."""
+        return True
+
+    def examine(self, conn: Connection) -> None:
+        """Raise StudyError where the server has found damage."""
+        if found := postgres.faults(conn):
+            raise StudyError(f"{self.place} is damaged: {'; '.join(found)}. Restore it from a backup")
+
+    def close(self) -> None:
+        """Close all connections."""
+        for engine in self._engines:
+            engine.dispose()
+
+    def remove(self) -> None:
+        """Drop all that is in the schema of the study; the database itself stays."""
+        self.close()
+        with closing(_connect(self._url)) as connection, connection.transaction():
+            schema = connection.execute("SELECT quote_ident(current_schema())").fetchone()
+            assert schema is not None
+            connection.execute(f"DROP SCHEMA {schema[0]} CASCADE; CREATE SCHEMA {schema[0]}")
+
+
+def find(place: str) -> StudyServer:
+    """The study at a URL; raises StudyError where the server cannot be reached, or there is no study."""
+    url = read(place)
+    home = StudyServer(url)
+    with closing(_connect(url)) as connection:
+        if not _n_tables(connection):
+            raise StudyError(f"there is no study at {home.place}; `fcpair init --study {home.place}` makes one")
+    return home
+
+
+def make(place: str) -> StudyServer:
+    """An empty database at a URL, which is made where it is not there and may be."""
+    url = read(place)
+    home = StudyServer(url)
+    try:
+        connection = _connect(url)
+    except StudyError as error:
+        if not isinstance(error.__cause__, psycopg.OperationalError) or "does not exist" not in str(error):
+            raise
+        _create(url)
+        connection = _connect(url)
+    with closing(connection):
+        if _n_tables(connection):
+            raise StudyError(f"{home.place} has tables already; choose another database, or use that study")
+        (encoding,) = connection.execute("SHOW server_encoding").fetchone() or ("",)
+        if encoding != "UTF8":
+            raise StudyError(f"{home.place} is in {encoding}, which has no room for every text; make one in UTF8")
+    return home
+
+
+def read(place: str) -> URL:
+    """The URL of a database, with the driver that is used; raises StudyError where it is none."""
+    try:
+        url = make_url(place)
+    except ArgumentError as error:
+        raise StudyError("this is no URL of a database; write postgresql+psycopg://USER@HOST/NAME") from error
+    if not url.database:
+        raise StudyError(f"{url.render_as_string()} names no database; write postgresql+psycopg://USER@HOST/NAME")
+    return url.set(drivername=DRIVER)
+
+
+def _connect(url: URL) -> psycopg.Connection[tuple[Any, ...]]:
+    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    try:
+        return psycopg.connect(plain, connect_timeout=CONNECT_S, autocommit=True)
+    except psycopg.OperationalError as error:
+        said = str(error).strip().splitlines()[-1]
+        raise StudyError(f"{url.render_as_string()} cannot be reached: {said}; nothing was changed") from error
+
+
+def _create(url: URL) -> None:
+    """Make the database, where this user may."""
+    assert url.database is not None
+    name = url.database.replace('"', '""')
+    with closing(_connect(url.set(database="postgres"))) as connection:
+        try:
+            connection.execute(f'CREATE DATABASE "{name}" {_BY_BYTES}')
+        except psycopg.Error as error:
+            raise StudyError(
+                f"there is no database {url.database}, and this user may not make it; `createdb -E UTF8 "
+                f"{url.database}`, as one who may, does"
+            ) from error
+
+
+def _n_tables(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
+    (n,) = connection.execute(_TABLES).fetchone() or (0,)
+    return int(n)
+
+
+def _prepare(connection: Any, _record: Any) -> None:
+    """Set what holds for every connection of a store."""
+    connection.autocommit = True
+    connection.execute(_SESSION)
+    connection.autocommit = False
