@@ -17,14 +17,17 @@ from fcpair.steps.access import Access
 from fcpair.steps.desk import Desk
 from fcpair.steps.ground import OnStudy, find_grid, note_run
 from fcpair.steps.settle import settle_older
-from fcpair.store import Store, Tx, grids, guidelines, private
+from fcpair.store import Store, Tx, backends, grids, guidelines, private
+from fcpair.store.backends import Place
 from fcpair.store.people import people as everybody
 
-__all__ = ["Access", "Desk", "Grid", "Study"]
+__all__ = ["Access", "Desk", "Grid", "Place", "Study", "named"]
+
+named = backends.named
 
 
 class Study(OnStudy):
-    """A study in its file; `grid` hands out what is done stage by stage.
+    """A study in its file, or in a database of a server; `grid` hands out what is done stage by stage.
 
     Methods that change the study return the RunRecord that they leave, with what they counted. All raise StageError
     when they are called too early or a second time, InputError for what is wrong with their input (and then leave the
@@ -34,7 +37,7 @@ class Study(OnStudy):
     doctor = staticmethod(doctor.examine)
 
     @classmethod
-    def create(cls, path: str | Path, setup: Setup | None = None, *, grids: Sequence[GridPlan] = ()) -> Study:
+    def create(cls, path: Place, setup: Setup | None = None, *, grids: Sequence[GridPlan] = ()) -> Study:
         """Make a new study at `path`, with the grid `main`, or with planned `grids` instead.
 
         Raises:
@@ -54,9 +57,17 @@ class Study(OnStudy):
         return cls(Store.create(path, fill))
 
     @classmethod
-    def open(cls, path: str | Path) -> Study:
-        """Open the study at `path`; raises StudyError when there is none that this fcpair can read."""
+    def open(cls, path: Place) -> Study:
+        """Open the study at `path`, a file or a URL (`postgresql+psycopg://user@host/name`).
+
+        Raises StudyError when there is none that this fcpair can read.
+        """
         return cls(Store.open(path))
+
+    @staticmethod
+    def is_there(path: Place) -> bool:
+        """Whether something is at a place that no new study can be made at."""
+        return backends.is_there(path)
 
     @classmethod
     def upgrade(cls, path: str | Path) -> Path | None:
@@ -91,8 +102,13 @@ class Study(OnStudy):
 
     @property
     def place(self) -> str:
-        """The file of the study."""
+        """The file of the study, or the URL of its database without any password."""
         return self.store.place
+
+    @property
+    def address(self) -> str:
+        """By which the study can be opened from anywhere on this machine; it may hold a password."""
+        return self.store.address
 
     def share(self) -> None:
         """Let many read while one writes, as long as the study is served; `close` ends it."""

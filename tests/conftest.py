@@ -6,6 +6,7 @@ import math
 import os
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import datetime
 from functools import cache
 from ipaddress import ip_address
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from servers import TEST_POSTGRES, Server, started, studies_in
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and lines would be broken by it
@@ -98,6 +100,16 @@ def vector_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A real PostgreSQL server."""
+    with ExitStack() as until_the_end:
+        url = os.environ.get(TEST_POSTGRES) or until_the_end.enter_context(started())
+        server = Server(url)
+        yield server
+        server.close()
+
+
+@pytest.fixture(scope="session")
 def walked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The study of a recipe in `examples/` (`write`), walked to its end once; copy it before you change it."""
     from fcpair.recipe import load_recipe
@@ -115,3 +127,27 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         return Path(study.place)
 
     return walk
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Which databases tests are run on that hold for all of them."""
+    parser.addoption("--database", choices=("sqlite", "postgres", "both"), default="both")
+
+
+def on_databases(metafunc: pytest.Metafunc) -> None:
+    """Run a test on each database, unless it is about files."""
+    asked = metafunc.config.getoption("--database")
+    wanted = ["sqlite", "postgres"] if asked == "both" else [asked]
+    if metafunc.definition.get_closest_marker("files"):
+        wanted = ["sqlite"]
+    metafunc.parametrize("database", wanted, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def database(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Where the studies of a test are: in files, or in databases of a server."""
+    if request.param == "sqlite":
+        yield "sqlite"
+        return
+    with studies_in(request.getfixturevalue("postgres")):
+        yield "postgres"

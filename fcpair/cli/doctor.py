@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +15,7 @@ from fcpair.cli.terminal import tell
 
 if TYPE_CHECKING:
     from fcpair.records import Health
+    from fcpair.study import Place
 
 FOUND = 1
 LINES_SHOWN = 5
@@ -26,7 +26,7 @@ SHORT = 16  # hexadecimal digits of the digest that are shown
 @click.option("--as-it-is", is_flag=True, help="First take a file without its log, or with rows missing, as it is.")
 @format_option
 @study_option
-def doctor(study: Path, form: str, as_it_is: bool) -> None:
+def doctor(study: Place, form: str, as_it_is: bool) -> None:
     """Find what was changed or lost in a study file.
 
     Every answer and decision is held against the one before it, texts and guidelines against their checksums, the file
@@ -54,16 +54,16 @@ def doctor(study: Path, form: str, as_it_is: bool) -> None:
     sys.exit(0 if health.sound else FOUND)
 
 
-def _accept(study: Path) -> None:
-    from fcpair.study import Study
+def _accept(study: Place) -> None:
+    from fcpair.study import Study, named
 
     missing = Study.accept(study)
     if missing is None:
-        say(f"{study} has all that belongs to it; there is nothing to take as it is")
+        say(f"{named(study)} has all that belongs to it; there is nothing to take as it is")
         return
     rows = ", ".join(f"{n:,} of {name}" for name, n in missing.items())
     known = f"rows that are known to be missing: {rows or 'none'} (a lost log may have held more)"
-    say(f"{study} is taken as it is; {known}")
+    say(f"{named(study)} is taken as it is; {known}")
 
 
 def _lines(health: Health) -> list[list[Cell]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,13 +11,13 @@ from fcpair.cli.terminal import show
 from fcpair.params import Setup
 
 if TYPE_CHECKING:
-    pass
+    from fcpair.study import Place
 
 
 @click.command()
 @params(Setup, without=("scheme",))
 @study_option
-def init(study: Path, options: dict[str, Any]) -> None:
+def init(study: Place, options: dict[str, Any]) -> None:
     """Make a new, empty study.
 
     A label scheme of your own comes from a recipe: see `fcpair run`.
@@ -29,13 +28,14 @@ def init(study: Path, options: dict[str, Any]) -> None:
     """
     from fcpair.study import Study
 
-    Study.create(study, Setup(**options)).close()
-    show(f"{study}: a new study")
+    made = Study.create(study, Setup(**options))
+    made.close()
+    show(f"{made.place}: a new study")
 
 
 @click.command()
 @study_option
-def upgrade(study: Path) -> None:
+def upgrade(study: Place) -> None:
     """Bring a study of an older fcpair up to date.
 
     A copy of the study as it was stays beside it.
@@ -44,7 +44,7 @@ def upgrade(study: Path) -> None:
     Example:
       fcpair upgrade --study study.db
     """
-    from fcpair.study import Study
+    from fcpair.study import Study, named
 
     copy = Study.upgrade(study)
-    show(f"{study}: {'up to date already' if copy is None else f'upgraded; as it was, it is {copy}'}")
+    show(f"{named(study)}: {'up to date already' if copy is None else f'upgraded; as it was, it is {copy}'}")

@@ -17,11 +17,25 @@ from fcpair.params import Bounds, plain_type
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
-    from fcpair.study import Study
+    from fcpair.study import Place, Study
 
 Command = Callable[..., Any]
 DEFAULT_STUDY = "study.db"
 LONGEST_DEFAULT = 60
+
+
+class StudyPlace(click.Path):
+    """A file, or the URL of a database; its password is in no message."""
+
+    name = "study"
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A URL as it is, and anything else as the path of a file."""
+        return value if "://" in str(value) else super().convert(value, param, ctx)
+
 
 study_option = click.option(
     "--study",
@@ -29,8 +43,8 @@ study_option = click.option(
     default=DEFAULT_STUDY,
     show_default=True,
     show_envvar=True,
-    type=click.Path(path_type=Path),
-    help="The study file.",
+    type=StudyPlace(),
+    help="The study: a file, or a database as postgresql+psycopg://USER@HOST/NAME.",
 )
 grid_option = click.option("--grid", metavar="NAME", help="Which grid; without a name the only one, or `main`.")
 format_option = click.option(
@@ -64,7 +78,7 @@ def with_study(command: Command) -> Command:
 
     @study_option
     @functools.wraps(command)
-    def opened(study: Path, **given: Any) -> Any:
+    def opened(study: Place, **given: Any) -> Any:
         from fcpair.study import Study
 
         return command(study=until_the_end(Study.open(study)), **given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,12 +14,15 @@ from fcpair.cli.output import done, progress, say
 from fcpair.cli.terminal import STOPPED, tell
 from fcpair.errors import RecipeEndError
 
+if TYPE_CHECKING:
+    from fcpair.study import Place
+
 
 @click.command()
 @click.argument("recipe", type=click.Path(path_type=Path))
 @click.option("--loosen", is_flag=True, help="Let the recipe loosen limits and opt-outs that the study has.")
 @study_option
-def run(study: Path, recipe: Path, loosen: bool) -> None:
+def run(study: Place, recipe: Path, loosen: bool) -> None:
     """Walk a recipe as far as it goes.
 
     It goes grid by grid, starts at the first stage that is not done, and ends where people have to
@@ -34,7 +38,7 @@ def run(study: Path, recipe: Path, loosen: bool) -> None:
     from fcpair.study import Study
 
     read = load_recipe(recipe)
-    first = not study.exists()
+    first = not Study.is_there(study)
     made = partial(Study.create, study, read.setup, grids=() if read.has_main else read.grids)
     opened = until_the_end(made() if first else Study.open(study))
     try:
@@ -49,7 +53,7 @@ def run(study: Path, recipe: Path, loosen: bool) -> None:
         if not first:
             raise
         opened.remove()
-        say(f"{study} was not kept, because its first run did not end well")
+        say(f"{opened.place} was not kept, because its first run did not end well")
         if isinstance(error, KeyboardInterrupt):
             raise SystemExit(STOPPED) from None
         raise

@@ -9,7 +9,6 @@ import socket
 from contextlib import suppress
 from importlib.util import find_spec
 from ipaddress import ip_address
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -64,7 +63,7 @@ def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -
     study.examine()
     listener = _listen(host, port)
     _greet(study, host, listener.getsockname()[1])
-    os.environ["FCPAIR_STUDY"] = str(Path(study.place).absolute())
+    os.environ["FCPAIR_STUDY"] = study.address
     os.environ["FCPAIR_ANNOTATE"] = json.dumps(as_params(options))
     study.close()  # the app opens it for itself
     _run(listener)

@@ -42,10 +42,10 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
         if not open_rounds:
             raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
         round_ = open_rounds[0]
-        run_id = begin_run(tx, options.stage, as_params(options))
         drawn = {"seed": options.seed, "positive": options.positive, **settings.of_stage(tx, TRUTH)}
-        settings.put(tx, TRUTH, drawn, run_id)
         answering = _Answering(tx, round_, options, **drawn)
+        run_id = begin_run(tx, options.stage, as_params(options))
+        settings.put(tx, TRUTH, drawn, run_id)
         counts = _simulate_round(tx, round_, answering, options.seed, run_id)
         if round_.counts and answering.question:
             counts |= settle.settle(tx, work.assignments(tx, round_)["cell_id"].unique().tolist())

@@ -97,16 +97,17 @@ def topics(tx: Tx, column: str, split: str) -> list[str]:
 def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[str]:
     """How many open pairs of a person have each topic on either side, by what topics are compared by."""
     hs, cn = aliased(text), aliased(text)
-    sides = [side.c.meta[column].as_string() for side in (hs, cn)]
-    query = (
-        select(*sides, func.count())
+    sides = (side.c.meta[column].as_string().label(name) for side, name in ((hs, "hs"), (cn, "cn")))
+    each = (
+        select(*sides)
         .select_from(assignment)
         .join(cell, cell.c.id == assignment.c.cell_id)
         .join(hs, hs.c.id == cell.c.row_id)
         .join(cn, cn.c.id == cell.c.column_id)
         .where(assignment.c.person_id == person_id, assignment.c.status == Status.OPEN.value)
-        .group_by(*sides)
+        .subquery()
     )
+    query = select(each.c.hs, each.c.cn, func.count()).group_by(each.c.hs, each.c.cn)
     counts: Counter[str] = Counter()
     for *values, n in tx.execute(query):
         for key in {key for value in values for key in split_topics(value or "", split)}:

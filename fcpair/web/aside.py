@@ -34,7 +34,7 @@ class Aside:
     """Has requests answered by a process of its own, which serves the same study on the same terms."""
 
     def __init__(self, study: Study, annotate: Annotate, idle_s: float = IDLE_S) -> None:
-        self._begins_with = packed((str(Path(study.place).absolute()), annotate))
+        self._begins_with = packed((study.address, annotate))
         self._idle_s = idle_s
         self._beginning = asyncio.Lock()
         self._looker: _Looker | None = None

@@ -6,7 +6,6 @@ Four HS cross six candidates: 24 pairs, of which six go to two and six to three 
 from __future__ import annotations
 
 import csv
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
@@ -14,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import Places, copy_study
+from sqlalchemy import select
 
 from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role
-from fcpair.store import cells, decisions, rounds, sides, work
+from fcpair.store import Store, cells, decisions, rounds, sides, work
+from fcpair.store.tables import metadata
 from fcpair.study import Study
 
 TOPICS = ("cyclists", "night owls", "left-handers", "pineapple", "tea", "cats")
@@ -137,14 +139,24 @@ def build_all(folder: Path) -> dict[str, Path]:
     )
     for stage, step in zip(STAGES, steps, strict=True):
         step()
-        files[stage] = Path(shutil.copy(path, folder / f"{stage}.db"))
+        files[stage] = copy_study(path, folder / f"{stage}.db")
     return files
 
 
 def dump(study: Study | Path) -> str:
     """Everything that is in the study, as SQL."""
-    with closing(sqlite3.connect(study if isinstance(study, Path) else study.place)) as connection:
+    place = study if isinstance(study, Path) else study.place
+    if Places.now is not None:
+        return _rows(place)
+    with closing(sqlite3.connect(place)) as connection:
         return "\n".join(connection.iterdump())
+
+
+def _rows(place: str | Path) -> str:
+    """Every row of every table."""
+    with Store.open(place).read() as tx:
+        every = (f"{table.name} {row}" for table in metadata.sorted_tables for row in tx.execute(select(table)))
+        return "\n".join(sorted(every))
 
 
 def labels_of(study: Study, pair: int | None = None) -> dict[tuple[int, str], str]:

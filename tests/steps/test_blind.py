@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from servers import execute
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.tabular import read_table
@@ -45,8 +46,7 @@ def columns_of(study: Study, pair: int) -> tuple[int, int | None]:
         "JOIN adjudication AS d ON d.id = adjudication_id JOIN answer AS seen ON seen.id = d.answer_id "
         "WHERE assignment.cell_id = ? AND checks ORDER BY judgement.id DESC"
     )
-    with closing(sqlite3.connect(study.place)) as connection:
-        blind, given, decided = connection.execute(query, [pair]).fetchone()
+    ((blind, given, decided),) = execute(study.place, query, pair)
     return (int(given == decided), given) if blind else (given, None)
 
 
@@ -165,9 +165,7 @@ def test_a_file_goes_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: P
 
 def test_a_sheet_holds_pairs_of_one_kind_those_of_the_present_one_first(at: At, tmp_path: Path) -> None:
     study, _ = after_a_blind_round(at)
-    with closing(sqlite3.connect(study.place)) as connection:
-        connection.execute("UPDATE assignment SET status = 'open' WHERE round_id = 3")
-        connection.commit()
+    execute(study.place, "UPDATE assignment SET status = 'open' WHERE round_id = 3")
     study.grid().write_validation_sheets(tmp_path / "one")
     rows = read_table(tmp_path / "one" / "vera.csv")
     assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, True, False)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from servers import execute
 
 from fcpair.errors import FcpairError, InputError, StageError, StudyError
 from fcpair.grid import Grid
@@ -232,9 +232,7 @@ def test_a_broken_corpus_leaves_the_study_empty(at: At, tmp_path: Path, table: s
     assert_refused(
         study, lambda: study.import_corpus(Import(broken)), InputError, r"2 things are wrong[\s\S]*b\.csv:3[\s\S]*:4"
     )
-    with sqlite3.connect(study.place) as connection:
-        assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
-    connection.close()
+    assert execute(study.place, f"SELECT count(*) FROM {table}") == [(0,)]
 
 
 def test_selected_hs_are_in_the_order_of_the_list(at: At, tmp_path: Path) -> None:

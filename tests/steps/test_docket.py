@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from servers import copy_study
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError, UnknownIdError
 from fcpair.params import Adjudicate, Validate
@@ -124,7 +124,7 @@ def test_a_pair_with_an_open_label_is_never_shown(
     answered: set[int], seed: int, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("open")
-    study = Study.open(shutil.copy(files["dealt"], folder / "study.db"))
+    study = Study.open(copy_study(files["dealt"], folder / "study.db"))
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     work = open_work(study)
@@ -360,7 +360,7 @@ def test_nobody_overrules_a_decision_that_they_have_not_seen(
     acts: list[tuple[str, bool, int]], files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Two people act on two pairs in any order; a decision is taken exactly if it rests on what stands."""
-    study = Study.open(shutil.copy(files["labelled"], tmp_path_factory.mktemp("two") / "study.db"))
+    study = Study.open(copy_study(files["labelled"], tmp_path_factory.mktemp("two") / "study.db"))
     grid = study.grid()
     people = adjudicators(study, "judy", "vera")
     pairs = grid.waiting()[:2]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from servers import copy_study
 
 from fcpair.errors import ConflictError, InputError
 from fcpair.params import Adjudicate, Assign, Policy, Simulate, Ties, Validate
@@ -160,7 +161,7 @@ def test_a_dry_run_foretells_what_the_run_does_and_labels_never_leave_anything_t
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("foretold")
-    study = Study.open(shutil.copy(files["paired"], folder / "study.db"))
+    study = Study.open(copy_study(files["paired"], folder / "study.db"))
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     record(study, folder, [("ana", 9, "2"), *((who, pair, label) for pair, who, label in labels)])
     assert_foretold(study, policy)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import copy_study, execute
 
 from fcpair.errors import InputError
 from fcpair.params import Adjudicate, Annotate
@@ -32,13 +31,12 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def study(path: Path, tmp_path: Path) -> Iterator[Study]:
-    with closing(Study.open(shutil.copy(path, tmp_path / "study.db"))) as opened:
+    with closing(Study.open(copy_study(path, tmp_path / "study.db"))) as opened:
         yield opened
 
 
 def rows(study: Study, query: str) -> list[Any]:
-    with closing(sqlite3.connect(study.place)) as connection:
-        return connection.execute(query).fetchall()
+    return execute(study.place, query)
 
 
 def said(study: Study) -> list[tuple[str, int | None, str | None]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import execute
 
 from fcpair.errors import FcpairError, InputError, RefusedError
 from fcpair.files.tabular import read_table
@@ -38,8 +39,7 @@ DIAMOND: tuple[DiamondRule, ...] = ("unanimous", "majority")
 
 
 def query(study: Study, sql: str) -> list[Any]:
-    with closing(sqlite3.connect(study.place)) as connection:
-        return connection.execute(sql).fetchall()
+    return execute(study.place, sql)
 
 
 def tiers_of(study: Study, diamond: DiamondRule) -> dict[int, int]:
@@ -162,12 +162,12 @@ def shares(study: Study) -> list[tuple[str, int]]:
 
 def test_the_query_sees_a_validator_who_labelled(at: At) -> None:
     study = at("checking")
-    with closing(sqlite3.connect(study.place)) as connection, connection:
-        connection.execute("UPDATE assignment SET person_id = 1 WHERE id = (SELECT max(id) FROM assignment)")
-        connection.execute(
-            "INSERT OR IGNORE INTO assignment (cell_id, person_id, round_id, position, status) SELECT cell_id, 1, "
-            f"{LABELLING}, 99, 'done' FROM assignment WHERE id = (SELECT max(id) FROM assignment)"
-        )
+    execute(study.place, "UPDATE assignment SET person_id = 1 WHERE id = (SELECT max(id) FROM assignment)")
+    execute(
+        study.place,
+        "INSERT INTO assignment (cell_id, person_id, round_id, position, status) SELECT cell_id, 1, "
+        f"{LABELLING}, 99, 'done' FROM assignment WHERE id = (SELECT max(id) FROM assignment) ON CONFLICT DO NOTHING",
+    )
     assert len(shares(study)) == 1
 
 
@@ -392,6 +392,7 @@ def test_they_still_do_after_much_has_been_superseded(at: At, tmp_path: Path, di
     assert tiers_of(study, diamond) != before
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("diamond", DIAMOND)
 def test_a_copy_of_the_append_only_tables_has_the_same_tiers(at: At, tmp_path: Path, diamond: DiamondRule) -> None:
     """Only what answers refer to is copied with them; where work stands is made nonsense of, and no run is kept."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from fcpair.params import Adjudicate, Annotate, Evaluate, Partition, Validate
 from fcpair.records import Role, Tier
@@ -95,7 +96,7 @@ def test_each_setting_names_the_run_that_set_it_last(at: At) -> None:
     first = assign.note_annotate(study.grid(), Annotate(daily_limit=40, contact="Ada"))
     second = assign.note_annotate(study.grid(), Annotate(daily_limit=30, contact="Ada"))
     with study.store.read() as tx:
-        rows = tx.exec_driver_sql("SELECT key, run_id FROM setting WHERE key LIKE 'annotate.%'").all()
+        rows = tx.execute(text("SELECT key, run_id FROM setting WHERE key LIKE 'annotate.%'")).all()
     set_by = {str(key): int(run) for key, run in rows}
     assert (set_by["annotate.daily_limit"], set_by["annotate.contact"]) == (second.id, first.id)
     assert [run.params["daily_limit"] for run in study.log() if run.stage == "annotate"] == [40, 30]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from itertools import count
 from pathlib import Path
 from random import Random
 
 import pytest
+from servers import execute
 
 from fcpair.errors import FcpairError
 from fcpair.params import Adjudicate, Annotate, Validate
@@ -54,8 +53,7 @@ CONTRADICTIONS = {
 
 
 def rows(study: Study, query: str) -> list[tuple[int, ...]]:
-    with closing(sqlite3.connect(study.place)) as connection:
-        return connection.execute(query).fetchall()
+    return execute(study.place, query)
 
 
 def labels_of_each(study: Study) -> Counter[int]:

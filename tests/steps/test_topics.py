@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from servers import execute
 from sqlalchemy import update
 from web.conftest import Site
 
@@ -42,8 +41,7 @@ def mixed(study: Study) -> Study:
 
 def keep(study: Study, name: str, value: str) -> None:
     """Have a person's opt-outs as a study of an older fcpair keeps them."""
-    with closing(sqlite3.connect(study.place)) as connection, connection:
-        connection.execute("UPDATE person SET opted_out = ? WHERE name = ?", (value, name))
+    execute(study.place, "UPDATE person SET opted_out = ? WHERE name = ?", value, name)
 
 
 def hs_open(study: Study, name: str, *, checks: bool = False) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
+from servers import execute
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Assign
@@ -22,8 +21,7 @@ At = Callable[[str], Study]
 
 def rows(study: Study) -> set[tuple[int, int, int, int, str]]:
     """Every assignment as it stands: its number, pair, person, position, status."""
-    with closing(sqlite3.connect(study.place)) as connection:
-        return set(connection.execute("SELECT id, cell_id, person_id, position, status FROM assignment"))
+    return {*execute(study.place, "SELECT id, cell_id, person_id, position, status FROM assignment")}
 
 
 def n_labels(study: Study) -> Counter[int]:

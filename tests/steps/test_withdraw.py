@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
+from servers import execute
 
 from fcpair.errors import FcpairError, StageError, UnknownIdError
 from fcpair.params import Assign, Simulate
@@ -30,8 +31,7 @@ At = Callable[[str], Study]
 
 
 def judgements(study: Study) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(study.place)) as connection:
-        return connection.execute("SELECT * FROM judgement ORDER BY id").fetchall()
+    return execute(study.place, "SELECT * FROM judgement ORDER BY id")
 
 
 def rounds(study: Study, round_: str = "label") -> dict[str, int]:
@@ -348,11 +348,11 @@ def test_the_file_that_labels_are_exported_to_does_not_hold_them(at: At, tmp_pat
 def test_a_withdrawal_answers_nothing(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     study.grid().withdraw_labels(all_wrong(study, tmp_path))
-    with closing(sqlite3.connect(study.place)) as connection:
-        rows = connection.execute("SELECT DISTINCT skipped, answer_id FROM judgement WHERE withdraws IS NOT NULL")
-        assert rows.fetchall() == [(1, None)]
-        with pytest.raises(sqlite3.IntegrityError, match="withdrawal_or_answer"):
-            connection.execute(
-                "INSERT INTO judgement (assignment_id, skipped, answer_id, origin, note, at, withdraws) "
-                "VALUES (1, 0, 2, 'imported', '', '', 1)"
-            )
+    taken_back = "SELECT DISTINCT skipped, answer_id FROM judgement WHERE withdraws IS NOT NULL"
+    assert execute(study.place, taken_back) == [(1, None)]
+    with pytest.raises((sqlite3.IntegrityError, psycopg.IntegrityError), match="withdrawal_or_answer"):
+        execute(
+            study.place,
+            "INSERT INTO judgement (id, assignment_id, skipped, answer_id, origin, note, at, withdraws) "
+            "VALUES (999, 1, false, 2, 'imported', '', '', 1)",
+        )

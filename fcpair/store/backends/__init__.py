@@ -29,7 +29,25 @@ def of(conn: Connection) -> Backend:
 
 def is_url(place: Place) -> bool:
     """Whether this is the URL of a database, and no file."""
-    return isinstance(place, str) and place.startswith(("postgresql:", "postgresql+psycopg:", "postgres:"))
+    return isinstance(place, str) and "://" in place
+
+
+def named(place: Place) -> str:
+    """A place as messages name it, without any password."""
+    if is_url(place):
+        from fcpair.store.backends import server
+
+        return server.read(str(place)).render_as_string(hide_password=True)
+    return str(place)
+
+
+def is_there(place: Place) -> bool:
+    """Whether something is at a place that is no new one: a file, or a database with tables in it."""
+    if is_url(place):
+        from fcpair.store.backends import server
+
+        return server.is_there(str(place))
+    return Path(place).exists()
 
 
 def find(place: Place) -> Home:

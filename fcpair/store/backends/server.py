@@ -87,6 +87,23 @@ class StudyServer:
             connection.execute(f"DROP SCHEMA {schema[0]} CASCADE; CREATE SCHEMA {schema[0]}")
 
 
+def is_there(place: str) -> bool:
+    """Whether there is a database at a URL with tables in it; raises StudyError where the server cannot be reached."""
+    try:
+        connection = _connect(read(place))
+    except StudyError as error:
+        if _is_missing(error):
+            return False
+        raise
+    with closing(connection):
+        return _n_tables(connection) > 0
+
+
+def _is_missing(error: StudyError) -> bool:
+    """Whether the server was reached, and has no such database."""
+    return isinstance(error.__cause__, psycopg.OperationalError) and "does not exist" in str(error)
+
+
 def find(place: str) -> StudyServer:
     """The study at a URL; raises StudyError where the server cannot be reached, or there is no study."""
     url = read(place)
@@ -104,7 +121,7 @@ def make(place: str) -> StudyServer:
     try:
         connection = _connect(url)
     except StudyError as error:
-        if not isinstance(error.__cause__, psycopg.OperationalError) or "does not exist" not in str(error):
+        if not _is_missing(error):
             raise
         _create(url)
         connection = _connect(url)
@@ -123,6 +140,8 @@ def read(place: str) -> URL:
         url = make_url(place)
     except ArgumentError as error:
         raise StudyError("this is no URL of a database; write postgresql+psycopg://USER@HOST/NAME") from error
+    if url.get_backend_name() not in ("postgres", "postgresql"):
+        raise StudyError(f"a study is a file, or a database of PostgreSQL, and none of {url.get_backend_name()}")
     if not url.database:
         raise StudyError(f"{url.render_as_string()} names no database; write postgresql+psycopg://USER@HOST/NAME")
     return url.set(drivername=DRIVER)

