@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from fcpair.params import Adjudicate
+from fcpair.records import Sampled
 from fcpair.steps import (
     adjudicate,
     agree,
@@ -21,6 +22,7 @@ from fcpair.steps import (
     published,
     retrieve,
     rounds,
+    sampled,
     select,
     settle,
     sheets,
@@ -121,6 +123,12 @@ class Grid(OnGrid):
         """A sentence that says how much of what was answered is made up; None where nothing is."""
         with self.store.read() as tx:
             return overview.simulated_note(decisions.origins(tx))
+
+    @property
+    def sampled(self) -> Sampled | None:
+        """How many cells of the grid were drawn, and of how many; None where it is whole, or has not been made."""
+        with self.store.read() as tx:
+            return sampled.sampled(tx)
 
     @property
     def look_again(self) -> list[str]:

@@ -128,6 +128,7 @@ class Pair(Seeded):
     stage: ClassVar[str] = "pair"
     candidates: int | None = param(None, "how many candidates to draw; all if not given")
     keep_known: bool = param(False, "put pairs that stand in the corpus before people, too")
+    sample: int | None = param(None, "how many cells to draw, every HS and CN as evenly as possible; all if not given")
     seed: int = param(0, "of the draw")
 
 

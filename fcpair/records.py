@@ -291,6 +291,17 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Sampled:
+    """How many `cells` were drawn for a grid, of how many that it could have had; as text, what every report says."""
+
+    cells: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"sampled {self.cells:,} of {self.of:,} cells"
+
+
+@dataclass(frozen=True)
 class RunRecord:
     """What one call of a stage did: its parameters, what it counted, and with which fcpair and model.
 
@@ -450,7 +461,7 @@ class Examined:
     """One check of a study: what should be true (`asks`), of how many things (`n`, `of`), and what it `found`.
 
     `found` has a sentence for each thing that is not as it should be, and `advice` says what to do then; `note` says
-    what could not be checked.
+    what could not be checked, or that a grid was drawn.
     """
 
     name: str

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import format_option, own_params, with_grid
-from fcpair.cli.output import Table, emit, working
+from fcpair.cli.output import Table, drawn_field, emit, working
 from fcpair.cli.table import Cell
 from fcpair.params import Agree
 from fcpair.records import Figure
@@ -45,11 +45,12 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     with working("measuring agreement"):
         blocks = grid.agreement(options, round=name) if name else ()
         whole = None if name else grid.agreement(options)
-    simulated = grid.simulated
+    simulated, sampled = grid.simulated, grid.sampled
     data = whole.as_dict() if whole else {"round": name, "blocks": [one.as_dict() for one in blocks]}
     tables = _tables(whole) if whole else [table for one in blocks for table in _block_tables(one)]
     rows = _rows(whole) if whole else [row for one in blocks for row in _block_rows(one)]
-    emit(form, data={**data, "simulated": simulated}, tables=tables, rows=rows, simulated=simulated)
+    data |= {"simulated": simulated, **drawn_field(sampled)}
+    emit(form, data=data, tables=tables, rows=rows, simulated=simulated, sampled=sampled)
 
 
 def _tables(measured: Agreement, heading: str = "") -> list[Table]:

@@ -63,7 +63,9 @@ def evaluate(
         outcome = grid.evaluate(options, rules, runs=runs, figures=figures, progress=report)
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*cautions(outcome)]}
     rows = [asdict(score) for score in outcome.scores]
-    emit(form, data=data, tables=list(_tables(outcome)), rows=rows, simulated=outcome.simulated)
+    emit(
+        form, data=data, tables=list(_tables(outcome)), rows=rows, simulated=outcome.simulated, sampled=outcome.sampled
+    )
     warn_of_changes(grid)
     for system in outcome.systems:
         for note in system.notes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.notes import warn_of_changes, warn_of_simulated
+from fcpair.cli.notes import tell_of_sampled, warn_of_changes, warn_of_simulated
 from fcpair.cli.options import own_params, params, with_grid
 from fcpair.cli.output import done, working
 from fcpair.params import Export, Partition
@@ -29,6 +29,7 @@ folder_option = click.option(
 def _finish(grid: Grid, run: RunRecord) -> None:
     done(run)
     warn_of_simulated(grid)
+    tell_of_sampled(grid)
     warn_of_changes(grid)
 
 

@@ -42,6 +42,12 @@ def warn_of_changes(grid: Grid) -> None:
         say(f"Note: {note}.")
 
 
+def tell_of_sampled(grid: Grid) -> None:
+    """Say on standard error that only some cells of the grid were drawn, where that is so."""
+    if note := grid.sampled:
+        say(f"Note: {note}.")
+
+
 def warn_of_simulated(grid: Grid) -> None:
     """Say on standard error that answers were made up, when any were."""
     if note := grid.simulated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from fcpair.cli.forms import print_csv, print_json
 from fcpair.cli.table import Cell, drawn, shown
 from fcpair.cli.terminal import footnote, headline, screen_width, show, tell
 from fcpair.errors import InputError
-from fcpair.records import RunRecord
+from fcpair.records import RunRecord, Sampled
 
 LONGEST_TABLE = 1000  # rows that are printed for people
 
@@ -33,13 +33,19 @@ class Table:
 
 
 def emit(
-    form: str, *, data: Any, tables: Sequence[Table], rows: Iterable[Mapping[str, Cell]], simulated: str | None = None
+    form: str,
+    *,
+    data: Any,
+    tables: Sequence[Table],
+    rows: Iterable[Mapping[str, Cell]],
+    simulated: str | None = None,
+    sampled: Sampled | None = None,
 ) -> None:
     """Print a result: `tables` for people, `rows` as one CSV, `data` as JSON.
 
     `data` and `rows` may be iterators, whose rows all have the same keys: they are printed as they come. `simulated`
-    says that the result rests on simulated people: `data` must hold it itself; it stands below tables, and beside a
-    CSV on standard error, where it cannot break the file.
+    says that the result rests on simulated people, and `sampled` that cells were drawn: `data` must hold both itself;
+    they stand below tables, and beside a CSV on standard error, where they cannot break the file.
     """
     if form == "json":
         print_json(data)
@@ -48,8 +54,13 @@ def emit(
     else:
         for table in tables:
             _print_table(table)
-    if simulated and form != "json":
-        tell(f"Note: {simulated}.", err=form == "csv")
+    for note in filter(None, (simulated, sampled)) if form != "json" else ():
+        tell(f"Note: {note}.", err=form == "csv")
+
+
+def drawn_field(sampled: Sampled | None) -> dict[str, Any]:
+    """What JSON has of a grid of which only some cells were drawn; nothing where it is whole."""
+    return {"sampled": asdict(sampled)} if sampled else {}
 
 
 def _print_table(table: Table) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.forms import ROWS_AT_ONCE
-from fcpair.cli.notes import warn_of_changes, warn_of_simulated
+from fcpair.cli.notes import tell_of_sampled, warn_of_changes, warn_of_simulated
 from fcpair.cli.options import format_option, own_params, with_grid
-from fcpair.cli.output import LONGEST_TABLE, Table, done, emit, working
+from fcpair.cli.output import LONGEST_TABLE, Table, done, drawn_field, emit, working
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import tell
 from fcpair.params import Partition
@@ -65,11 +65,12 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
             run = grid.release(Tier[tier.upper()], out, options, published=published)
         done(run)
         warn_of_simulated(grid)
+        tell_of_sampled(grid)
         warn_of_changes(grid)
 
 
 def _print_tables(grid: Grid, options: Partition, form: str) -> None:
-    tiers, simulated = grid.partition(options), grid.simulated
+    tiers, simulated, sampled = grid.partition(options), grid.simulated, grid.sampled
     columns = [[str(name) for name in table.columns] for table in tiers.tables]
     tables = [table.astype(object).where(table.notna(), None).to_dict("records") for table in tiers.tables]
     merged: list[dict[str, Any]] = [
@@ -82,7 +83,8 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
         for caption, names, rows in zip(CAPTIONS, columns, tables, strict=True)
     ]
     data = {"tiers": merged, "rules": rules, "second_look": tiers.n_second_look, "simulated": simulated}
-    emit(form, data=data, tables=shown, rows=merged, simulated=simulated)
+    data |= drawn_field(sampled)
+    emit(form, data=data, tables=shown, rows=merged, simulated=simulated, sampled=sampled)
     warn_of_changes(grid)
 
 
@@ -92,14 +94,14 @@ def _print_tier(grid: Grid, tier: Tier, options: Partition, *, published: bool, 
     names = [str(name) for name in frame.columns]
     rows = (dict(zip(names, row, strict=True)) for row in _plain_rows(frame))
     if form != "table":
-        emit(form, data=rows, tables=(), rows=rows, simulated=grid.simulated)
+        emit(form, data=rows, tables=(), rows=rows, simulated=grid.simulated, sampled=grid.sampled)
         warn_of_changes(grid)
         return
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
     brief = [[_brief(row[name]) for name in shown] for row in rows]
     all_rows = "`--format csv` prints all, `--out FILE` writes them"
     table = Table(f"{tier.label}: {n:,} pairs", [_brief(name, 14) for name in shown], brief, n=n, all_rows=all_rows)
-    emit(form, data=(), tables=[table], rows=(), simulated=grid.simulated)
+    emit(form, data=(), tables=[table], rows=(), simulated=grid.simulated, sampled=grid.sampled)
     warn_of_changes(grid)
 
 

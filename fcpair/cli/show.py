@@ -11,7 +11,7 @@ import click
 from fcpair.cli.grids import COLUMNS as GRID_COLUMNS
 from fcpair.cli.grids import COUNTS as GRID_COUNTS
 from fcpair.cli.grids import grid_rows
-from fcpair.cli.notes import warn_of_changes, warn_of_simulated
+from fcpair.cli.notes import tell_of_sampled, warn_of_changes, warn_of_simulated
 from fcpair.cli.options import format_option, with_study
 from fcpair.cli.output import Table, emit, say, working
 from fcpair.cli.table import Cell
@@ -78,6 +78,7 @@ def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
     facts: list[dict[str, Cell]] = []
     for part in ("stages", "overlap", "adjudications", "pairs", "judgements"):
         facts += [{"part": part, "of": "", "what": name, "n": n} for name, n in state[part].items()]
+    facts += [{"part": "sampled", "of": "", "what": name, "n": n} for name, n in state.get("sampled", {}).items()]
     for name, counts in state["rounds"].items():
         facts += [{"part": "rounds", "of": name, "what": what, "n": n} for what, n in counts.items()]
     for what in ("lost_verdicts", "verdicts_not_due"):
@@ -108,6 +109,7 @@ def report(study: Study, out: Path) -> None:
         study.report(out)
     first_grid = study.grid(study.grids[0])
     warn_of_simulated(first_grid)
+    tell_of_sampled(first_grid)
     warn_of_changes(first_grid)
     show(f"{out}: written")
 

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from itertools import groupby
 from typing import Any, TypeVar
 
+from fcpair.records import Sampled
+
 ALPHA = 0.05  # below it a corrected p-value counts as significant
 
 
@@ -123,7 +125,7 @@ class Outcome:
 
     `simulated` is what a reader must know where answers were made up. `interval` is how the intervals were made; an
     outcome of before 0.4 does not say, and has percentile bootstraps. `gains` says what NDCG takes for gains where the
-    labels are grades.
+    labels are grades. `sampled` says how many cells were drawn where the grid is not whole.
     """
 
     pool: str
@@ -140,6 +142,7 @@ class Outcome:
     simulated: str | None = None
     interval: str = "percentile bootstrap over HS"
     gains: str | None = None
+    sampled: Sampled | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -148,7 +151,8 @@ class Outcome:
 
     def as_data(self) -> dict[str, Any]:
         """The outcome as JSON has it."""
-        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+        data = {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+        return data if self.sampled else {name: value for name, value in data.items() if name != "sampled"}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Outcome:
@@ -172,10 +176,13 @@ _RECORDS: dict[str, type] = {
     "spreads": Spread,
     "comparisons": Comparison,
     "concordances": Concordance,
+    "sampled": Sampled,
 }
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Sampled):
+        return asdict(value)
     if not isinstance(value, tuple):
         return value
     return [one if isinstance(one, str) else {**asdict(one), **_listed(one)} for one in value]
@@ -187,6 +194,8 @@ def _listed(record: Any) -> dict[str, Any]:
 
 
 def _record(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _RECORDS[name](**value)
     if not isinstance(value, list):
         return value
     cls = _RECORDS.get(name, str)

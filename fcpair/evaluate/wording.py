@@ -34,6 +34,8 @@ def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
     """What the figure of a measure rests on, in sentences; `scores` are those of the measure."""
     if outcome.simulated:
         yield f"{outcome.simulated}."
+    if outcome.sampled:
+        yield f"Grid: {outcome.sampled}."
     yield f"Pool {plain(PurePath(outcome.pool).name)}: {outcome.tiers[0].pool:,} CNs."
     if outcome.gains and any(score.measure.startswith("NDCG") for score in scores):
         yield f"{outcome.gains[0].upper()}{outcome.gains[1:]}."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fcpair.params import is_about_hate
-from fcpair.records import Tier
+from fcpair.records import Sampled, Tier
 from fcpair.stages.partition import TierRule
 from fcpair.stages.question import Closed
 from fcpair.stages.question.labels import final_names, positive_names
@@ -30,6 +30,7 @@ COLUMNS = {
 }
 NOVEL = "No pair stands in the corpus that the study started from."
 KNOWN = "Pairs that stand in the corpus that the study started from are among them."
+DRAWN = "\nWhich pairs were put before people was drawn by seed, evenly over both sides: {}."
 WARNING = (
     "> **Content warning.** The texts may be hateful and distressing. They are here for research on how to answer",
     "> such texts, and do not say what the people think who made this data.\n",
@@ -48,7 +49,8 @@ class Facts:
     """What a card says about the study: its title, the names of its sides, its labels and what made the folder.
 
     `simulated` is None unless answers were made up; `keeps_known` says that pairs of the corpus were judged, too;
-    `look_again` what is to be known of labels that changed after a decision or a verdict.
+    `look_again` what is to be known of labels that changed after a decision or a verdict; `sampled` how many cells were
+    drawn where not all were judged.
     """
 
     title: str
@@ -60,6 +62,7 @@ class Facts:
     version: str
     keeps_known: bool = False
     look_again: Sequence[str] = ()
+    sampled: Sampled | None = None
 
 
 def hf_files(bronze: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame | str]:
@@ -95,7 +98,7 @@ def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
         f"Pairs of {_a(facts.hs_name)} (`hs`) and {_a(facts.cn_name)} (`cn`), each judged by people.",
         f"Some judged pairs are labelled {_positive(facts.question)}, the others are not; a pair that is not here was",
         "not judged.",
-        f"{KNOWN if facts.keeps_known else NOVEL}\n",
+        f"{KNOWN if facts.keeps_known else NOVEL}{DRAWN.format(facts.sampled) if facts.sampled else ''}\n",
         *simulated,
         *(f"**{note}.**\n" for note in facts.look_again),
         *(WARNING if is_about_hate(facts.hs_name) else ()),

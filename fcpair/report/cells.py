@@ -91,6 +91,7 @@ def _classed(index: NDArray[np.int8], named: list[tuple[str, str]], grid: GridMa
         index[grid.place == place] = at
     named += [(meaning, look) for meaning, look, _ in outside]
     counts = [int(np.count_nonzero(index == at)) for at in range(len(named))]
+    counts[-1] += grid.n_unlisted
     return Classed(index, tuple(CellClass(*name, n) for name, n in zip(named, counts, strict=True)))
 
 
@@ -113,17 +114,23 @@ def _blocked(
     looks: tuple[str, ...],
     labels: NDArray[np.int16] | None,
 ) -> Blocked:
-    rows, columns = block_size(grid.place.shape)
-    sums, n = (_block_sums(cells, rows, columns) for cells in (values * used, used))
+    rows, columns = block_size(grid.shape)
+    sums, n = (_block_sums(grid, cells) for cells in (values * used, used))
     with np.errstate(invalid="ignore"):
         mean = np.where(n > 0, sums / n, np.nan)
     index = np.zeros(mean.shape, np.int8)
     if labels is not None:
-        index += (_block_sums(grid.place == IN_GRID, rows, columns) > 0).astype(np.int8)
-        index += (_block_sums(labels, rows, columns) > 0).astype(np.int8)
+        index += (_block_sums(grid, grid.place == IN_GRID) > 0).astype(np.int8)
+        index += (_block_sums(grid, labels) > 0).astype(np.int8)
     return Blocked(mean, index, looks, rows, columns)
 
 
-def _block_sums(cells: NDArray[np.generic], rows: int, columns: int) -> NDArray[np.int64]:
+def _block_sums(grid: GridMap, cells: NDArray[np.generic]) -> NDArray[np.int64]:
+    rows, columns = block_size(grid.shape)
+    if grid.at is not None:
+        row, column = np.divmod(grid.at, grid.shape[1])
+        shape = -(-grid.shape[0] // rows), -(-grid.shape[1] // columns)
+        sums = np.bincount(row // rows * shape[1] + column // columns, cells, shape[0] * shape[1])
+        return sums.astype(np.int64).reshape(shape)
     by_row = np.add.reduceat(cells, np.arange(0, cells.shape[0], rows), axis=0, dtype=np.int64)
     return np.asarray(np.add.reduceat(by_row, np.arange(0, cells.shape[1], columns), axis=1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.records import Role, RunRecord
+from fcpair.records import Role, RunRecord, Sampled
 from fcpair.stages.question import Closed
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ class Stage:
 class GridMap:
     """Every cell of HS x CN, all of shape `(n_hs, n_cn)`, in the order in which the texts were chosen.
 
+    Where a few cells of many were drawn, only they and those of the corpus are here: all are of shape `(n_listed,)`,
+    `at` says where each is among `of` rows and columns, row by row from 0, and every other cell is a HOLE.
+
     `place` is IN_GRID, IN_CORPUS (a pair of the corpus, so not in the grid) or HOLE (not in the grid for another
     reason); `labels` counts current labels; `decision` is UNDECIDED, POSITIVE, OTHER (definite label), DISCARDED or
     WAITING (for a person).
@@ -44,6 +47,18 @@ class GridMap:
     place: NDArray[np.int8]
     labels: NDArray[np.int16]
     decision: NDArray[np.int8]
+    at: NDArray[np.int64] | None = None
+    of: tuple[int, int] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many rows and how many columns there are."""
+        return self.of or self.place.shape
+
+    @property
+    def n_unlisted(self) -> int:
+        """How many cells are not here."""
+        return self.shape[0] * self.shape[1] - self.place.size
 
 
 @dataclass(frozen=True)
@@ -121,6 +136,7 @@ class MainPart(Decided):
     agreement: Agreement | None
     annotators: tuple[PersonFigures, ...]
     validators: tuple[PersonFigures, ...]
+    sampled: Sampled | None = None
 
 
 @dataclass(frozen=True)

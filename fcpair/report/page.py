@@ -80,7 +80,7 @@ def _environment() -> Environment:
 def grid_maps(grid: GridMap, sides: figures.Sides = figures.OF_CORPUS) -> GridMaps:
     """Both maps of a grid, cell by cell, or in blocks when there are too many cells to show; `sides` name its axes."""
     coverage, decisions = cells.coverage(grid), cells.decisions(grid)
-    rows, columns = cells.block_size(grid.place.shape)
+    rows, columns = cells.block_size(grid.shape)
     if rows == columns == 1:
         maps = figures.class_map(coverage, sides), figures.class_map(decisions, sides)
     else:
@@ -88,7 +88,7 @@ def grid_maps(grid: GridMap, sides: figures.Sides = figures.OF_CORPUS) -> GridMa
             figures.block_map(cells.coverage_blocks(grid), "mean labels per cell", sides),
             figures.block_map(cells.decision_blocks(grid), "share of positive labels", sides),
         )
-    n_hs, n_cn = grid.place.shape
+    n_hs, n_cn = grid.shape
     n_pairs, n_labels = int((grid.place == IN_GRID).sum()), int(grid.labels.sum())
     shown = [tuple(one for one in kind.classes if one.n) for kind in (coverage, decisions)]
     return GridMaps(maps[0], shown[0], maps[1], shown[1], rows, columns, n_hs, n_cn, n_pairs, n_labels)

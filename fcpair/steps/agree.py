@@ -88,8 +88,9 @@ def _texts(tx: Tx, options: Agree) -> dict[int, str] | None:
     """The text of each column or row, in order; None where figures are about the whole grid."""
     if options.by is None:
         return None
-    body = cells.texts_of_grid(tx).set_index("text_id")["body"]
-    return {one: str(body[one]) for one in sides.texts(tx, "row" if options.by == "row" else "column", drawn=True)}
+    body = cells.texts_of_grid(tx).set_index("text_id")["body"]  # of those that have cells
+    there = sides.texts(tx, "row" if options.by == "row" else "column", drawn=True)
+    return {one: str(body[one]) for one in there if one in body.index}
 
 
 def note_agreement(grid: OnGrid, options: Agree) -> RunRecord:

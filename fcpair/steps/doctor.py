@@ -14,6 +14,7 @@ from fcpair.stages.question.labels import no_tiers
 from fcpair.steps import overview, partition, settle
 from fcpair.steps.ground import is_planned, labels_of, own
 from fcpair.steps.published import FORMAT
+from fcpair.steps.sampled import drawn_digest, sampled
 from fcpair.store import Store, Tx, decisions, grids, people, promises, rounds, runs, settings, soundness, topics
 from fcpair.store.chain import ANSWERS, DECISIONS
 from fcpair.store.soundness import Found
@@ -100,8 +101,11 @@ def _in_each(make: Callable[[Tx], Found]) -> Callable[[Tx], Found]:
 
     def make_all(tx: Tx) -> Found:
         found = [make(tx) for _ in grids.each(tx)]
-        advice = next((one.advice for one in found if one.advice), "")
-        return Found(sum(one.n for one in found), [fault for one in found for fault in one.faults], advice=advice)
+        advice, note = (
+            next(filter(None, said), "") for said in zip(*((one.advice, one.note) for one in found), strict=True)
+        )
+        faults = [fault for one in found for fault in one.faults]
+        return Found(sum(one.n for one in found), faults, note=note, advice=advice)
 
     return make_all
 
@@ -109,7 +113,11 @@ def _in_each(make: Callable[[Tx], Found]) -> Callable[[Tx], Found]:
 def _grid(tx: Tx) -> Found:
     if settings.of_stage(tx, Import.stage).get("format") == FORMAT:
         return promises.published_grid(tx)
-    return promises.whole_grid(tx, keep_known=is_planned(tx) or own(tx, Pair, {}).keep_known)
+    options = own(tx, Pair, {})
+    if drawn := sampled(tx):
+        found = promises.drawn_grid(tx, drawn.cells, drawn_digest(tx), keep_known=options.keep_known)
+        return found._replace(note=str(drawn))
+    return promises.whole_grid(tx, keep_known=is_planned(tx) or options.keep_known)
 
 
 def _codes(tx: Tx) -> Found:

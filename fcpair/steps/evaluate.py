@@ -24,7 +24,7 @@ from fcpair.files.folders import ready_folder
 from fcpair.files.tabular import write_all
 from fcpair.models.encode import Progress
 from fcpair.params import Evaluate, Partition, as_params
-from fcpair.records import RunRecord, Tier
+from fcpair.records import RunRecord, Sampled, Tier
 from fcpair.stages.question import Closed
 from fcpair.stages.question.labels import grades_of
 from fcpair.steps.ground import OnGrid, keep, need_labels, note_run
@@ -32,7 +32,8 @@ from fcpair.steps.overview import simulated_note
 from fcpair.steps.partition import Tiers, tiers_of
 from fcpair.steps.pool import pool_ids
 from fcpair.steps.runs import ids_of
-from fcpair.store import cells, decisions, sides
+from fcpair.steps.sampled import sampled
+from fcpair.store import decisions, grids, sides, texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +47,7 @@ class _Ground:
     tiers: tuple[TierLabels, ...]
     simulated: str | None
     gains: str | None
+    sampled: Sampled | None
 
 
 def run_evaluation(
@@ -100,7 +102,7 @@ def _evaluated(
     measures = [parse_measure(measure, options.k) for measure in options.measures]
     how = Options(options.no_positives, options.resamples, options.seed)
     outcome = evaluate(systems, rankings, ground.tiers, measures, how, options.pool)
-    outcome = replace(outcome, simulated=ground.simulated, gains=ground.gains)
+    outcome = replace(outcome, simulated=ground.simulated, gains=ground.gains, sampled=ground.sampled)
     files: dict[Path, bytes] = {}
     if runs is not None:
         files |= {runs / name: content for name, content in _runs(systems, rankings, ground.search)}
@@ -127,9 +129,10 @@ def _ground(grid: OnGrid, options: Evaluate, rules: Partition) -> _Ground:
         need_labels(tx, "evaluate")
         tiers = tiers_of(tx, rules)
         pool = pool_ids(tx, tiers, options.pool)
-        body = cells.texts_of_grid(tx).set_index("text_id")["body"]
+        body = texts.bodies(tx, grids.kinds(tx))
         chosen = sides.texts(tx, "row")
         simulated = simulated_note(decisions.origins(tx))
+        drawn = sampled(tx)
         own_ids = {side: ids_of(tx, side) for side in (HS, CN)}
     wanted = [tier for tier in reversed(Tier) if tier.label in options.tiers]
     pairs = tiers.pairs[tiers.pairs["tier"] >= min(wanted)]
@@ -137,9 +140,9 @@ def _ground(grid: OnGrid, options: Evaluate, rules: Partition) -> _Ground:
     hs = [one for one in chosen if one in there]
     labels = tuple(_tier_labels(tier, tiers, hs, pool, options.pool) for tier in wanted)
     others = tuple(one for one in chosen if one not in there)
-    texts = tuple(body.loc[hs]), tuple(body.loc[pool])
-    search = Search(*texts, tuple(hs), tuple(pool), other_hs_ids=others, corpus_ids=own_ids)
-    return _Ground(search, labels, simulated, _gains(tiers.question))
+    bodies = tuple(body.loc[hs]), tuple(body.loc[pool])
+    search = Search(*bodies, tuple(hs), tuple(pool), other_hs_ids=others, corpus_ids=own_ids)
+    return _Ground(search, labels, simulated, _gains(tiers.question), drawn)
 
 
 def _gains(question: Closed) -> str | None:

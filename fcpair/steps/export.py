@@ -23,6 +23,7 @@ from fcpair.steps.ground import OnGrid, need_labels, note_run, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import Tiers, empty, tier_rows, tiers_of
 from fcpair.steps.pool import pool_ids
+from fcpair.steps.sampled import sampled
 from fcpair.store import Tx, decisions, grids, runs, texts
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Exports:
         with self._grid.store.read() as tx:
             rules = _own(tx, rules)
             graded, cns = _graded(tx, tier, options, rules)
-            files = beir_files(graded, _bodies(tx), cns)
+            files = beir_files(graded, texts.bodies(tx, grids.kinds(tx)), cns)
         params = _params("beir", folder, rules, tier=tier.label, **options.read_by("beir"))
         return _write_folder(self._grid, folder, files, params, {"corpus": len(cns), **_graded_counts(graded)})
 
@@ -98,7 +99,7 @@ class Exports:
             rules = _own(tx, rules)
             tiers = _tiers(tx, rules)
             pairs = _pairs_of(tiers, tier)
-            bodies = _bodies(tx)
+            bodies = texts.bodies(tx, grids.kinds(tx))
         pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.question.positive))
         sets = training_sets(kind, pairs, bodies, options)
         params = _params(kind, folder, rules, tier=tier.label, **options.read_by(kind))
@@ -160,7 +161,7 @@ def _facts(tx: Tx, rules: Partition) -> Facts:
     names = (said["title"], said["hs_name"], said["cn_name"])
     keeps_known = own(tx, Pair, {}).keep_known
     declared, notes = tier_rules(rules.diamond), look_again_notes(tx)
-    return Facts(*names, scheme_of(tx), declared, simulated, version("fcpair"), keeps_known, notes)
+    return Facts(*names, scheme_of(tx), declared, simulated, version("fcpair"), keeps_known, notes, sampled(tx))
 
 
 def _graded(tx: Tx, tier: Tier, options: Export, rules: Partition) -> tuple[pd.DataFrame, list[int]]:
@@ -189,14 +190,6 @@ def _pairs_of(tiers: Tiers, tier: Tier) -> pd.DataFrame:
     if pairs.empty:
         raise InputError(empty(tier))
     return pairs
-
-
-def _bodies(tx: Tx) -> pd.Series[str]:
-    import pandas as pd
-
-    kinds = dict.fromkeys(grids.kinds(tx))  # which can be one and the same
-    both = pd.concat([texts.texts_of(tx, kind)[["id", "body"]] for kind in kinds])
-    return both.set_index("id")["body"]
 
 
 def _params(kind: str, path: str | Path, rules: Partition, **more: Any) -> dict[str, Any]:

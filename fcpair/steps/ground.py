@@ -16,6 +16,7 @@ from fcpair.records import GridKey, RunRecord
 from fcpair.stages.question import Closed
 from fcpair.steps.answers import closed_question, form_of
 from fcpair.steps.opaque import Opaque
+from fcpair.steps.sampled import sampled
 from fcpair.store import Store, Tx, cells, decisions, grids, progress, rounds, runs, settings, watch
 
 Options = TypeVar("Options")
@@ -257,5 +258,6 @@ def cell_of(tx: Tx, number: int) -> int:
     """The id of the pair with this number; raises UnknownIdError when the grid has no such pair."""
     cell_id = grids.id_of(tx, number)
     if not cells.has(tx, cell_id):
-        raise UnknownIdError(f"there is no pair {number}; {_numbered(*cells.number_range(tx))}")
+        drawn = f"; {only}" if (only := sampled(tx)) else ""
+        raise UnknownIdError(f"there is no pair {number}; {_numbered(*cells.number_range(tx))}{drawn}")
     return cell_id

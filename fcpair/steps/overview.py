@@ -11,6 +11,7 @@ from fcpair.steps import adjudicate, grids, settle, tally, validate
 from fcpair.steps.allowance import soon
 from fcpair.steps.ground import OnStudy, is_planned
 from fcpair.steps.outlook import when_all_is_done
+from fcpair.steps.sampled import sampled
 from fcpair.store import Tx, decisions, docket, people, progress, rounds, runs, slots, work
 from fcpair.store.grids import each
 
@@ -27,8 +28,9 @@ def status(study: OnStudy) -> dict[str, Any]:
     `pairs` (each once, see `tally.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
-    nothing to do), `grids` (those that are planned, see `grids.overview`, with what is `next` there), `next` (what to
-    do now). What is about the grid `main` is empty where there is none.
+    nothing to do), `sampled` (only where some cells were drawn: `cells`, and `of` how many), `grids` (those that are
+    planned, see `grids.overview`, with what is `next` there), `next` (what to do now). What is about the grid `main` is
+    empty where there is none.
     """
     with study.store.read() as tx:
         facts, origins, others = runs.study_facts(tx), decisions.origins(tx), grids.planned(tx)
@@ -36,6 +38,7 @@ def status(study: OnStudy) -> dict[str, Any]:
         return {
             "study": {"file": study.store.place, "title": facts["title"], "created_at": facts["created_at"]},
             "stages": main["stages"],
+            **({"sampled": main["sampled"]} if main.get("sampled") else {}),
             "overlap": main["overlap"],
             "people": _people(tx),
             **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
@@ -62,7 +65,9 @@ def _main(tx: Tx) -> dict[str, Any]:
     lost, dealable = validate.lost(tx)
     not_due = docket.verdicts_not_due(tx)
     again = validate.proposal(tx, len(dealable)) if dealable else None
+    drawn = sampled(tx)
     return {
+        "sampled": asdict(drawn) if drawn else None,
         "stages": built,
         "overlap": {str(n): pairs for n, pairs in work.labels_per_pair(tx).items()},
         "rounds": by_round,
@@ -71,6 +76,7 @@ def _main(tx: Tx) -> dict[str, Any]:
         "lost_verdicts": len(lost),
         "verdicts_not_due": not_due,
         "notes": [
+            *([str(drawn)] if drawn else []),
             *_look_again(adjudications["second_look"], len(lost)),
             *_not_due(not_due),
             *_late(tx, counts, label),

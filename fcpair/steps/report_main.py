@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from fcpair.params import Agree, Partition
 from fcpair.records import Role, Round, Status
 from fcpair.report import data as report_data
+from fcpair.report.cells import block_size
 from fcpair.report.data import GridMap, MainPart, Stage
 from fcpair.report.words import counted
 from fcpair.stages.agree import agreement
@@ -20,11 +22,13 @@ from fcpair.steps.agree import sides_of
 from fcpair.steps.ground import own, scheme_of
 from fcpair.steps.overview import look_again_notes
 from fcpair.steps.report_figures import decided, given_people, standing
+from fcpair.steps.sampled import sampled
 from fcpair.store import Tx, cells, decisions, progress, rounds, runs, sides, work
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Where = Callable[["pd.DataFrame"], tuple[NDArray[np.intp], ...]]
 BUILDING = {
     "import": ("corpus row", "corpus rows"),
     "select": ("selected HS", "selected HS"),
@@ -47,6 +51,7 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
         agreement=agreement(labels, question, options, sides_of(tx)) if len(labels) else None,
         annotators=given_people(tx, Role.ANNOTATOR, rounds.counting(tx), question, given),
         validators=given_people(tx, Role.VALIDATOR, rounds.checking(tx), VERDICT, given),
+        sampled=sampled(tx),
     )
 
 
@@ -88,15 +93,40 @@ def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, question: Closed
     n_pairs = progress.built(tx)["pair"]
     if not n_pairs:
         return None
+    drawn = sampled(tx)
+    if drawn and block_size(cells.shape(tx)) != (1, 1):
+        return _drawn_grid(tx, labels, standing, question)
     at = _Places(sides.texts(tx, "row"), sides.texts(tx, "column", drawn=True))
-    counts = np.zeros(at.shape, np.int16)
+    place = _drawn_places(tx, at, at.shape) if drawn else _places(tx, at, n_pairs)
+    return GridMap(place, *_counts(tx, at, at.shape, labels, standing, question))
+
+
+def _drawn_grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, question: Closed) -> GridMap:
+    """The map of a grid that is too large to be shown cell by cell, and of which only some cells were drawn."""
+    listed = np.union1d(cells.places_of(tx, cells.cells(tx)), cells.places_of(tx, cells.known(tx)))
+
+    def at(pairs: pd.DataFrame) -> tuple[NDArray[np.intp], ...]:
+        return (np.searchsorted(listed, cells.places_of(tx, pairs)),)
+
+    place, counted = (
+        _drawn_places(tx, at, listed.shape),
+        _counts(tx, at, listed.shape, labels, standing, question),
+    )
+    return GridMap(place, *counted, listed, cells.shape(tx))
+
+
+def _counts(
+    tx: Tx, at: Where, shape: tuple[int, ...], labels: pd.DataFrame, standing: pd.DataFrame, question: Closed
+) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
+    """How many labels each cell has, and what was decided about it."""
+    counts = np.zeros(shape, np.int16)
     np.add.at(counts, at(labels), 1)
-    decision = np.full(at.shape, report_data.UNDECIDED, np.int8)
+    decision = np.full(shape, report_data.UNDECIDED, np.int8)
     kind = np.where(standing["code"].isin(question.positive), report_data.POSITIVE, report_data.OTHER)
     waiting = labels[labels["cell_id"].isin(adjudicate.waiting(tx))] if len(labels) else labels
     decision[at(waiting)] = report_data.WAITING
     decision[at(standing)] = np.where(standing["code"].isna(), report_data.DISCARDED, kind)
-    return GridMap(_places(tx, at, n_pairs), counts, decision)
+    return counts, decision
 
 
 class _Places:
@@ -113,6 +143,14 @@ class _Places:
 
         hs, cn = (cells[side].to_numpy(int) for side in ("hs_id", "cn_id"))
         return self._hs.get_indexer(pd.Index(hs)), self._cn.get_indexer(pd.Index(cn))
+
+
+def _drawn_places(tx: Tx, at: Where, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    """What each cell is where only some were drawn."""
+    place = np.full(shape, report_data.HOLE, np.int8)
+    place[at(cells.known(tx))] = report_data.IN_CORPUS
+    place[at(cells.cells(tx))] = report_data.IN_GRID
+    return place
 
 
 def _places(tx: Tx, at: _Places, n_pairs: int) -> NDArray[np.int8]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exists, func, select
 
+from fcpair.errors import InputError
 from fcpair.store import backends, lists, sides
-from fcpair.store.grids import Span, here, span, span_of
+from fcpair.store.grids import MOST_CELLS, Span, here, span, span_of
 from fcpair.store.rows import CHUNK, STREAMED, frame, insert_rows, records
 from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, cell, grid, side, source_pair, text
@@ -30,19 +32,74 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
 
     Returns:
         How many cells the grid has, and how many of the product stand in the corpus.
-    """
-    import pandas as pd
 
-    there, before = known(tx), span(tx).first
-    rows, columns = (pd.Index(sides.texts(tx, axis, drawn=True)) for axis in AXES)
-    row_at, column_at = rows.get_indexer(pd.Index(there["hs_id"])), columns.get_indexer(pd.Index(there["cn_id"]))
+    Raises InputError where there would be more cells than a grid has numbers for.
+    """
+    before, (n_rows, n_columns) = span(tx).first, shape(tx)
+    if n_rows * n_columns > MOST_CELLS:
+        raise InputError(
+            f"the grid would have {n_rows:,} x {n_columns:,} = {n_rows * n_columns:,} cells, and can have "
+            f"{MOST_CELLS:,}; `fcpair pair --sample N` draws cells from a grid of HS and CNs, and others need shorter "
+            "sides"
+        )
+    there = places_of(tx, known(tx))
     backend = backends.of(tx)
     backend.seal(tx, [one for one in sealed(tx) if one == span(tx)])  # those of other grids would look at every cell
     product = backend.fill_grid(tx, here(tx), before)
-    left_out = [] if keep_known else (row_at * len(columns) + column_at + before + 1).tolist()
+    left_out = [] if keep_known else (there + before + 1).tolist()
     tx.execute(delete(cell).where(cell.c.id.in_(lists.listed(left_out))))
     seal(tx)
     return product - len(left_out), len(there)
+
+
+def fill_drawn(tx: Tx, places: NDArray[np.int64]) -> None:
+    """Write the cells at some places of the product of the drawn rows and columns, ascending, and seal the grid."""
+    import pandas as pd
+
+    row_at, column_at = np.divmod(places, shape(tx)[1])
+    rows, columns = (np.array(sides.texts(tx, axis, drawn=True), np.int64) for axis in AXES)
+    insert_rows(
+        tx,
+        cell,
+        records(pd.DataFrame({"id": ids_at(tx, places), "row_id": rows[row_at], "column_id": columns[column_at]})),
+    )
+    seal(tx)
+
+
+def shape(tx: Tx) -> tuple[int, int]:
+    """How many rows and how many columns are drawn."""
+    query = select(func.count()).select_from(side)
+    n_rows, n_columns = (tx.execute(query.where(sides.of(tx, axis), side.c.drawn)).scalar_one() for axis in AXES)
+    return int(n_rows), int(n_columns)
+
+
+def places_of(tx: Tx, pairs: pd.DataFrame) -> NDArray[np.int64]:
+    """The place of each pair (`hs_id`, `cn_id`) in the product, row by row from 0; -1 where a text is not drawn."""
+    import pandas as pd
+
+    rows, columns = (pd.Index(sides.texts(tx, axis, drawn=True)) for axis in AXES)
+    row_at, column_at = rows.get_indexer(pd.Index(pairs["hs_id"])), columns.get_indexer(pd.Index(pairs["cn_id"]))
+    return np.where((row_at < 0) | (column_at < 0), -1, row_at * len(columns) + column_at)
+
+
+def digest(tx: Tx) -> str:
+    """The SHA-256 of all cells of the grid: of each its id and the ids of its texts, in order."""
+    there = cells(tx)[["cell_id", "hs_id", "cn_id"]].to_numpy("<i8")
+    return hashlib.sha256(np.ascontiguousarray(there).tobytes()).hexdigest()
+
+
+def ids_at(tx: Tx, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The ids of the cells that are drawn at these places, ascending."""
+    return span(tx).first + 1 + (places if numbered_by_place(tx) else np.arange(len(places)))
+
+
+def numbered_by_place(tx: Tx) -> bool:
+    """Whether the number of a cell says its place in the product.
+
+    Cells that are drawn from more than there are numbers are numbered one after the other.
+    """
+    n_rows, n_columns = shape(tx)
+    return n_rows * n_columns <= MOST_CELLS
 
 
 def ranked(tx: Tx, axis: sides.Axis) -> Subquery:
@@ -80,7 +137,7 @@ def n_cells(tx: Tx) -> int:
 
 
 def row_numbers(tx: Tx, cell_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Which row each of these cells is in, counted from 0, in a grid that no cell was left out of."""
+    """Which row each of these cells is in, counted from 0, in a planned grid, which no cell was left out of."""
     n_columns = len(sides.texts(tx, "column", drawn=True))
     return (cell_ids - span(tx).first - 1) // max(n_columns, 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from sqlalchemy import Table, exists, func, select
 
 from fcpair.records import Origin, Role, Rule, Status
@@ -148,6 +149,26 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> Found:
     if n and n != expected:
         faults.append(f"the grid has {n:,} pairs, where it should have {expected:,}")
     return Found(n, faults)
+
+
+def drawn_grid(tx: Tx, n_drawn: int, sha256: str, *, keep_known: bool) -> Found:
+    """The cells of a grid are those that were drawn, each at its place and so only once, and none is of the corpus."""
+    there, called = cells.cells(tx), pair_names(tx)
+    places, cell_id = cells.places_of(tx, there), there["cell_id"].to_numpy()
+    known = cells.places_of(tx, cells.known(tx))[: 0 if keep_known else None]
+    misplaced = (places < 0) | (np.diff(places, prepend=-1) <= 0)
+    if cells.numbered_by_place(tx):
+        misplaced |= cells.ids_at(tx, places) != cell_id
+    of_corpus = np.isin(places, known)
+    faults = [
+        *(f"{called(one)} is not the one of its place in the grid" for one in cell_id[misplaced].tolist()),
+        *(f"{called(one)} stands in the corpus" for one in cell_id[of_corpus & ~misplaced].tolist()),
+    ]
+    if len(there) != n_drawn:
+        faults.append(f"the grid has {len(there):,} pairs, where {n_drawn:,} were drawn")
+    elif not faults and cells.digest(tx) != sha256:
+        faults.append("the pairs of the grid are not those that were drawn")
+    return Found(len(there), faults)
 
 
 def published_grid(tx: Tx) -> Found:

@@ -53,8 +53,8 @@ NUMBERED = (
 class Found(NamedTuple):
     """How many things a check rests on, and what it found, in a sentence each.
 
-    `marks` are the digests that it went along, `note` says what it could not look at, and `advice` what to do, where
-    that depends on the study.
+    `marks` are the digests that it went along, `note` says what it could not look at, or that a grid was drawn, and
+    `advice` what to do, where that depends on the study.
     """
 
     n: int

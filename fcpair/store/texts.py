@@ -53,6 +53,13 @@ def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
     )
 
 
+def bodies(tx: Tx, kinds: Iterable[str]) -> pd.Series[str]:
+    """The texts of some kinds, which can be one and the same, by their ids."""
+    import pandas as pd
+
+    return pd.concat([texts_of(tx, kind)[["id", "body"]] for kind in dict.fromkeys(kinds)]).set_index("id")["body"]
+
+
 def source_copies(tx: Tx) -> pd.DataFrame:
     """The CNs of the corpus in order: `cn_id`, `body`, `n_rows` (how many rows hold it; 1 for one without a pair)."""
     n_rows = func.count().label("n_rows")
