@@ -176,7 +176,7 @@ def test_a_text_that_is_no_path_keeps_its_dollar(tmp_path: Path) -> None:
         ("[retreive]\nk = 2", "unknown section `retreive`; did you mean `retrieve`?"),
         ("[zzz]", "unknown section `zzz`; known are study, import, select"),
         ("[retrieve]\nmodle = 'x'", r"\[retrieve\]: unknown key `modle`; did you mean `model`?"),
-        ("[pair]\nzzz = 1", "unknown key `zzz`; known are candidates, keep_known, seed"),
+        ("[pair]\nzzz = 1", "unknown key `zzz`; known are candidates, keep_known, sample, seed"),
         ("title = 'x'", "unknown section `title`"),
         ("study = 1", r"\[study\] must be a table"),
         ("[[study]]\ntitle = 'x'", r"\[study\] must be a table"),

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -287,10 +288,8 @@ def test_report_and_card_say_that_cells_were_drawn(finished: Study, tmp_path: Pa
 
 def test_a_recipe_that_draws_other_cells_is_refused(finished: Study, tmp_path: Path) -> None:
     for sample, said in ((12, "12"), (None, "-")):
-        other = recipe(tmp_path, sample)
-        assert_refused(
-            finished, lambda other=other: list(finished.walk(other)), RecipeError, rf"pair +sample +{said} +13"
-        )
+        walk = finished.walk(recipe(tmp_path, sample))
+        assert_refused(finished, partial(list, walk), RecipeError, rf"pair +sample +{said} +13")
     assert not list(finished.walk(recipe(tmp_path, 13)))
 
 
