@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Cells = TypeVar("Cells", int, "pd.Series[int]")  # one of them, or a column
 _BITS = 32  # of a cell's id, for its number in its grid
-MOST_CELLS = 2**_BITS - 1  # numbers from 1 on
+MOST_CELLS: int = 2**_BITS - 1  # numbers from 1 on
 
 
 class Span(NamedTuple):
