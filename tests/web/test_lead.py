@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from steps.scales import rated
 from steps.small import STAGES, dump, labels_of, open_work, record, write_csv
 
-from fcpair.params import Adjudicate, Annotate, Assign, Export, Simulate, Validate
+from fcpair.params import Adjudicate, Annotate, Assign, Export, Pair, Simulate, Validate
 from fcpair.records import Role, Tier
 from fcpair.report import paint
 from fcpair.report.rows import KappaCell
@@ -498,6 +498,15 @@ def test_a_late_joiner_is_told_of_to_the_lead_and_not_that_it_is_over(serve: Ser
     site.study.grid().assign(Assign(), more=True)
     assert site.study.status()["notes"] == []
     assert "Thank you for today" in site.browser("gina").get("/thanks").text
+
+
+def test_the_lead_sees_that_only_some_cells_of_the_grid_were_drawn(serve: Serve) -> None:
+    site = serve("paired")
+    assert "sampled" not in site.browser("lea").get("/lead").text
+    site.study.grid().pair(Pair(sample=9), redo=True)
+    page = site.browser("lea").get("/lead").text
+    assert "sampled 9 of 24 cells." in page
+    assert "0 labels on 9 pairs" in page
 
 
 def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp_path: Path) -> None:
