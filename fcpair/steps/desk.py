@@ -135,7 +135,10 @@ class Desk:
         What is refused is left out, and the others are recorded. Without `wait`, StudyError is raised at once while
         anybody else is writing; with it, they go before what else waits to be written.
         """
-        with self._store.write(wait=wait, first=True) as tx:
+        skips = any(submission.answer == SKIP for _, submission in given)  # which give work to somebody else
+        with self._store.write(wait=wait, first=True, alone=skips) as tx:
+            who, what = ([visitor.id for visitor, _ in given], [submission.assignment_id for _, submission in given])
+            desk.hold(tx, who, what)
             return [self._reply(tx, visitor, submission) for visitor, submission in given]
 
     def _reply(self, tx: Tx, visitor: Visitor, given: Submission) -> dict[str, int] | FcpairError:

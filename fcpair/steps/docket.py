@@ -16,7 +16,7 @@ from fcpair.steps.allowance import Allowance, allowance, check_room, limit_reach
 from fcpair.steps.ground import OnGrid, cell_of, opaque, scheme_of
 from fcpair.steps.kept import Conflicts
 from fcpair.steps.receipt import once
-from fcpair.store import Tx, cells, docket, people
+from fcpair.store import Tx, cells, desk, docket, people
 from fcpair.store.grids import id_of, number_of
 
 DECISION, ANSWER = "decision", "answer"
@@ -168,9 +168,10 @@ class Docket:
             RefusedError: as for `case`.
             ConflictError: as for `case`, or the pair was decided, taken back or labelled anew since it was shown.
         """
-        with self._grid.store.write() as tx:
-            person = _adjudicator(tx, person_id)
+        with self._grid.store.write(alone=False) as tx:
             ruling = replace(ruling, cell_id=cell_of(tx, ruling.cell_id))  # a receipt has the id
+            desk.hold_cell(tx, person_id, ruling.cell_id)
+            person = _adjudicator(tx, person_id)
             content = {
                 "decide": ruling.cell_id,
                 "outcome": ruling.outcome,
@@ -192,8 +193,10 @@ class Docket:
             UnknownIdError: the grid has no such pair.
             ConflictError: no decision of this person stands on it.
         """
-        with self._grid.store.write() as tx:
-            person, cell_id = _adjudicator(tx, person_id), cell_of(tx, number)
+        with self._grid.store.write(alone=False) as tx:
+            cell_id = cell_of(tx, number)
+            desk.hold_cell(tx, person_id, cell_id)
+            person = _adjudicator(tx, person_id)
             kept = once(tx, person_id, request_id, {"undo": cell_id}, lambda: _undo(tx, person, cell_id))
             return _hidden(tx, kept)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ScalarSelect, Table, bindparam, insert, select
 
-from fcpair.store import checksums, lists
+from fcpair.store import backends, checksums, lists
 from fcpair.store.ready import Ready
 from fcpair.store.store import Tx
 from fcpair.store.tables import answer, text
@@ -37,7 +37,9 @@ _FIND_TEXT = Ready(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest
 def number(tx: Tx, round_id: int, given: Answer) -> int:
     """The number of an answer in a round, which has it from now on if it has not had it before."""
     if not (found := _FIND.first(tx, round=round_id, digest=given.digest)):
-        add(tx, round_id, [given])
+        backends.of(tx).hold_numbers(tx)  # who had it before may have given it just now, or written the same text
+        if not _FIND.first(tx, round=round_id, digest=given.digest):
+            add(tx, round_id, [given])
         found = _FIND.first(tx, round=round_id, digest=given.digest)
     return int(found.id)
 

@@ -11,14 +11,14 @@ from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select, u
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
-from fcpair.store import chain, current, guidelines, lists, rounds
+from fcpair.store import backends, chain, current, guidelines, lists, rounds
 from fcpair.store.answers import value_of
 from fcpair.store.decisions import is_about_the_label_now
 from fcpair.store.docket import open_label
 from fcpair.store.ready import Ready
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, round_, text
+from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_, text
 
 _row, _column = aliased(text), aliased(text)
 _SHOWN = (
@@ -168,6 +168,26 @@ def _taken_over() -> Any:
     later = assignment.alias("later")
     answered = later.c.status != Status.OPEN.value
     return exists().where(later.c.replaces == assignment.c.id, answered).correlate(assignment)
+
+
+_CELLS = Ready(select(assignment.c.cell_id).where(assignment.c.id.in_(lists.listed_as("asked"))).distinct())
+
+
+def hold(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int]) -> None:
+    """Let nobody else answer for these people, or answer or decide the cells of these assignments, until the end of
+    the transaction; before anything of it is looked at, where others may write at the same time.
+    """
+    backend = backends.of(tx)
+    if backend.MANY_WRITE:
+        backend.hold(tx, person, person_ids)
+        backend.hold(tx, cell, [row.cell_id for row in _CELLS.all(tx, asked=lists.as_list(assignment_ids))])
+
+
+def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
+    """The same for one who decides about a cell."""
+    backend = backends.of(tx)
+    backend.hold(tx, person, [person_id])
+    backend.hold(tx, cell, [cell_id])
 
 
 _ASSIGNMENT = Ready(

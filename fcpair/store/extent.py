@@ -16,7 +16,6 @@ from fcpair.store.backends.protocol import driver
 
 # Their rows are numbered without a gap, and never deleted. By which column, where that is not `id`:
 TABLES = {"judgement": "id", "adjudication": "id", "receipt": "number", "run": "id", "guideline": "id"}
-NAME = "extent"
 
 
 @cache
@@ -36,7 +35,7 @@ def note(conn: Connection) -> None:
     """Note how far the tables go, at the end of a transaction that has written; nothing where it was rolled back."""
     if conn.in_transaction():
         backend = backends.of(conn)
-        backend.hold_numbers(conn, NAME)  # or one who read before might write after who has written since
+        backend.hold_numbers(conn)  # or one who read before might write after who has written since
         driver(conn).execute(_statements(backend.ROWS)[0])  # by the driver alone: this is done for every answer
 
 

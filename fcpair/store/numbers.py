@@ -10,5 +10,5 @@ from fcpair.store.store import Tx
 
 def newest(tx: Tx, table: Table) -> int:
     """The number of the newest row, 0 where there is none; nobody else adds one until the end of the transaction."""
-    backends.of(tx).hold_numbers(tx, table.name)
+    backends.of(tx).hold_numbers(tx)
     return tx.execute(current.last(table)).scalar_one()

@@ -27,44 +27,52 @@ class Ready:
 
     def __init__(self, statement: ClauseElement, columns: Sequence[str] | None = None) -> None:
         self._statement, self._columns = statement, columns
-        self._sql = ""
-        self._names: Sequence[str] = ()
-        self._fixed: dict[str, Any] = {}  # parameters that are part of the statement
-        self._row: Callable[..., Any] = tuple
-        self._going_in: dict[int, Convert] = {}
-        self._coming_out: dict[int, Convert] = {}
+        self._made: dict[str, _Made] = {}  # for each database
 
     def run(self, tx: Tx, **given: Any) -> int:
         """Execute what returns no rows; returns how many it has touched."""
-        return int(self._execute(tx, given).rowcount)
+        return int(self._for(tx).execute(tx, given).rowcount)
 
     def first(self, tx: Tx, **given: Any) -> Any:
         """The first row, its columns as attributes; None where there is none."""
-        found = self._execute(tx, given).fetchone()
-        return None if found is None else self._row(*_converted(found, self._coming_out))
+        made = self._for(tx)
+        found = made.execute(tx, given).fetchone()
+        return None if found is None else made.row(*_converted(found, made.coming_out))
 
     def all(self, tx: Tx, **given: Any) -> list[Any]:
         """Every row."""
-        return [self._row(*_converted(row, self._coming_out)) for row in self._execute(tx, given)]
+        made = self._for(tx)
+        return [made.row(*_converted(row, made.coming_out)) for row in made.execute(tx, given)]
 
-    def _execute(self, tx: Tx, given: dict[str, Any]) -> Any:
-        if not self._sql:
-            self._make(tx.dialect)
-        every = self._fixed | given
-        return driver(tx).execute(self._sql, _converted([every[name] for name in self._names], self._going_in))
+    def _for(self, tx: Tx) -> _Made:
+        name = tx.dialect.name
+        if name not in self._made:
+            self._made[name] = _Made(self._statement, self._columns, tx.dialect)
+        return self._made[name]
 
-    def _make(self, of: Dialect) -> None:
-        compiled: Any = self._statement.compile(dialect=of, column_keys=self._columns)
-        self._names = compiled.positiontup
+
+class _Made:
+    """A statement as one database takes it."""
+
+    def __init__(self, statement: ClauseElement, columns: Sequence[str] | None, of: Dialect) -> None:
+        compiled: Any = statement.compile(dialect=of, column_keys=columns)
+        self._names: Sequence[str] = compiled.positiontup
         binds = [compiled.binds[name] for name in self._names]
         named = zip(self._names, binds, strict=True)
-        self._fixed = {name: one.effective_value for name, one in named if not one.required}
+        self._fixed = {name: one.effective_value for name, one in named if not one.required}  # part of the statement
         self._going_in = _each(one.type.dialect_impl(of).bind_processor(of) for one in binds)
-        if isinstance(self._statement, Select):
-            columns: list[Any] = list(self._statement.selected_columns)
-            self._row = namedtuple("Row", [one.key for one in columns])  # type: ignore[misc]
-            self._coming_out = _each(one.type.dialect_impl(of).result_processor(of, None) for one in columns)
+        self.row: Callable[..., Any] = tuple
+        self.coming_out: dict[int, Convert] = {}
+        if isinstance(statement, Select):
+            wanted: list[Any] = list(statement.selected_columns)
+            self.row = namedtuple("Row", [one.key for one in wanted])  # type: ignore[misc]
+            self.coming_out = _each(one.type.dialect_impl(of).result_processor(of, None) for one in wanted)
         self._sql = str(compiled)
+
+    def execute(self, tx: Tx, given: dict[str, Any]) -> Any:
+        """The cursor of the driver."""
+        every = self._fixed | given
+        return driver(tx).execute(self._sql, _converted([every[name] for name in self._names], self._going_in))
 
 
 def _each(converts: Iterable[Convert | None]) -> dict[int, Convert]:

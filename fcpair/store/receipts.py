@@ -39,7 +39,7 @@ def begin(tx: Tx, person_id: int, request_id: str, digest: str) -> tuple[str, di
 
 def end(tx: Tx, person_id: int, request_id: str, reply: dict[str, Any]) -> None:
     """Note what a request was answered."""
-    backends.of(tx).hold_numbers(tx, receipt.name)
+    backends.of(tx).hold_numbers(tx)
     _END.run(tx, person=person_id, request=request_id, said=reply)
 
 

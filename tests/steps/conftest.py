@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import on_databases
-from servers import Places, copy_study
+from servers import Database, copy_study
 
 from fcpair.study import Study
 from steps.small import build_all
@@ -17,23 +17,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     on_databases(metafunc)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def everywhere(database: str) -> str:
-    """All tests here are run on each database."""
-    return database
-
-
 @pytest.fixture(autouse=True)
-def closed(database: str) -> Iterator[None]:
-    """No connection to a server outlives a test."""
-    yield
-    if Places.now is not None:
-        Places.now.close()
+def everywhere(database: Database) -> Iterator[None]:
+    """All tests here are run on each database."""
+    with database():
+        yield
 
 
 @pytest.fixture(scope="session")
-def files(database: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return build_all(tmp_path_factory.mktemp("small"))
+def files(database: Database, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    with database():
+        return build_all(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture

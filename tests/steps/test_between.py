@@ -101,6 +101,7 @@ def test_more_is_dealt_however_often_somebody_answers_meanwhile(
     study.close()
 
 
+@pytest.mark.files
 def test_another_process_writes_while_pairs_are_dealt_and_the_command_ends_with_2(
     at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:

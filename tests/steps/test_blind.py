@@ -44,7 +44,7 @@ def columns_of(study: Study, pair: int) -> tuple[int, int | None]:
         "SELECT blind, answer.code, seen.code FROM judgement JOIN assignment ON assignment.id = assignment_id "
         "JOIN round ON round.id = assignment.round_id JOIN answer ON answer.id = judgement.answer_id "
         "JOIN adjudication AS d ON d.id = adjudication_id JOIN answer AS seen ON seen.id = d.answer_id "
-        "WHERE assignment.cell_id = ? AND checks ORDER BY judgement.id DESC"
+        "WHERE assignment.cell_id = ? AND checks IS NOT NULL ORDER BY judgement.id DESC"
     )
     ((blind, given, decided),) = execute(study.place, query, pair)
     return (int(given == decided), given) if blind else (given, None)
@@ -175,6 +175,7 @@ def test_a_sheet_holds_pairs_of_one_kind_those_of_the_present_one_first(at: At, 
     assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, False, True)
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("setting", ["true", "false"])
 def test_an_older_study_is_told_what_was_blind(tmp_path: Path, setting: str) -> None:
     """Of six pairs: answered blind, answered with the label in sight, skipped, and three that are open."""

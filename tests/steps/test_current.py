@@ -55,6 +55,7 @@ def test_the_newest_decision_stands_unless_it_reopens_the_pair(at: At) -> None:
     assert ids(study, adjudication, current.STANDING) == []
 
 
+@pytest.mark.files
 @pytest.mark.parametrize(("stage", "who", "answer"), [("dealt", "ana", "appropriate"), ("checking", "vera", "agree")])
 def test_an_answer_online_reads_no_table_of_answers_or_decisions_through(
     at: At, monkeypatch: pytest.MonkeyPatch, stage: str, who: str, answer: str

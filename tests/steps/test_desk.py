@@ -319,6 +319,7 @@ def test_a_skipped_pair_that_nobody_is_left_for_waits_for_somebody_new(at: At) -
     assert ("dora", pair) in open_work(study)
 
 
+@pytest.mark.files
 def test_answering_loads_no_data_frames(at: At) -> None:
     """The server is small and quick, because what annotators do needs neither pandas nor scipy."""
     script = """

@@ -22,6 +22,7 @@ from steps.small import CHECKING, CODE, LABELLING, STAGES, record
 from steps.test_promises import stirred
 
 At = Callable[[str], Study]
+pytestmark = pytest.mark.files
 SCHEMAS = Path(__file__).parents[1] / "assets"
 
 

@@ -467,6 +467,7 @@ def relabel(path: Path, pair: int, code: int) -> None:
         )
 
 
+@pytest.mark.files
 def test_the_upgrade_makes_decisions_right_that_had_gone_stale(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection:
         ((pair, code),) = connection.execute(
@@ -482,6 +483,7 @@ def test_the_upgrade_makes_decisions_right_that_had_gone_stale(older: Path) -> N
     assert run.counts["new"] == 1
 
 
+@pytest.mark.files
 def test_the_upgrade_of_a_study_without_stale_decisions_writes_none(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection:
         before = connection.execute("SELECT id, pair_id, rule, code FROM adjudication ORDER BY id").fetchall()
@@ -492,6 +494,7 @@ def test_the_upgrade_of_a_study_without_stale_decisions_writes_none(older: Path)
     assert len(before) > 10
 
 
+@pytest.mark.files
 def test_a_dialogue_after_the_majority_did_not_take_it_back_and_does_not_at_the_upgrade(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection, connection:
         connection.execute(
@@ -505,6 +508,7 @@ def test_a_dialogue_after_the_majority_did_not_take_it_back_and_does_not_at_the_
     assert sum(rule == "majority" for rule, _ in standing(study).values()) == n_majority > 0
 
 
+@pytest.mark.files
 def test_the_upgrade_finds_decisions_by_people_that_labels_have_overtaken(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection, connection:
         pairs = [

@@ -55,6 +55,7 @@ def fcpair(study: Study, *words: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
+@pytest.mark.files
 def test_the_kept_list_follows_what_other_processes_do_while_the_study_is_served(at: At, tmp_path: Path) -> None:
     study, kept = at("labelled"), Conflicts()
     study.share()

@@ -174,6 +174,7 @@ def test_more_people_can_label_a_published_study(taken: Study, tmp_path: Path) -
     assert labels_of(taken, 40) == {(40, "ana"): "not_appropriate", (40, "anonymous"): "not_appropriate"}
 
 
+@pytest.mark.files
 def test_a_copy_of_the_file_of_a_study_is_the_study(taken: Study, tmp_path: Path) -> None:
     copy = Study.open(shutil.copy(taken.place, tmp_path / "copy.db"))
     assert labels_of(copy) == labels_of(taken)

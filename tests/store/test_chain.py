@@ -31,6 +31,8 @@ from fcpair.store.tables import adjudication, assignment, guideline, judgement, 
 from store.test_promises import assigned, fill
 from store.test_rows import TEXT, undone
 
+pytestmark = pytest.mark.files
+
 AT = "2026-11-22T03:00:00.000+00:00"
 
 

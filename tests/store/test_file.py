@@ -31,6 +31,8 @@ from store.conftest import first_rows
 from store.test_upgrade import FILES as OLDER
 
 WAL_HEADER, ROLLBACK_HEADER = b"\x02\x02", b"\x01\x01"
+pytestmark = pytest.mark.files
+
 WITHOUT_LOG = "is without its log"
 FOREIGN_LOG = "has a log beside it that is not its own"
 

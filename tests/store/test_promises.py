@@ -18,6 +18,8 @@ from fcpair.store import Store, Tx, cells, decisions, people, progress, rounds, 
 from fcpair.store.tables import adjudication, assignment, cell, judgement
 from store.test_rows import undone
 
+pytestmark = pytest.mark.files
+
 APPEND_ONLY_NAMES = ["judgement", "adjudication"]
 
 

@@ -14,6 +14,8 @@ from sqlalchemy.types import JSON
 from fcpair.store import Store, Tx
 from fcpair.store.ready import Ready
 
+pytestmark = pytest.mark.files
+
 thing = Table(
     "thing",
     MetaData(),

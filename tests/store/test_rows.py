@@ -19,6 +19,8 @@ from fcpair.store import Store, Tx, cells, decisions, people, progress, rounds, 
 from fcpair.store.rows import CHUNK, frame, insert_rows, records
 from fcpair.store.tables import metadata, person, source_pair, text
 
+pytestmark = pytest.mark.files
+
 TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=40)
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,

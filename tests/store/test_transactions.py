@@ -24,6 +24,8 @@ from fcpair.records import Role
 from fcpair.store import Store, people, runs
 from store.conftest import first_rows
 
+pytestmark = pytest.mark.files
+
 COULD_NOT_WAIT = "another process is writing to it; try again when that one is done; nothing was changed"
 
 
@@ -84,7 +86,7 @@ def test_the_store_can_be_used_after_a_failure(store: Store) -> None:
 
 def test_a_reader_sees_one_state_throughout(store: Store) -> None:
     other = Store.open(Path(store.place))
-    on_connect(other, "PRAGMA busy_timeout = 0")
+    other._writing.patience_s = 0.1
     with store.read() as tx:
         before = people.people(tx)
         with pytest.raises(StudyError):
@@ -94,7 +96,7 @@ def test_a_reader_sees_one_state_throughout(store: Store) -> None:
 
 def test_a_second_writer_is_told_that_another_one_writes(store: Store) -> None:
     other = Store.open(Path(store.place))
-    on_connect(other, "PRAGMA busy_timeout = 50")
+    other._writing.patience_s = 0.1
     with store.write() as tx:
         people.add_people(tx, ["ana"], Role.LEAD)
         with pytest.raises(StudyError, match=COULD_NOT_WAIT):

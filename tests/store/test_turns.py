@@ -5,7 +5,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, sleep
 
+import pytest
+
 from fcpair.store.turns import Turns
+
+pytestmark = pytest.mark.files
 
 PATIENCE_S = 10.0
 

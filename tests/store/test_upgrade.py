@@ -30,6 +30,8 @@ from fcpair.steps.published import is_taken_over
 from fcpair.store import chain, decisions, schema, settings
 from fcpair.study import Study
 
+pytestmark = pytest.mark.files
+
 SCHEMAS = Path(__file__).parents[1] / "assets"
 FILES = sorted(SCHEMAS.glob("*.sqlite"))
 

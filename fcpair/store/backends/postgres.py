@@ -16,11 +16,12 @@ from sqlalchemy.exc import DBAPIError
 from fcpair.store.backends.protocol import BUSY, SEALED, Spans, driver, refusal
 
 ERRORS: tuple[type[Exception], ...] = (psycopg.Error, DBAPIError)
+MANY_WRITE = True
 ROWS = ""
-STUDY = 0x66637061  # the advisory lock of whoever writes: shared, or alone
+STUDY, NUMBERS = 0x66637061, 0x66637062  # advisory locks of whoever writes, shared or alone, and of who numbers rows
 COPIED = 50_000  # rows that are copied at once
 _REFUSE = "fcpair_refuse"
-_REFUSES = "BEGIN RAISE EXCEPTION '%', TG_ARGV[0]; END"
+_REFUSES = "BEGIN RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END"
 _GUARDS = """
 SELECT tgname, pg_get_triggerdef(t.oid, true) || CASE tgenabled WHEN 'O' THEN '' ELSE ' [' || tgenabled::text || ']' END
 FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
@@ -72,14 +73,15 @@ def apart(conn: Connection) -> AbstractContextManager[object]:
     return conn.begin_nested()
 
 
-def hold(conn: Connection, table: Table, number: int) -> None:
-    """By a lock on the row."""
-    driver(conn).execute(f"SELECT 1 FROM {_quoted(table.name)} WHERE id = %s FOR NO KEY UPDATE", (number,))
+def hold(conn: Connection, table: Table, numbers: Sequence[int]) -> None:
+    """By locks on the rows, in their order, so that no two can wait for each other."""
+    locked = f"SELECT 1 FROM {_quoted(table.name)} WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
+    driver(conn).execute(locked, (list(numbers),))
 
 
-def hold_numbers(conn: Connection, name: str) -> None:
-    """By an advisory lock for each table."""
-    driver(conn).execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (STUDY, name))
+def hold_numbers(conn: Connection) -> None:
+    """By an advisory lock, one for all tables: of several, somebody would take the second before the first."""
+    driver(conn).execute(f"SELECT pg_advisory_xact_lock({NUMBERS})")
 
 
 def touch(conn: Connection) -> None:

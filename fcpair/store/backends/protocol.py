@@ -36,6 +36,9 @@ class Backend(Protocol):
     ERRORS: tuple[type[Exception], ...]
     """What its driver raises, by itself or by way of SQLAlchemy."""
 
+    MANY_WRITE: bool
+    """Whether several can write at once."""
+
     ROWS: str
     """What it calls the number of any row; empty where it has none but ours."""
 
@@ -49,13 +52,16 @@ class Backend(Protocol):
     def apart(self, conn: Connection) -> AbstractContextManager[object]:
         """Let statements that may fail leave the transaction as it was before them."""
 
-    def hold(self, conn: Connection, table: Table, number: int) -> None:
-        """Let nobody else who holds this row go on until the end of the transaction."""
+    def hold(self, conn: Connection, table: Table, numbers: Sequence[int]) -> None:
+        """Let nobody else who holds one of these rows go on until the end of the transaction.
 
-    def hold_numbers(self, conn: Connection, name: str) -> None:
-        """Let nobody else give numbers to rows of a table until the end of the transaction.
+        Whoever holds rows of several tables does so in one order, and before they give numbers to any.
+        """
 
-        So they have no gaps, and whoever sees one sees all before it.
+    def hold_numbers(self, conn: Connection) -> None:
+        """Let nobody else give numbers to rows until the end of the transaction.
+
+        So numbers have no gaps, and whoever sees one sees all before it.
         """
 
     def touch(self, conn: Connection) -> None:

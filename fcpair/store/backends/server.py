@@ -138,7 +138,7 @@ def read(place: str) -> URL:
     """The URL of a database, with the driver that is used; raises StudyError where it is none."""
     try:
         url = make_url(place)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         raise StudyError("this is no URL of a database; write postgresql+psycopg://USER@HOST/NAME") from error
     if url.get_backend_name() not in ("postgres", "postgresql"):
         raise StudyError(f"a study is a file, or a database of PostgreSQL, and none of {url.get_backend_name()}")

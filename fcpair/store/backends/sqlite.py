@@ -22,6 +22,7 @@ from fcpair.store.backends.protocol import BUSY, PATIENCE_S, SEALED, Spans, driv
 
 ERRORS: tuple[type[Exception], ...] = (sqlite3.Error, DBAPIError)
 SEAL = "cell_sealed"
+MANY_WRITE = False
 ROWS = "rowid"
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
 NEEDS_UNDOING = (
@@ -133,11 +134,11 @@ def apart(_conn: Connection) -> AbstractContextManager[object]:
     return nullcontext()
 
 
-def hold(_conn: Connection, _table: Table, _number: int) -> None:
+def hold(_conn: Connection, _table: Table, _numbers: Sequence[int]) -> None:
     """Who writes has the whole study."""
 
 
-def hold_numbers(_conn: Connection, _name: str) -> None:
+def hold_numbers(_conn: Connection) -> None:
     """Who writes has the whole study."""
 
 
