@@ -221,29 +221,6 @@ assignment = Table(
     sqlite_autoincrement=True,  # a page may still hold a number whose row is gone: it must not come to mean another
 )
 
-# Places for one more answer that nobody has yet, in a round that is dealt to whoever comes: a row goes when taken.
-slot = Table(
-    "slot",
-    metadata,
-    Column("id", Number, primary_key=True),
-    Column("cell_id", ForeignKey("cell.id"), nullable=False),
-    Column("round_id", ForeignKey("round.id"), nullable=False),
-    Column("position", Number, nullable=False),
-    Column("replaces", ForeignKey("assignment.id"), unique=True),
-    Index(None, "round_id", "position"),
-    Index(None, "cell_id"),
-    sqlite_autoincrement=True,
-)
-
-# Until when an open assignment is kept for who took it; one that was dealt has no such end.
-lease = Table(
-    "lease",
-    metadata,
-    Column("assignment_id", ForeignKey("assignment.id"), primary_key=True, autoincrement=False),
-    Column("until", words(32), nullable=False),
-    Index(None, "until"),
-)
-
 judgement = Table(
     "judgement",
     metadata,
@@ -305,16 +282,6 @@ receipt = Table(
     Column("at", words(32), nullable=False),
     Column("number", Number),  # in the order in which they were acknowledged; none while it is being done
     Index(None, "number", unique=True),
-)
-
-# How often somebody failed to come in, so that all servers of a study count alike; what is too old is forgotten.
-attempt = Table(
-    "attempt",
-    metadata,
-    Column("id", Number, primary_key=True),
-    Column("place", words(64), nullable=False),
-    Column("at", words(32), nullable=False),
-    Index(None, "place", "at"),
 )
 
 release = Table(
