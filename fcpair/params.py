@@ -24,6 +24,7 @@ Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
 NoPositives = Literal["zero", "leave_out"]
+MEMORY_MB = 512  # for comparing texts with each other; more makes nothing faster
 LONGEST_NAME = 60  # of a person, a grid or a round: a sheet is named for it, and a file name holds 255 bytes
 MOST_GUIDELINES = 2 * 1024 * 1024  # bytes of the guidelines, as UTF-8
 
@@ -47,7 +48,8 @@ class Bounds:
 def param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
     """A parameter; `otherwise` says what happens where none is given and the default is empty.
 
-    `more` may have `bounds`, and as `metavar` what a command's help shows in place of the type.
+    `more` may have `bounds`, as `metavar` what a command's help shows in place of the type, and `shapes=False` for one
+    that says how the work is done and changes nothing in what comes of it.
     """
     return field(default=default, metadata={"help": help, "otherwise": otherwise, **more})
 
@@ -106,6 +108,9 @@ class Select(Seeded):
     seed: int = param(0, "of the draw")
 
 
+_MEMORY = Bounds(16)
+
+
 @dataclass(frozen=True)
 class Retrieve:
     """How candidates are brought in."""
@@ -119,6 +124,16 @@ class Retrieve:
         (), "a TREC run whose top candidates to take; several times; nothing is encoded then"
     )
     depth: int = param(10, "how many CNs of each HS to take from the top of a run")
+    memory_mb: int = param(
+        MEMORY_MB,
+        "how many MB comparing may take beside the vectors; it changes nothing in what is found",
+        bounds=_MEMORY,
+        shapes=False,
+    )
+
+    def __post_init__(self) -> None:
+        if self.memory_mb not in _MEMORY:
+            raise InputError(f"memory_mb is {self.memory_mb}; expected {_MEMORY}")
 
 
 @dataclass(frozen=True)
@@ -387,6 +402,11 @@ def plain_type(hint: Any) -> Any:
     if get_origin(hint) in {Union, types.UnionType}:
         return next(part for part in get_args(hint) if part is not type(None))
     return hint
+
+
+def shaping(options: Any) -> list[str]:
+    """The names of the parameters on which it depends what comes of a stage, and not only how it is done."""
+    return [item.name for item in fields(options) if item.metadata.get("shapes", True)]
 
 
 def as_params(options: Any) -> dict[str, Any]:

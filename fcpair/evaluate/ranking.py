@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fcpair.evaluate.notation import Named
 from fcpair.models.encode import Progress
-from fcpair.stages.retrieve import DECIMALS
+from fcpair.stages.nearest import DECIMALS
 
 NOTHING = -1
 POOLS = {

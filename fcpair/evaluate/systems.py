@@ -17,7 +17,7 @@ from fcpair.evaluate.ranking import Ranking, Search, System, cosines, ordered
 from fcpair.files.corpus import CN, read_side
 from fcpair.models.encode import encode
 from fcpair.models.find import resolve
-from fcpair.stages.retrieve import DECIMALS
+from fcpair.stages.nearest import DECIMALS
 from fcpair.stages.spelling import identity
 
 # An order must have nothing to do with what else was drawn from the same seed, such as simulated labels.

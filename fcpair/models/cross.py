@@ -14,7 +14,7 @@ from fcpair.errors import ModelError
 from fcpair.models.cache import cache_folder, read_rows, write_rows
 from fcpair.models.encode import Progress
 from fcpair.models.find import Model, quiet
-from fcpair.stages.retrieve import DECIMALS
+from fcpair.stages.nearest import DECIMALS
 
 BATCH = 32
 

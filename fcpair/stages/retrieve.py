@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
+from fcpair.params import MEMORY_MB
+from fcpair.stages.nearest import Blocks, Found, nearest, stacked
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BLOCK_CELLS = 8_000_000  # scores held at once: 64 MB of float64
-DECIMALS = 6  # what float32 vectors are good for; below it equal texts would not tie
+COPIED = 8192  # source vectors at once, which stand among all others
 
 
 def draw(n_items: int, n: int, seed: int, what: str = "texts") -> NDArray[np.int64]:
@@ -81,7 +82,11 @@ def check_k(k: int) -> None:
 
 
 def neighbours(
-    vectors: NDArray[np.float32], sources: NDArray[np.int64], k: int, copies: NDArray[np.int64] | None = None
+    vectors: NDArray[np.float32],
+    sources: NDArray[np.int64],
+    k: int,
+    copies: NDArray[np.int64] | None = None,
+    memory_mb: int = MEMORY_MB,
 ) -> pd.DataFrame:
     """The `k` nearest texts of each source text by cosine similarity, never the text itself.
 
@@ -89,49 +94,46 @@ def neighbours(
         vectors: unit vectors of the distinct texts in corpus order, shape `(n_texts, dimension)`.
         sources: positions of the source texts, shape `(n_sources,)`.
         k: how many neighbours; all others where there are fewer.
+        copies: as in `listed`.
+        memory_mb: what the computation may take, beside the vectors and what is found; it changes nothing in that.
+
+    Returns:
+        What `listed` makes of them.
+
+    Raises:
+        InputError: `k` below 1.
+    """
+    check_k(k)
+    places = min(k, len(vectors) - 1)
+    blocks = Blocks.within(memory_mb, places)
+    some = [sources[at : at + COPIED] for at in range(0, len(sources), COPIED)] if places else []
+    found = stacked([nearest(vectors[rows], vectors, rows, places, blocks) for rows in some], places)
+    return listed(found, sources[: len(found[0])], k, copies)
+
+
+def listed(
+    found: Found, sources: NDArray[np.int64], k: int, copies: NDArray[np.int64] | None = None
+) -> pd.DataFrame:
+    """The nearest texts of each source text as a table.
+
+    Args:
+        found: positions and cosines, nearest first, each of shape `(n_sources, places)`.
+        sources: positions of the source texts, shape `(n_sources,)`.
+        k: how many neighbours were asked for.
         copies: how many corpus rows hold each text, shape `(n_texts,)`. Where it is given, neighbours are counted
             over rows: a text that stands in three rows fills three of the `k` places (FC-CONAN counts so).
 
     Returns:
         One row per source and neighbour, nearest first: `source`, `cn` (positions), `rank` (from 1, of distinct
         texts), `score` (cosine, -1 to 1, to six decimals). Ties are broken by corpus order.
-
-    Raises:
-        InputError: `k` below 1.
     """
     import pandas as pd
 
-    check_k(k)
-    places = min(k, len(vectors) - 1)
-    block = max(1, BLOCK_CELLS // len(vectors))
-    exact = vectors.astype(np.float64)
-    nearest, scores = [], []
-    for start in range(0, len(sources), block):
-        rows = sources[start : start + block]
-        similarity = np.round(exact[rows] @ exact.T, DECIMALS)
-        similarity[np.arange(len(rows)), rows] = -np.inf
-        found = top(similarity, places)
-        nearest.append(found)
-        scores.append(np.take_along_axis(similarity, found, axis=1))
-    cn = np.concatenate(nearest) if nearest else np.empty((0, places), np.int64)
-    score = np.concatenate(scores) if scores else np.empty((0, places))
-    rank = np.broadcast_to(np.arange(1, places + 1), cn.shape)
+    cn, score = found
+    rank = np.broadcast_to(np.arange(1, cn.shape[1] + 1), cn.shape)
     kept = np.ones(cn.shape, bool) if copies is None else np.cumsum(copies[cn], axis=1) - copies[cn] < k
     source = np.broadcast_to(sources[:, None], cn.shape)
     return pd.DataFrame({"source": source[kept], "cn": cn[kept], "rank": rank[kept], "score": score[kept]})
-
-
-def top(similarity: NDArray[np.float64], places: int) -> NDArray[np.int64]:
-    """The columns of the `places` largest values of each row, largest first; of equal values the first column."""
-    if places == 0:
-        return np.empty((len(similarity), 0), np.int64)
-    part = np.argpartition(-similarity, places - 1, axis=1)[:, :places]
-    edge = np.take_along_axis(similarity, part, axis=1).min(axis=1)
-    tied = (similarity >= edge[:, None]).sum(axis=1) > places
-    part[tied] = np.argsort(-similarity[tied], axis=1, kind="stable")[:, :places]  # the last place is shared
-    part = np.sort(part, axis=1)
-    order = np.argsort(-np.take_along_axis(similarity, part, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(part, order, axis=1)
 
 
 def candidates(found: pd.DataFrame, sources: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fcpair.errors import RecipeError
-from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, as_params
+from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, as_params, shaping
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe
 from fcpair.records import Round
@@ -147,7 +147,8 @@ def _stage(tx: Tx, options: Any) -> Iterator[Difference]:
     if options is None or not (kept := settings.of_stage(tx, options.stage)):
         return
     said, defaults = as_params(options), _defaults(options)
-    for key, wanted in said.items():
+    for key in shaping(options):
+        wanted = said[key]
         there = kept.get(key, defaults[key])
         given = getattr(options, key)
         if key in PEOPLE and wanted is None:

@@ -47,7 +47,7 @@ def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: P
     ids = there["cn_id"].to_numpy()
     sources = np.flatnonzero(np.isin(ids, source_ids))
     copies = there["n_rows"].to_numpy() if options.count_duplicates else None
-    found = retrieve.neighbours(vectors, sources, options.k, copies)
+    found = retrieve.neighbours(vectors, sources, options.k, copies, options.memory_mb)
     candidates = ids[retrieve.candidates(found, sources)].tolist()
     if not candidates:
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")

@@ -191,15 +191,15 @@ def test_a_single_text_and_no_sources_have_no_neighbours() -> None:
     assert neighbours(unit_vectors(4, seed=1), np.array([], np.int64), 2).empty
 
 
-@pytest.mark.parametrize("cells", [1, 99, 350])
+@pytest.mark.parametrize("copied", [1, 7, 49])
 @pytest.mark.parametrize("seed", range(5))
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, cells: int, seed: int) -> None:
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, copied: int, seed: int) -> None:
     """Though sums come out otherwise in their last bits when matrices of another shape are multiplied."""
     vectors = with_duplicates(99, seed, dimension=384)
     sources = np.arange(0, 99, 2)
     whole = neighbours(vectors, sources, 4)
-    monkeypatch.setattr(retrieve, "BLOCK_CELLS", cells)
-    pd.testing.assert_frame_equal(neighbours(vectors, sources, 4), whole)
+    monkeypatch.setattr(retrieve, "COPIED", copied)
+    pd.testing.assert_frame_equal(neighbours(vectors, sources, 4, memory_mb=1), whole)
 
 
 def test_k_below_one_is_refused() -> None:

@@ -1,0 +1,229 @@
+"""Exact nearest neighbours: blocks of cosines in single precision find few, double precision decides between these.
+
+A block of cosines in float32 is compared with a floor for each row: its k-th greatest cosine so far, less what
+rounding can hide. The few that reach it are kept, and in the end only they are computed in float64. A row in which too
+many reach the floor, as where thousands of texts are the same but for rounding, is computed in float64 as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+DECIMALS = 6  # what float32 vectors are good for; below it equal texts would not tie
+NOBODY = -1  # stands where a query has fewer neighbours than were asked for
+ROWS, COLUMNS = 1024, 4096  # of a block; beyond these a product gets no faster
+CROWD = 2048  # neighbours that one row may have in sight before it is computed in float64 as a whole
+GATHERED = 4096  # pairs computed in float64 at once
+_CELL_BYTES = 100  # of a block at worst: its cosine, whether it reaches the floor, and where it then is
+_KEPT_BYTES = 100  # of a neighbour in sight, while those of a row are put in order
+_MB = 1_000_000
+
+Vectors = NDArray[np.float32]
+Positions = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Found = tuple[Positions, Floats]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How many rows and columns are multiplied at once."""
+
+    rows: int
+    columns: int
+
+    @classmethod
+    def within(cls, memory_mb: int, k: int) -> Blocks:
+        """The largest blocks, up to those beyond which nothing gets faster, that take `memory_mb` together."""
+        memory, row = memory_mb * _MB, _crowd(k) * _KEPT_BYTES + COLUMNS * _CELL_BYTES
+        rows = min(max(1, memory // row), ROWS)
+        left = memory - rows * _crowd(k) * _KEPT_BYTES
+        return cls(rows, min(max(1, left // (rows * _CELL_BYTES)), COLUMNS))
+
+
+def nearest(queries: Vectors, texts: Vectors, own: Positions, k: int, blocks: Blocks) -> Found:
+    """The `k` texts nearest to each query by cosine similarity, nearest first; ties by the order of the texts.
+
+    Args:
+        queries: unit vectors, shape `(n_queries, dimension)`.
+        texts: unit vectors, shape `(n_texts, dimension)`.
+        own: the text that each query is, which is no neighbour of it; one outside 0 to n_texts - 1 is none of them.
+        k: how many neighbours, 1 or more.
+        blocks: what is computed at once, which changes nothing in what is found.
+
+    Returns:
+        Positions of texts and cosines to six decimals, each of shape `(n_queries, k)`. Where there are fewer other
+        texts, rows end with the position -1 (`NOBODY`) and the cosine -inf.
+    """
+    error = _rounding(queries, texts)
+    parts = [
+        _of_rows(queries[at : at + blocks.rows], texts, own[at : at + blocks.rows], k, (blocks, error))
+        for at in range(0, len(queries), blocks.rows)
+    ]
+    return stacked(parts, k)
+
+
+def stacked(parts: Sequence[Found], k: int) -> Found:
+    """What was found for the queries of each part, one part below the other; without any part, for no query."""
+    if not parts:
+        return np.empty((0, k), np.int64), np.empty((0, k))
+    cn, score = zip(*parts, strict=True)
+    return np.concatenate(cn), np.concatenate(score)
+
+
+def merged(parts: Sequence[Found], k: int) -> Found:
+    """The `k` nearest of what was found for the same queries in different texts; ties by the positions given."""
+    cn, score = (np.concatenate(columns, axis=1) for columns in zip(*parts, strict=True))
+    order = np.lexsort((cn, -score))[:, :k]
+    return np.take_along_axis(cn, order, axis=1), np.take_along_axis(score, order, axis=1)
+
+
+def top(similarity: Floats, places: int) -> Positions:
+    """The columns of the `places` largest values of each row, largest first; of equal values the first column."""
+    if places == 0:
+        return np.empty((len(similarity), 0), np.int64)
+    part = np.argpartition(-similarity, places - 1, axis=1)[:, :places]
+    edge = np.take_along_axis(similarity, part, axis=1).min(axis=1)
+    tied = (similarity >= edge[:, None]).sum(axis=1) > places
+    part[tied] = np.argsort(-similarity[tied], axis=1, kind="stable")[:, :places]  # the last place is shared
+    part = np.sort(part, axis=1)
+    order = np.argsort(-np.take_along_axis(similarity, part, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(part, order, axis=1)
+
+
+def _crowd(k: int) -> int:
+    return max(CROWD, 8 * k)
+
+
+def _rounding(queries: Vectors, texts: Vectors) -> float:
+    """By how much a cosine in float32 may be wrong, in whatever order it was summed.
+
+    n u / (1 - n u) times the lengths of both vectors, with n summands and u = 2**-24 (Higham 2002, section 3.1,
+    https://doi.org/10.1137/1.9780898718027).
+    """
+    summed = texts.shape[1] * 2.0**-24
+    lengths = (float(np.einsum("ij,ij->i", some, some).max(initial=0)) ** 0.5 for some in (queries, texts))
+    one, other = lengths
+    return summed / (1 - summed) * one * other * 1.001
+
+
+class _InSight:
+    """The neighbours that some queries may have, by row, and the floor that a cosine in float32 must reach to be one.
+
+    At least `k` cosines of a row are as great as the floor and `error` say. What is among the `k` greatest to six
+    decimals is smaller than the k-th by two errors and one unit of the last decimal at most.
+    """
+
+    def __init__(self, n_rows: int, k: int, error: float) -> None:
+        self.row = np.empty(0, np.int64)
+        self.column = np.empty(0, np.int64)
+        self.cosine = np.empty(0, np.float32)
+        self.floor = np.full(n_rows, np.finfo(np.float32).min)
+        self.crowded = np.zeros(n_rows, bool)
+        self._k, self._slack = k, 2 * error + 2 * 10.0**-DECIMALS
+        self._room = 4 * k * n_rows  # neighbours in sight before they are sifted
+
+    def raise_floor(self, block: Vectors) -> None:
+        """Raise the floor by a first block: the k-th greatest of the maxima of some of its columns is low enough."""
+        n_rows, n_columns = block.shape
+        width = max(1, n_columns // (8 * self._k))
+        n = n_columns // width
+        if n >= self._k:
+            maxima = block[:, : n * width].reshape(n_rows, n, width).max(axis=2)
+            self._raise(np.partition(maxima, n - self._k, axis=1)[:, n - self._k])
+
+    def add(self, block: Vectors, start: int) -> None:
+        """Take in what reaches the floor, of a block whose first column is the text `start`."""
+        at = np.flatnonzero(block >= self.floor.astype(np.float32)[:, None])
+        row, column = np.divmod(at, block.shape[1])
+        self.row = np.concatenate([self.row, row])
+        self.column = np.concatenate([self.column, column + start])
+        self.cosine = np.concatenate([self.cosine, block.reshape(-1)[at]])
+        if len(self.row) > self._room:
+            self.sift()
+            self._room = max(self._room, 2 * len(self.row))
+
+    def sift(self) -> None:
+        """Raise the floor to what is in sight, leave out what is below it, and give up rows with too many."""
+        order = np.lexsort((-self.cosine, self.row))
+        self.row, self.column, self.cosine = self.row[order], self.column[order], self.cosine[order]
+        count = np.bincount(self.row, minlength=len(self.floor))
+        enough = count >= self._k
+        last = (np.cumsum(count) - count + self._k - 1)[enough]
+        level = np.full(len(count), -np.inf)
+        level[enough] = self.cosine[last]
+        self._raise(level)
+        self._keep(self.cosine >= self.floor.astype(np.float32)[self.row])
+        self.crowded |= np.bincount(self.row, minlength=len(self.floor)) > _crowd(self._k)
+        self.floor[self.crowded] = np.inf
+        self._keep(~self.crowded[self.row])
+
+    def _raise(self, level: NDArray[np.floating]) -> None:
+        self.floor = np.maximum(self.floor, level - self._slack)
+
+    def _keep(self, kept: NDArray[np.bool_]) -> None:
+        self.row, self.column, self.cosine = self.row[kept], self.column[kept], self.cosine[kept]
+
+
+def _of_rows(queries: Vectors, texts: Vectors, own: Positions, k: int, how: tuple[Blocks, float]) -> Found:
+    """The nearest of one block of rows."""
+    blocks, error = how
+    sight = _InSight(len(queries), k, error)
+    room = np.empty(len(queries) * min(blocks.columns, len(texts)), np.float32)
+    for start in range(0, len(texts), blocks.columns):
+        columns = texts[start : start + blocks.columns]
+        block = room[: len(queries) * len(columns)].reshape(len(queries), len(columns))
+        np.matmul(queries, columns.T, out=block)
+        _leave_out(own, block, start)
+        if start == 0:
+            sight.raise_floor(block)
+        sight.add(block, start)
+    sight.sift()
+    cn, score = _decided(queries, texts, sight, k)
+    if (full := np.flatnonzero(sight.crowded)).size:
+        cn[full], score[full] = _in_full(queries[full], texts, own[full], k, blocks.columns)
+    return cn, score
+
+
+def _decided(queries: Vectors, texts: Vectors, sight: _InSight, k: int) -> Found:
+    """The nearest of those in sight, which are by row, by their cosines in float64."""
+    pairs = range(0, len(sight.row), GATHERED)
+    exact = [_cosines(queries, texts, sight.row[at : at + GATHERED], sight.column[at : at + GATHERED]) for at in pairs]
+    score = np.concatenate(exact) if exact else np.empty(0)
+    order = np.lexsort((sight.column, -score, sight.row))
+    count = np.bincount(sight.row, minlength=len(queries))
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
+    order, rank = order[rank < k], rank[rank < k]
+    found = np.full((len(queries), k), NOBODY, np.int64), np.full((len(queries), k), -np.inf)
+    for array, values in zip(found, (sight.column, score), strict=True):
+        array[sight.row[order], rank] = values[order]
+    return found
+
+
+def _cosines(queries: Vectors, texts: Vectors, rows: Positions, columns: Positions) -> Floats:
+    one, other = queries[rows].astype(np.float64), texts[columns].astype(np.float64)
+    return np.round(np.einsum("ij,ij->i", one, other), DECIMALS)
+
+
+def _in_full(queries: Vectors, texts: Vectors, own: Positions, k: int, columns: int) -> Found:
+    """The nearest of queries by their cosines with every text in float64, block by block."""
+    exact = queries.astype(np.float64)
+    cn, score = np.full((len(queries), k), NOBODY, np.int64), np.full((len(queries), k), -np.inf)
+    for start in range(0, len(texts), columns):
+        block = np.round(exact @ texts[start : start + columns].astype(np.float64).T, DECIMALS)
+        _leave_out(own, block, start)
+        better = np.flatnonzero((block > score[:, -1:]).any(axis=1))  # of equal ones the first found stays
+        both = np.concatenate([score[better], block[better]], axis=1)
+        there = np.concatenate([cn[better], np.tile(np.arange(start, start + block.shape[1]), (len(better), 1))], axis=1)
+        best = top(both, k)
+        cn[better], score[better] = (np.take_along_axis(values, best, axis=1) for values in (there, both))
+    return cn, score
+
+
+def _leave_out(own: Positions, block: NDArray[np.floating], start: int) -> None:
+    """No query is its own neighbour: its cosine with itself, if it is in this block, becomes the least of all."""
+    inside = np.flatnonzero((own >= start) & (own < start + block.shape[1]))
+    block[inside, own[inside] - start] = -np.inf
