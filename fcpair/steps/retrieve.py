@@ -42,7 +42,7 @@ def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: P
         if not source_ids:
             raise InputError("no selected HS has a CN in the corpus to look from; take candidates by --list or --run")
         _warn_of_language(tx, options.model)
-    model = find.resolve(options.model)
+    model = find.resolve(options.model, backend=options.backend)
     vectors = encode.encode(there["body"].tolist(), model, progress)
     ids = there["cn_id"].to_numpy()
     sources = np.flatnonzero(np.isin(ids, source_ids))

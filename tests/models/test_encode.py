@@ -18,9 +18,9 @@ from fcpair.errors import ModelError
 from fcpair.files.corpus import Corpus, digest, read_corpus
 from fcpair.models import encode as encoding
 from fcpair.models import find
-from fcpair.models.cache import cache_folder, read_rows
 from fcpair.models.encode import encode
 from fcpair.models.find import Model, resolve
+from fcpair.models.vectors import folder_of, parts
 from fcpair.params import DEFAULT_MODEL
 from fcpair.stages.retrieve import candidates, neighbours
 from models.tiny_cross import save_tiny
@@ -141,7 +141,7 @@ def test_each_distinct_text_is_encoded_once_in_batches_of_similar_length(
 def test_batches_do_not_mix_up_the_texts(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = encode(TEXTS, model)
     monkeypatch.setattr(encoding, "BATCH", 2)
-    (cache_folder() / "vectors" / f"{model.key}.npz").unlink()
+    shutil.rmtree(folder_of(model))
     np.testing.assert_allclose(encode(TEXTS, model), whole, atol=1e-5)
 
 
@@ -226,15 +226,15 @@ def test_vectors_without_a_direction_are_refused_with_the_name_of_the_model(
     monkeypatch.setattr(encoding, "_load", lambda _: Damaged())
     with pytest.raises(ModelError, match=r"^all-MiniLM-L6-v2 gives a vector that is zero or not finite"):
         encode(TEXTS, model)
-    assert not list(cold.rglob("*.npz"))
+    assert not list(cold.rglob("*.parquet"))
 
 
-@pytest.mark.parametrize("damage", [b"", b"no zip", b"PK\x03\x04", "truncated", "flipped"])
+@pytest.mark.parametrize("damage", [b"", b"no file", b"PAR1", "truncated", "flipped"])
 def test_a_damaged_cache_is_survived_with_a_warning(
     cold: Path, fake: list[list[str]], caplog: pytest.LogCaptureFixture, damage: bytes | str
 ) -> None:
     encode(["a"], FAKE)
-    (file,) = (cold / "vectors").iterdir()
+    (file,) = folder_of(FAKE).iterdir()
     whole = file.read_bytes()
     middle = whole.index(np.array([1, 1], np.float32).tobytes())
     flipped = whole[:middle] + b"\xff" + whole[middle + 1 :]
@@ -320,7 +320,6 @@ def test_what_was_encoded_is_kept_on_the_way_for_a_process_that_is_killed(
     """At each text the cache holds those before it."""
     monkeypatch.setattr(encoding, "SAVE_EVERY_S", 0.0)
     found: list[int] = []
-    kept = cache_folder() / "vectors" / f"{FAKE.key}.npz"
-    encode(TEXTS, FAKE, lambda done, _: found.append(len(read_rows(kept))))
+    encode(TEXTS, FAKE, lambda done, _: found.append(sum(len(part.keys) for part in parts(folder_of(FAKE)))))
     assert found == [0, 1, 2, 3, 4, 5]
     assert len(fake) == 1

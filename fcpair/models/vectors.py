@@ -1,0 +1,76 @@
+"""Vectors kept in the cache folder: a folder for each model, in it parts in Parquet, each written once and whole.
+
+Who is stopped loses at most the part that was not written yet. A part that is damaged is a warning in the log, and its
+texts are encoded anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.files.tabular import replacing
+from fcpair.models.cache import cache_folder
+from fcpair.models.find import Model
+
+_log = logging.getLogger(__name__)
+_SUFFIX = ".parquet"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part that is kept: the digests of its texts, and their vectors, shape `(n_texts, dimension)`."""
+
+    path: Path
+    keys: list[str]
+    vectors: NDArray[np.float32]
+
+
+def key_of(text: str) -> str:
+    """The digest by which the vector of a text is kept."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def folder_of(model: Model) -> Path:
+    """Where the vectors of a model are kept."""
+    return cache_folder() / "vectors" / model.key
+
+
+def parts(folder: Path) -> Iterator[Part]:
+    """The parts that are kept in a folder; none where there is none. One that cannot be read is passed over."""
+    for path in sorted(folder.glob(f"[!.]*{_SUFFIX}")):
+        try:
+            yield read_part(path)
+        except (OSError, ValueError, KeyError) as error:
+            _log.warning("the cache %s cannot be read (%s); its content is computed anew", path, error)
+
+
+def read_part(path: Path) -> Part:
+    """Read a part; raises OSError, ValueError or KeyError where it is damaged."""
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path, page_checksum_verification=True) as file:
+        table = file.read().combine_chunks()
+    keys = [key.hex() for key in table["key"].to_pylist()]
+    flat = table["vector"].combine_chunks().flatten().to_numpy()
+    return Part(path, keys, flat.reshape(len(keys), -1))
+
+
+def write_part(folder: Path, keys: Sequence[str], vectors: NDArray[np.float32]) -> Path:
+    """Keep the vectors of some texts as one part, named for its texts, and return its path; raises OSError."""
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{hashlib.sha256(''.join(keys).encode()).hexdigest()[:32]}{_SUFFIX}"
+    rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
+    table = pa.table({"key": pa.array([bytes.fromhex(key) for key in keys], pa.binary(32)), "vector": rows})
+    with replacing(path, private=True) as temporary:
+        write_table(table, temporary, compression="none", use_dictionary=False, write_page_checksum=True)
+    return path
