@@ -123,6 +123,13 @@ class ServiceError(FcpairError, OSError):
         return str(self.args[0])
 
 
+class ClusterError(FcpairError, OSError):
+    """A Dask cluster cannot be had, was lost, or cannot do the work."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class RefusedError(FcpairError, PermissionError):
     """This person may not do this: it is not their work, they have not consented, or a limit is reached."""
 

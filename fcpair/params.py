@@ -132,6 +132,9 @@ class Retrieve:
         bounds=_MEMORY,
         shapes=False,
     )
+    dask: str | None = param(
+        None, "work on a Dask cluster: its scheduler's address, or local:N for N processes here", shapes=False
+    )
 
     def __post_init__(self) -> None:
         if self.memory_mb not in _MEMORY:

@@ -15,7 +15,7 @@ import pytest
 import fcpair
 
 PACKAGE = Path(fcpair.__file__).parent
-BELOW_STEPS = {"stages", "models", "files", "evaluate", "report", "store", "recipe", "base"}
+BELOW_STEPS = {"stages", "models", "cluster", "files", "evaluate", "report", "store", "recipe", "base"}
 MAY_IMPORT = {
     "cli": {"cli", "study", "grid", *BELOW_STEPS - {"store"}},
     "web": {"web", "study", "grid", *BELOW_STEPS - {"store"}},
@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "evaluate": {"evaluate", "files", "models", "stages", "base"},
     "files": {"files", "stages", "base"},
     "models": {"models", "files", "stages", "base"},
+    "cluster": {"cluster", "models", "files", "stages", "base"},
     "stages": {"stages", "base"},
     "store": {"store", "base", "migrations"},
     "base": {"base"},
@@ -43,6 +44,9 @@ ONLY_IN = {
     "sqlalchemy": ("fcpair.store",),
     "alembic": ("fcpair.store",),
     "sentence_transformers": ("fcpair.models",),
+    "onnxruntime": ("fcpair.models.exported",),
+    "dask": ("fcpair.cluster",),
+    "distributed": ("fcpair.cluster",),
     "httpx2": ("fcpair.models.service",),
     "tenacity": ("fcpair.models.service",),
     "fastapi": ("fcpair.web", "fcpair.cli.serve"),
@@ -53,12 +57,15 @@ ONLY_IN = {
 HEAVY = (
     "alembic",
     "bm25s",
+    "dask",
+    "distributed",
     "fastapi",
     "httpx2",
     "itsdangerous",
     "matplotlib",
     "numpy",
     "odf",
+    "onnxruntime",
     "openpyxl",
     "pandas",
     "pyarrow",

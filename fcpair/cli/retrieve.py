@@ -27,9 +27,10 @@ def retrieve(grid: Grid, options: Retrieve, redo: bool) -> None:
     \b
     Example:
       fcpair retrieve --k 2 --count-duplicates
+      fcpair retrieve --backend onnx --dask local:4
       fcpair retrieve --list candidates.csv
       fcpair retrieve --run bm25.trec --run dense.trec --depth 20
     """
-    with progress("encoding") as report:
+    with progress("retrieving") as report:
         run = grid.retrieve(options, redo=redo, progress=report)
     done(run)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fcpair.errors import ModelError
 from fcpair.models import vectors as kept
 from fcpair.models.encoder import IDS, Encoder, padded
-from fcpair.models.exported import open_exported
+from fcpair.models.exported import OnnxEncoder, exported
 from fcpair.models.find import ONNX, Model, quiet
 from fcpair.models.pytorch import TorchEncoder
 
@@ -111,7 +111,13 @@ class _Waiting:
 
 def open_encoder(model: Model) -> Encoder:
     """The model, loaded by the backend that it names; raises ModelError where that cannot be done."""
-    return open_exported(model, _load) if model.backend == ONNX else TorchEncoder(_load(model))
+    return OnnxEncoder(exported(model, _load)) if model.backend == ONNX else TorchEncoder(_load(model))
+
+
+def prepare(model: Model) -> None:
+    """Make what the backend needs beside the model, if it is not in the cache; raises ModelError."""
+    if model.backend == ONNX:
+        exported(model, _load)
 
 
 def batches(texts: Sequence[str], encoder: Encoder, name: str) -> Iterator[tuple[list[int], Vectors]]:

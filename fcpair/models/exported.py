@@ -25,6 +25,7 @@ GRAPH, TOKENIZER = "model.onnx", "tokenizer.json"
 TYPES, VECTORS = "token_type_ids", "vectors"
 _MODULES = ("Transformer", "Pooling", "Normalize")
 _SAMPLE = ("A short reply.", "Some of us bake your bread, at four in the morning, while you sleep; remember that.", "?")
+_REMEDY = "Take `--backend torch`"
 _TOLERANCE = 1e-5  # by which vectors of the export may differ from torch's
 
 
@@ -61,8 +62,8 @@ class OnnxEncoder:
         return vectors
 
 
-def open_exported(model: Model, load: Callable[[Model], Any]) -> OnnxEncoder:
-    """The exported model; where it is not in the cache, `load` gives the `SentenceTransformer` to be exported.
+def exported(model: Model, load: Callable[[Model], Any]) -> Path:
+    """The folder of the exported model; where it is not in the cache, `load` gives the `SentenceTransformer` to export.
 
     Raises:
         ModelError: the model is none that can be exported, or its export gives other vectors.
@@ -80,10 +81,7 @@ def open_exported(model: Model, load: Callable[[Model], Any]) -> OnnxEncoder:
             if isinstance(error, ModelError):
                 raise
             raise ModelError(f"{model.name} cannot be exported to {folder}: {error}. {_REMEDY}") from error
-    return OnnxEncoder(folder)
-
-
-_REMEDY = "Take `--backend torch`"
+    return folder
 
 
 def _check(model: Model, loaded: Any) -> None:
@@ -122,10 +120,9 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
             dynamo=False,
         )
     _save_tokenizer(loaded, torch_encoder.padding, folder / TOKENIZER)
-    exported = OnnxEncoder(folder)
+    encoders = (torch_encoder, OnnxEncoder(folder))
     for texts in (_SAMPLE, _SAMPLE[:1]):
-        own = torch_encoder.unit_vectors(padded(torch_encoder.tokens(texts), torch_encoder.padding))
-        other = exported.unit_vectors(padded(exported.tokens(texts), exported.padding))
+        own, other = (one.unit_vectors(padded(one.tokens(texts), one.padding)) for one in encoders)
         if not np.allclose(own, other, rtol=0, atol=_TOLERANCE):
             raise ModelError(f"{model.name} gives other vectors in ONNX Runtime than in torch. {_REMEDY}")
 

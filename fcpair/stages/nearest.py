@@ -7,6 +7,7 @@ many reach the floor, as where thousands of texts are the same but for rounding,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -106,8 +107,7 @@ def _rounding(queries: Vectors, texts: Vectors) -> float:
     """
     summed = texts.shape[1] * 2.0**-24
     lengths = (float(np.einsum("ij,ij->i", some, some).max(initial=0)) ** 0.5 for some in (queries, texts))
-    one, other = lengths
-    return summed / (1 - summed) * one * other * 1.001
+    return summed / (1 - summed) * math.prod(lengths) * 1.001
 
 
 class _InSight:
@@ -205,7 +205,8 @@ def _decided(queries: Vectors, texts: Vectors, sight: _InSight, k: int) -> Found
 
 def _cosines(queries: Vectors, texts: Vectors, rows: Positions, columns: Positions) -> Floats:
     one, other = queries[rows].astype(np.float64), texts[columns].astype(np.float64)
-    return np.round(np.einsum("ij,ij->i", one, other), DECIMALS)
+    cosines: Floats = np.einsum("ij,ij->i", one, other)
+    return np.round(cosines, DECIMALS)
 
 
 def _in_full(queries: Vectors, texts: Vectors, own: Positions, k: int, columns: int) -> Found:
@@ -217,7 +218,9 @@ def _in_full(queries: Vectors, texts: Vectors, own: Positions, k: int, columns: 
         _leave_out(own, block, start)
         better = np.flatnonzero((block > score[:, -1:]).any(axis=1))  # of equal ones the first found stays
         both = np.concatenate([score[better], block[better]], axis=1)
-        there = np.concatenate([cn[better], np.tile(np.arange(start, start + block.shape[1]), (len(better), 1))], axis=1)
+        there = np.concatenate(
+            [cn[better], np.tile(np.arange(start, start + block.shape[1]), (len(better), 1))], axis=1
+        )
         best = top(both, k)
         cn[better], score[better] = (np.take_along_axis(values, best, axis=1) for values in (there, both))
     return cn, score

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from unicodedata import name
 
@@ -104,16 +104,33 @@ def neighbours(
         InputError: `k` below 1.
     """
     check_k(k)
+    return listed(nearest_to(vectors, sources, k, memory_mb), sources, k, copies)
+
+
+def nearest_to(
+    vectors: NDArray[np.float32],
+    sources: NDArray[np.int64],
+    k: int,
+    memory_mb: int = MEMORY_MB,
+    progress: Callable[[int, int], None] | None = None,
+) -> Found:
+    """Positions and cosines of the `k` texts nearest to each source, each of shape `(n_sources, places)`.
+
+    `places` is `k`, or the number of other texts where there are fewer. `progress(done, total)` counts sources.
+    """
     places = min(k, len(vectors) - 1)
-    blocks = Blocks.within(memory_mb, places)
-    some = [sources[at : at + COPIED] for at in range(0, len(sources), COPIED)] if places else []
-    found = stacked([nearest(vectors[rows], vectors, rows, places, blocks) for rows in some], places)
-    return listed(found, sources[: len(found[0])], k, copies)
+    if not places:
+        return stacked([], 0)
+    blocks, parts = Blocks.within(memory_mb, places), []
+    for at in range(0, len(sources), COPIED):
+        rows = sources[at : at + COPIED]
+        parts.append(nearest(vectors[rows], vectors, rows, places, blocks))
+        if progress:
+            progress(at + len(rows), len(sources))
+    return stacked(parts, places)
 
 
-def listed(
-    found: Found, sources: NDArray[np.int64], k: int, copies: NDArray[np.int64] | None = None
-) -> pd.DataFrame:
+def listed(found: Found, sources: NDArray[np.int64], k: int, copies: NDArray[np.int64] | None = None) -> pd.DataFrame:
     """The nearest texts of each source text as a table.
 
     Args:
@@ -132,7 +149,7 @@ def listed(
     cn, score = found
     rank = np.broadcast_to(np.arange(1, cn.shape[1] + 1), cn.shape)
     kept = np.ones(cn.shape, bool) if copies is None else np.cumsum(copies[cn], axis=1) - copies[cn] < k
-    source = np.broadcast_to(sources[:, None], cn.shape)
+    source = np.broadcast_to(sources[: len(cn), None], cn.shape)
     return pd.DataFrame({"source": source[kept], "cn": cn[kept], "rank": rank[kept], "score": score[kept]})
 
 

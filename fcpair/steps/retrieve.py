@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from fcpair.cluster.connect import check_where, connected
 from fcpair.errors import InputError
 from fcpair.files import corpus as corpora
 from fcpair.models import encode, find
 from fcpair.models.encode import Progress
+from fcpair.models.vectors import folder_of
 from fcpair.params import Retrieve
 from fcpair.records import RunRecord
 from fcpair.stages import retrieve
+from fcpair.stages.nearest import Found, Positions
 from fcpair.steps.ground import OnGrid, begin_building, check_building, check_unmoved, note
 from fcpair.steps.listed import listed
 from fcpair.steps.runs import ids_of, pooled
@@ -36,6 +40,8 @@ def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: P
     if options.runs:
         return _take_pooled(grid, options, redo=redo)
     retrieve.check_k(options.k)
+    if options.dask is not None:
+        check_where(options.dask)
     with grid.store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
         there, source_ids, marks = texts.source_copies(tx), sides.source_cns(tx), watch.marks(tx)
@@ -43,11 +49,12 @@ def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: P
             raise InputError("no selected HS has a CN in the corpus to look from; take candidates by --list or --run")
         _warn_of_language(tx, options.model)
     model = find.resolve(options.model, backend=options.backend)
-    vectors = encode.encode(there["body"].tolist(), model, progress)
     ids = there["cn_id"].to_numpy()
     sources = np.flatnonzero(np.isin(ids, source_ids))
     copies = there["n_rows"].to_numpy() if options.count_duplicates else None
-    found = retrieve.neighbours(vectors, sources, options.k, copies, options.memory_mb)
+    bodies = there["body"].tolist()
+    nearest = _nearest_here if options.dask is None else _nearest_on_cluster
+    found = retrieve.listed(nearest(bodies, sources, options, model, progress), sources, options.k, copies)
     candidates = ids[retrieve.candidates(found, sources)].tolist()
     if not candidates:
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
@@ -59,6 +66,24 @@ def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: P
         counts = {"source_cns": len(sources), "neighbours": len(found), "candidates": len(candidates)}
         run = note(tx, options, counts, model.record())
         return _noting(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to look from")
+
+
+def _nearest_here(
+    bodies: Sequence[str], sources: Positions, options: Retrieve, model: find.Model, progress: Progress | None
+) -> Found:
+    vectors = encode.encode(bodies, model, progress)
+    return retrieve.nearest_to(vectors, sources, options.k, options.memory_mb, progress)
+
+
+def _nearest_on_cluster(
+    bodies: Sequence[str], sources: Positions, options: Retrieve, model: find.Model, progress: Progress | None
+) -> Found:
+    from fcpair.cluster.encode import encoded
+    from fcpair.cluster.nearest import nearest
+
+    with connected(str(options.dask), folder_of(model)) as client:
+        places = encoded(client, bodies, model, progress)
+        return nearest(client, places, sources, options.k, options.memory_mb, progress)
 
 
 def _take_listed(grid: OnGrid, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:

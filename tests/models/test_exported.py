@@ -148,7 +148,7 @@ def test_where_nothing_can_be_kept_the_model_is_not_exported(
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "file"))
-    with pytest.raises(ModelError, match="cannot be exported to .* Take `--backend torch`"):
+    with pytest.raises(ModelError, match=r"cannot be exported to .* Take `--backend torch`"):
         encode(["a"], tiny())
 
 

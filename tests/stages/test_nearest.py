@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -49,7 +50,9 @@ noises = st.sampled_from([0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-3, 1.0])
 sizes = st.tuples(st.integers(1, 9), st.integers(1, 20))
 
 
-@given(st.integers(1, 60), st.integers(1, 12), noises, st.integers(1, 12), sizes, st.integers(1, 60), st.integers(0, 99))
+@given(
+    st.integers(1, 60), st.integers(1, 12), noises, st.integers(1, 12), sizes, st.integers(1, 60), st.integers(0, 99)
+)
 def test_what_is_found_is_what_the_definition_finds(
     n: int, n_bases: int, noise: float, k: int, size: tuple[int, int], crowded: int, seed: int
 ) -> None:
@@ -69,7 +72,7 @@ def test_what_is_found_in_parts_comes_together_as_in_the_whole(
     own = np.arange(7)
     bounds = sorted({0, n, *(cut for cut in cuts if cut < n)})
     parts = []
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise(bounds):
         cn, score = nearest(queries, texts[start:stop], own - start, k, Blocks(3, 5))
         parts.append((np.where(cn == NOBODY, NOBODY, cn + start), score))
     whole = nearest(queries, texts, own, k, Blocks(3, 5))

@@ -1,0 +1,1 @@
+"""The heavy stages on a Dask cluster: the same functions, in pieces."""
