@@ -10,13 +10,16 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks import (
+    cluster,
     coverage,
+    encoding,
     evaluation,
     flips,
     grid,
     kills,
     long_tables,
     looking,
+    nearest,
     retrieval,
     serving,
     startup,
@@ -29,6 +32,9 @@ from benchmarks.measure import Figure, machine
 BENCHMARKS: dict[str, ModuleType] = {
     "grid": grid,
     "retrieval": retrieval,
+    "encoding": encoding,
+    "nearest": nearest,
+    "cluster": cluster,
     "tiers": tiers,
     "long_tables": long_tables,
     "evaluation": evaluation,

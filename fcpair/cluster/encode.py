@@ -62,10 +62,11 @@ def encoded(client: Client, texts: Sequence[str], model: Model, progress: Progre
         done += len(piece)
         if progress:
             progress(done, len(new))
-    return _places(keys, folder)
+    return kept_places(keys, folder)
 
 
-def _places(keys: list[str], folder: Path) -> Places:
+def kept_places(keys: list[str], folder: Path) -> Places:
+    """Where in a folder the vectors of the keys are kept; raises ClusterError where they are not all there."""
     paths: list[Path] = []
     found: dict[str, tuple[int, int]] = {}
     for part in parts(folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -41,9 +42,7 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
     distinct = dict(zip(keys, texts, strict=True))
     if not distinct:
         raise ModelError("there are no texts to encode")
-    rows = _Rows(list(distinct))
-    for part in kept.parts(kept.folder_of(model)):
-        rows.put(part.keys, part.vectors)
+    rows = kept_rows(list(distinct), kept.folder_of(model))
     new = rows.missing()
     waiting, done = _Waiting(model), 0
     try:
@@ -60,7 +59,15 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
     return rows.of(keys)
 
 
-class _Rows:
+def kept_rows(keys: list[str], folder: Path) -> Rows:
+    """Those of the vectors that are kept in a folder."""
+    rows = Rows(keys)
+    for part in kept.parts(folder):
+        rows.put(part.keys, part.vectors)
+    return rows
+
+
+class Rows:
     """The vectors of distinct texts by their keys, in one array."""
 
     def __init__(self, keys: list[str]) -> None:

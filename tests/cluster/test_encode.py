@@ -110,7 +110,7 @@ def test_a_worker_with_another_model_by_the_same_name_is_refused(client: Any, ti
 
 def test_parts_that_are_not_found_are_missed(tiny: Model, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="the vectors of 1 texts that workers have kept are not found"):
-        module._places(["a"], tmp_path)
+        module.kept_places(["a"], tmp_path)
 
 
 def test_without_texts_nothing_is_encoded(client: Any, tiny: Model) -> None:

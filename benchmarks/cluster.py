@@ -1,0 +1,121 @@
+"""Two Dask workers on this machine, one thread each, against the single-machine code with one thread: exact top-10.
+
+`python -m benchmarks.cluster --sources 100000` takes all 100,000 texts as sources, not 20,000: some five minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import Figure, alternate, column, job, machine, ratios, show
+from benchmarks.nearest import N_TEXTS, K, vectors_of
+
+REPETITIONS = 3
+N_SOURCES = 20_000
+PART = 2048
+
+
+def run(folder: Path, repetitions: int, n_sources: int = N_SOURCES) -> list[Figure]:
+    """Measure from vectors that are kept in the cache to neighbours; starting the workers is left out."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    job("benchmarks.cluster:prepare", folder / "vectors")
+    jobs = {
+        name: partial(job, f"benchmarks.cluster:{name}", folder / "vectors", n_sources) for name in ("alone", "two")
+    }
+    results = alternate(jobs, repetitions)
+    of = f"{n_sources:,} x {N_TEXTS:,}"
+    for name, found in results.items():
+        show(f"{of}: {name}", column(found), " s")
+        show(f"{of}: {name}, peak memory of the process that asks", column(found, "peak_mb"), " MB")
+    show("starting the workers", column(results["two"], "start_s"), " s")
+    show("peak memory of a worker", column(results["two"], "worker_mb"), " MB")
+    ratio = show(f"{of}: alone / two", ratios(results["alone"], results["two"]))
+    found = {one["found"] for runs in results.values() for one in runs}
+    return [
+        Figure("cluster", f"{of}: times as fast with two workers", ratio, "at least", 1.6, " x"),
+        Figure("cluster", "different neighbours, scores and orders", len(found), "exactly", 1),
+    ]
+
+
+def prepare(folder: str) -> dict[str, Any]:
+    """Job: vectors, kept in parts as a cluster keeps them."""
+    from fcpair.models.vectors import write_part
+
+    vectors, keys = vectors_of("alike", N_TEXTS), _keys()
+    for at in range(0, N_TEXTS, PART):
+        write_part(Path(folder), keys[at : at + PART], vectors[at : at + PART])
+    return {}
+
+
+def _keys() -> list[str]:
+    from fcpair.models.vectors import key_of
+
+    return [key_of(str(at)) for at in range(N_TEXTS)]
+
+
+def alone(folder: str, n_sources: str) -> dict[str, Any]:
+    """Job: the vectors read, and compared on one thread."""
+    import numpy as np
+
+    from fcpair.models.encode import kept_rows
+    from fcpair.stages.retrieve import nearest_to
+
+    keys = _keys()
+    start = time.perf_counter()
+    vectors = kept_rows(keys, Path(folder)).of(keys)
+    found = nearest_to(vectors, np.arange(int(n_sources)), K)
+    return {"seconds": time.perf_counter() - start, "found": _digest(found)}
+
+
+def two(folder: str, n_sources: str) -> dict[str, Any]:
+    """Job: the same by two workers."""
+    import numpy as np
+
+    from fcpair.cluster.connect import connected
+    from fcpair.cluster.encode import kept_places
+    from fcpair.cluster.nearest import nearest
+
+    keys = _keys()
+    begun = time.perf_counter()
+    with connected("local:2", Path(folder)) as client:
+        start = time.perf_counter()
+        found = nearest(client, kept_places(keys, Path(folder)), np.arange(int(n_sources)), K)
+        seconds = time.perf_counter() - start
+        worker_mb = max(client.run(_peak_mb).values())
+    return {"seconds": seconds, "start_s": start - begun, "worker_mb": worker_mb, "found": _digest(found)}
+
+
+def _peak_mb() -> float:
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def _digest(found: Any) -> str:
+    cn, score = found
+    return hashlib.sha256(cn.tobytes() + score.tobytes()).hexdigest()
+
+
+def _main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
+    parser.add_argument("--sources", type=int, default=N_SOURCES, help="how many of the texts have neighbours found")
+    parser.add_argument("--repetitions", type=int, default=1)
+    given = parser.parse_args()
+    print("\n".join(machine()))
+    with tempfile.TemporaryDirectory(prefix="fcpair-benchmark-") as folder:
+        figures = run(Path(folder), given.repetitions, given.sources)
+    for figure in figures:
+        print(" | ".join(figure.cells()))
+    return 0 if all(figure.met for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(_main())
