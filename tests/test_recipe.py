@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fcpair import params
-from fcpair.errors import RecipeError
+from fcpair.errors import InputError, RecipeError
 from fcpair.params import (
     Adjudicate,
     Agree,
@@ -119,6 +119,12 @@ def test_only_the_corpus_has_no_default(options: type) -> None:
 def test_every_stage_has_its_options_in_this_test() -> None:
     assert {options.__name__ for options in OPTIONS} >= {"Setup", "Import", "Assign", "Agree", "Partition", "Export"}
     assert len(OPTIONS) == 14
+
+
+@pytest.mark.parametrize("memory_mb", [15, 0, -1])
+def test_too_little_memory_is_refused(memory_mb: int) -> None:
+    with pytest.raises(InputError, match=f"memory_mb is {memory_mb}; expected a whole number, 16 or more"):
+        Retrieve(memory_mb=memory_mb)
 
 
 def test_overlap_is_shares_by_number_of_labels(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def connected(where: str, folder: Path) -> Iterator[Client]:
         import dask
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
     except ImportError as error:
         raise ClusterError(f"--dask needs {error.name}: `pip install 'fcpair[cluster]'`") from None
     for name in ("distributed", "distributed.client"):

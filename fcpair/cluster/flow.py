@@ -13,7 +13,9 @@ AHEAD = 3  # pieces of work that each worker has before it, so that none waits
 Piece = TypeVar("Piece")
 
 
-def each(client: Client, pieces: Iterable[Piece], submit: Callable[[Piece], Future]) -> Iterator[tuple[Piece, Any]]:
+def each(
+    client: Client, pieces: Iterable[Piece], submit: Callable[[Piece], Future[Any]]
+) -> Iterator[tuple[Piece, Any]]:
     """Submit each piece, and yield it with its result as soon as that is there, in whatever order that is.
 
     What a dead worker had is done again by another one.

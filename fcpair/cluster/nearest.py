@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ def nearest(
     columns = [client.submit(_load, places.of(np.arange(start, min(start + TEXTS, n_texts)))) for start in starts]
     done = 0
 
-    def submit(at: int) -> Future:
+    def submit(at: int) -> Future[Any]:
         own = sources[at : at + SOURCES]
         rows = client.submit(_load, places.of(own))
         found = [

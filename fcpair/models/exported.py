@@ -44,7 +44,7 @@ class OnnxEncoder:
         self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         self._names = [one.name for one in self._session.get_inputs()]
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        kept = self._tokenizer.padding
+        kept: Any = self._tokenizer.padding
         self.padding = Padding(kept["pad_id"], kept["direction"] == "left")
         self._tokenizer.no_padding()
 

@@ -73,12 +73,14 @@ def read_vectors(path: Path, rows: NDArray[np.int64]) -> NDArray[np.float32]:
     groups, at = np.unique(rows // _GROUP, return_inverse=True)
     with ParquetFile(path, page_checksum_verification=True) as file:
         table = file.read_row_groups(groups.tolist(), columns=["vector"])
-    return _array(table)[at * _GROUP + rows % _GROUP]
+    found: NDArray[np.float32] = _array(table)[at * _GROUP + rows % _GROUP]
+    return found
 
 
 def _array(table: Any) -> NDArray[np.float32]:
     flat: NDArray[np.float32] = table["vector"].combine_chunks().flatten().to_numpy()
-    return flat.reshape(len(table), -1)
+    rows: NDArray[np.float32] = flat.reshape(len(table), -1)
+    return rows
 
 
 def path_of(folder: Path, keys: Sequence[str]) -> Path:

@@ -105,9 +105,9 @@ def _rounding(queries: Vectors, texts: Vectors) -> float:
     n u / (1 - n u) times the lengths of both vectors, with n summands and u = 2**-24 (Higham 2002, section 3.1,
     https://doi.org/10.1137/1.9780898718027).
     """
-    summed = texts.shape[1] * 2.0**-24
-    lengths = (float(np.einsum("ij,ij->i", some, some).max(initial=0)) ** 0.5 for some in (queries, texts))
-    return summed / (1 - summed) * math.prod(lengths) * 1.001
+    summed: float = texts.shape[1] * 2.0**-24
+    one, other = (math.sqrt(np.einsum("ij,ij->i", some, some).max(initial=0)) for some in (queries, texts))
+    return summed / (1 - summed) * one * other * 1.001
 
 
 class _InSight:

@@ -92,8 +92,9 @@ def test_a_cluster_without_workers_is_given_up(tmp_path: Path, elsewhere: Any) -
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
+    no_client: Any = None
     with pytest.raises(ClusterError, match=r"vectors cannot be kept in .*; set FCPAIR_CACHE"):
-        connect._check_folder(None, tmp_path / "file" / "folder")
+        connect._check_folder(no_client, tmp_path / "file" / "folder")
 
 
 def test_workers_that_do_not_see_the_folder_are_named(tmp_path: Path) -> None:
@@ -101,8 +102,10 @@ def test_workers_that_do_not_see_the_folder_are_named(tmp_path: Path) -> None:
         def run(self, *_: Any) -> dict[str, bool]:
             return {"tcp://node1:1": False, "tcp://node2:1": True}
 
+    blind: Any = Blind()
+
     with pytest.raises(ClusterError, match="1 workers, such as tcp://node1:1, do not see the folder"):
-        connect._check_folder(Blind(), tmp_path)
+        connect._check_folder(blind, tmp_path)
     assert not list(tmp_path.iterdir())
 
 

@@ -18,7 +18,7 @@ from fcpair.cluster.nearest import _load
 from fcpair.errors import ClusterError, ModelError
 from fcpair.models.encode import encode
 from fcpair.models.find import Model
-from fcpair.models.vectors import folder_of, read_part
+from fcpair.models.vectors import folder_of, parts
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -99,7 +99,7 @@ def test_a_worker_that_is_killed_costs_its_part_again_and_nothing_else(client: A
     places = encoded(client, some, tiny, kill)
     assert files(tiny).items() > stood.items()
     np.testing.assert_array_equal(_load(places), encode(some, tiny))
-    written = [one for name in set(files(tiny)) - set(before) for one in read_part(folder_of(tiny) / name).keys]
+    written = [one for part in parts(folder_of(tiny)) if part.path.name not in before for one in part.keys]
     assert len(written) == len(set(written)) == 1500
 
 

@@ -46,7 +46,8 @@ def crowd(n: int, n_bases: int, noise: float, seed: int, dimension: int = 16) ->
     return unit(bases + noise * rng.normal(size=bases.shape))
 
 
-noises = st.sampled_from([0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-3, 1.0])
+NOISES = [0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-3, 1.0]
+noises = st.sampled_from(NOISES)
 sizes = st.tuples(st.integers(1, 9), st.integers(1, 20))
 
 

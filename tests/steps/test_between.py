@@ -27,7 +27,7 @@ At = Callable[[str], Study]
 Act = Callable[[Study], object]
 
 LONG: dict[str, tuple[str, Any, str, Act]] = {
-    "retrieve": ("selected", retrieve, "neighbours", lambda study: study.grid().retrieve(Retrieve(k=4))),
+    "retrieve": ("selected", retrieve, "nearest_to", lambda study: study.grid().retrieve(Retrieve(k=4))),
     "assign": ("paired", assign, "deal", lambda study: study.grid().assign(Assign(annotators=3))),
     "assign --redo": ("dealt", assign, "deal", lambda study: study.grid().assign(Assign(), redo=True)),
     "assign --more": ("dealt", topup, "top_up", lambda study: study.grid().assign(Assign(overlap={3: 0.5}), more=True)),
@@ -42,7 +42,8 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
         angles = np.linspace(0, np.pi, len(texts))
         return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
-    monkeypatch.setattr(find, "resolve", lambda name: find.Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
+    known = find.Model("known", "nowhere", "test", "ab" * 32, "cd" * 32)
+    monkeypatch.setattr(find, "resolve", lambda *_, **__: known)
     monkeypatch.setattr(encode, "encode", encoded)
 
 
