@@ -131,12 +131,13 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Which databases tests are run on that hold for all of them."""
-    parser.addoption("--database", choices=("sqlite", "postgres", "both"), default="both")
+    which = "by default, tests of what writes on both, others on sqlite"
+    parser.addoption("--database", choices=("sqlite", "postgres", "both"), help=which)
 
 
-def on_databases(metafunc: pytest.Metafunc) -> None:
-    """Run a test on each database, unless it is about files."""
-    asked = metafunc.config.getoption("--database")
+def on_databases(metafunc: pytest.Metafunc, *, writes: bool) -> None:
+    """Run a test on each database, or as asked, unless it is about files, or of what only reads."""
+    asked = metafunc.config.getoption("--database") or ("both" if writes else "sqlite")
     wanted = ["sqlite", "postgres"] if asked == "both" else [asked]
     if metafunc.definition.get_closest_marker("files"):
         wanted = ["sqlite"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,21 @@ def assert_refused(study: Study, call: Callable[[], object], error: type[Excepti
 def build_all(folder: Path) -> dict[str, Path]:
     """The study after each of STAGES, as one file each."""
     path, files = folder / "study.db", {}
-    study = Study.create(path, Setup(title="Small"))
+    for stage in _building(Study.create(path, Setup(title="Small")), folder):
+        files[stage] = copy_study(path, folder / f"{stage}.db")
+    return files
+
+
+def build_to(stage: str, study: Study, folder: Path) -> Study:
+    """Make the small study of an empty one, as far as a stage."""
+    for done in _building(study, folder):
+        if done == stage:
+            break
+    return study
+
+
+def _building(study: Study, folder: Path) -> Iterator[str]:
+    """Each of STAGES, when it is done."""
     grid = study.grid()
 
     def assigned() -> None:
@@ -139,8 +153,7 @@ def build_all(folder: Path) -> dict[str, Path]:
     )
     for stage, step in zip(STAGES, steps, strict=True):
         step()
-        files[stage] = copy_study(path, folder / f"{stage}.db")
-    return files
+        yield stage
 
 
 def dump(study: Study | Path) -> str:

@@ -46,7 +46,7 @@ def columns_of(study: Study, pair: int) -> tuple[int, int | None]:
         "JOIN adjudication AS d ON d.id = adjudication_id JOIN answer AS seen ON seen.id = d.answer_id "
         "WHERE assignment.cell_id = ? AND checks IS NOT NULL ORDER BY judgement.id DESC"
     )
-    ((blind, given, decided),) = execute(study.place, query, pair)
+    blind, given, decided = execute(study.place, query, pair)[0]
     return (int(given == decided), given) if blind else (given, None)
 
 

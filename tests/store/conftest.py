@@ -19,7 +19,7 @@ def first_rows(tx: Tx) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_databases(metafunc)
+    on_databases(metafunc, writes=True)
 
 
 @pytest.fixture(autouse=True)

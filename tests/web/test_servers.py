@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
 
+import httpx2
 import pytest
 from servers import Server
 from steps.small import build_to
@@ -49,23 +51,41 @@ def test_an_answer_that_is_sent_to_both_is_stored_once_and_survives_the_death_of
 ) -> None:
     token = invited(study, "ana")
     first, second = both
-    task = json.loads(first.ask("/api/tasks", token)[1])["tasks"][0]
+    task = json.loads(first.ask("/api/next", token)[1])["tasks"][0]
     answer = {"request_id": "r-00000001", "assignment_id": task["assignment_id"], "answer": "appropriate"}
     status, reply = first.ask("/api/judgements", token, answer)
     assert status == 200
     first.process.kill()
     assert second.ask("/api/judgements", token, answer) == (200, reply)
-    assert json.loads(second.ask("/api/tasks", token)[1])["tasks"][0] != task
+    assert json.loads(second.ask("/api/next", token)[1])["tasks"][0] != task
     assert study.grid().labels()["label"].tolist() == ["appropriate"]
     assert Study.doctor(study.address).sound
 
 
-def test_the_lead_sees_at_one_what_was_answered_at_the_other(study: Study, both: tuple[Served, Served]) -> None:
+def test_how_far_somebody_is_is_the_same_at_both(study: Study, both: tuple[Served, Served]) -> None:
     first, second = both
-    ana, lea = invited(study, "ana"), invited(study, "lea")
+    ana = invited(study, "ana")
     for at in range(3):
-        (task,) = json.loads(first.ask("/api/tasks?n=1", ana)[1])["tasks"]
+        (task,) = json.loads(first.ask("/api/next?n=1", ana)[1])["tasks"]
         answer = {"request_id": f"r-0000000{at}", "assignment_id": task["assignment_id"], "answer": "not_sure"}
         assert first.ask("/api/judgements", ana, answer)[0] == 200
-        status, page = second.ask("/api/status", lea)
-        assert (status, json.loads(page)["judgements"]["n"] if status == 200 else None) == (200, at + 1)
+        assert json.loads(second.ask("/api/progress", ana)[1])["done"] == at + 1
+
+
+def test_who_came_in_at_one_is_in_at_the_other_and_signed_out_of_both(
+    study: Study, both: tuple[Served, Served]
+) -> None:
+    token = invited(study, "lea")
+    first, second = (one.url for one in both)
+    with httpx2.Client(timeout=30) as browser:  # a cookie is good at every port of a machine
+        assert browser.get(f"{second}/api/me").status_code == 401
+        assert browser.post(f"{first}/join", data={"token": token}).status_code == 303
+        assert browser.get(f"{second}/api/me").status_code == 200
+        page = browser.get(f"{second}/lead")
+        assert page.status_code == 200
+        left = dict(browser.cookies)
+        csrf = re.search(r'name="csrf" value="(\w+)"', page.text)
+        assert csrf
+        assert browser.post(f"{second}/leave", data={"csrf": csrf[1]}).status_code == 303
+    with httpx2.Client(cookies=left, timeout=30) as copy:
+        assert copy.get(f"{first}/api/me").status_code == 401
