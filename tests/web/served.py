@@ -27,6 +27,7 @@ class Served:
         self, study: Path | str, *options: str, n_files: int | None = None, output: Path | None = None
     ) -> None:
         self.began = time.perf_counter()
+        self.place = Path(study)
         command = [sys.executable, "-m", "fcpair", "serve", "--study", str(study), "--port", "0", *options]
         if n_files:  # that it may have open
             command = ["sh", "-c", f'ulimit -n {n_files}; exec "$@"', "sh", *command]

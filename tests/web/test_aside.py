@@ -74,7 +74,7 @@ def test_what_the_lead_and_adjudicators_look_at_is_made_elsewhere_so_the_server_
     served: Callable[..., Served],
 ) -> None:
     server = served()
-    lea, judy = tokens(server.study, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
+    lea, judy = tokens(server.place, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
     assert psutil.Process(server.process.pid).children() == []  # nobody has looked yet
     for path in ("/lead", "/lead/panel/tiers", "/lead/people", "/lead/steps", "/lead/coverage.png?map=labels"):
         assert server.ask(path, lea)[0] == 200, path
@@ -87,7 +87,7 @@ def test_what_the_lead_and_adjudicators_look_at_is_made_elsewhere_so_the_server_
 
 def test_what_it_refuses_is_told_as_the_server_would(served: Callable[..., Served]) -> None:
     server = served()
-    lea, judy = tokens(server.study, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
+    lea, judy = tokens(server.place, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
     assert server.ask("/lead", judy)[0] == 403
     assert server.ask("/lead")[0] == 200  # the page of those who are not signed in
     assert psutil.Process(server.process.pid).children() == []
@@ -101,7 +101,7 @@ def test_what_it_refuses_is_told_as_the_server_would(served: Callable[..., Serve
 def test_a_form_of_a_session_reaches_it_with_its_guard_against_forgery(served: Callable[..., Served]) -> None:
     """A bearer token needs none, so only a browser's form tells."""
     server = served()
-    (lea,) = tokens(server.study, lea=Role.LEAD).values()
+    (lea,) = tokens(server.place, lea=Role.LEAD).values()
     with httpx2.Client(base_url=server.url, timeout=60) as browser:  # the first look waits for its process
         assert browser.post("/join", data={"token": lea}).status_code == 303
         found = re.search(r'name="csrf" value="(\w+)"', browser.get("/lead/downloads").text)
@@ -135,7 +135,7 @@ def test_what_is_large_comes_whole_and_leaves_no_file_behind(
 
 def test_when_it_is_killed_another_takes_its_place(served: Callable[..., Served]) -> None:
     server = served()
-    (lea,) = tokens(server.study, lea=Role.LEAD).values()
+    (lea,) = tokens(server.place, lea=Role.LEAD).values()
     assert server.ask("/lead/guidelines", lea)[0] == 200
     first = the_looker(server)
     first.send_signal(signal.SIGKILL)
@@ -147,7 +147,7 @@ def test_when_it_is_killed_another_takes_its_place(served: Callable[..., Served]
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_it_ends_with_the_server_however_that_ends(served: Callable[..., Served], told: signal.Signals) -> None:
     server = served()
-    (lea,) = tokens(server.study, lea=Role.LEAD).values()
+    (lea,) = tokens(server.place, lea=Role.LEAD).values()
     assert server.ask("/lead/guidelines", lea)[0] == 200
     child = the_looker(server)
     begun = time.monotonic()
