@@ -490,3 +490,15 @@ class Health:
     def sound(self) -> bool:
         """Whether no check found anything."""
         return not any(check.found for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A study that was copied: where from, how many rows each table has, and the digest of all of them, on both sides.
+
+    The digest does not depend on the database that a study is in.
+    """
+
+    source: str
+    n_rows: Mapping[str, int]
+    digest: str

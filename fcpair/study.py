@@ -17,7 +17,7 @@ from fcpair.steps.access import Access
 from fcpair.steps.desk import Desk
 from fcpair.steps.ground import OnStudy, find_grid, note_run
 from fcpair.steps.settle import settle_older
-from fcpair.store import Store, Tx, backends, grids, guidelines, private
+from fcpair.store import Store, Tx, backends, copying, grids, guidelines, private
 from fcpair.store.backends import Place
 from fcpair.store.people import people as everybody
 
@@ -87,6 +87,8 @@ class Study(OnStudy):
         which another one's log lies.
         """
         return Store.accept(Path(path), lambda tx, missing: note_run(tx, "accept", {}, {"missing": missing}))
+
+    copy = staticmethod(copying.copy)
 
     def examine(self) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times.

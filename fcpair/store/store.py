@@ -46,15 +46,15 @@ class Store:
         return one
 
     @classmethod
-    def create(cls, place: Place, fill: Callable[[Tx], object]) -> Store:
-        """Make a new study at `place`, with its first rows by `fill`; only its owner can read it.
+    def create(cls, place: Place, fill: Callable[[Tx], object], *, bulk: bool = False) -> Store:
+        """Make a new study at `place`, with its first rows by `fill`; only its owner can read it. `bulk` as in `write`.
 
         Raises StudyError when something is there or the place cannot be written.
         """
         home = backends.make(place)
         try:
             store = cls(home)
-            with store.write() as tx:
+            with store.write(bulk=bulk) as tx:
                 schema.create(tx)
                 fill(tx)
         except BaseException:

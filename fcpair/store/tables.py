@@ -307,3 +307,6 @@ extent = Table(
 
 APPEND_ONLY = (judgement, adjudication)
 """The tables whose rows nobody changes or deletes, which the database itself refuses."""
+
+NEVER_AGAIN = (assignment, slot)
+"""The tables whose numbers are never given out again, also where a row is gone: the database keeps the highest."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from fcpair.store.backends.protocol import Backend, Home
+from fcpair.store.backends.protocol import Backend, Home, Lines
 
 Place = str | Path
 """A file, or the URL of a database: `postgresql+psycopg://user@host/name`."""
@@ -25,6 +25,17 @@ def of(conn: Connection) -> Backend:
     from fcpair.store.backends import postgres
 
     return postgres
+
+
+def lines_of(conn: Connection) -> Lines:
+    """Reading and writing whole tables in the database that a connection leads to."""
+    if conn.dialect.name == "sqlite":
+        from fcpair.store.backends import sqlite_lines
+
+        return sqlite_lines
+    from fcpair.store.backends import postgres_lines
+
+    return postgres_lines
 
 
 def is_url(place: Place) -> bool:

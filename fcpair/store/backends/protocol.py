@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -28,6 +28,17 @@ def driver(conn: Connection) -> Any:
 def refusal(table: str) -> str:
     """What whoever changes a table is told to which rows are only ever added."""
     return f"{table} is append-only"
+
+
+class OddRowError(Exception):
+    """A row of a table that one database has, and that cannot be kept by another.
+
+    `row` is its key, or empty; then `line` is its place among the rows in order, from 1, or 0 where neither is known.
+    """
+
+    def __init__(self, table: str, said: str, *, row: str = "", line: int = 0) -> None:
+        super().__init__(table, said)
+        self.table, self.said, self.row, self.line = table, said, row, line
 
 
 class Backend(Protocol):
@@ -108,6 +119,34 @@ class Backend(Protocol):
 
     def remedy(self, error: Exception) -> str | None:
         """What a user can do about an error that says something of the place; None for any other."""
+
+
+class Lines(Protocol):
+    """Whole tables as lines that do not depend on the database, see `lines.py`."""
+
+    def read(self, conn: Connection, table: Table) -> Iterator[bytes]:
+        """Every line of a table, in order, a block at a time; raises OddRowError for one that cannot be written."""
+
+    def write(self, conn: Connection, table: Table, blocks: Iterable[bytes], number: str) -> None:
+        """Write lines into an empty table; `number` is the column, if any, that SQLite's number of a row follows.
+
+        Raises OddRowError for one that the database does not take.
+        """
+
+    def begin(self, conn: Connection) -> Any:
+        """Make ready for writing all tables; returns what `end` is given."""
+
+    def end(self, conn: Connection, begun: Any) -> None:
+        """Make good what was left for the end; raises OddRowError for a row that refers to nothing."""
+
+    def last_numbers(self, conn: Connection, tables: Sequence[Table]) -> dict[str, int]:
+        """The highest number that was ever given to a row of each of these tables, by its name.
+
+        They are those whose numbers are never given out again.
+        """
+
+    def set_last_numbers(self, conn: Connection, last: Mapping[str, int]) -> None:
+        """Let the next numbers follow these, and in all other tables their rows."""
 
 
 class Home(Protocol):

@@ -1,0 +1,179 @@
+"""Rows as lines, the same in every database: those that PostgreSQL's COPY reads and writes.
+
+Columns are parted by tabs, `\\N` is a value that is missing, a backslash goes before what would otherwise be read as
+something else (https://www.postgresql.org/docs/current/sql-copy.html). Three things are written in one of the ways in
+which they can be: whether something is so is 0 or 1; a number of 64 bits has as few digits as tell it from all others,
+no sign before a zero, and is missing where it is no number; JSON that is but a number has no exponent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from math import isfinite
+from typing import Any, NamedTuple
+
+from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table
+
+BLOCK = 5_000
+"""Lines that are read or written at once."""
+MISSING = "\\N"
+_LONGEST = 15  # digits before the point, beyond which there is an exponent
+_ENDLESS = {"inf": "Infinity", "-inf": "-Infinity", "nan": MISSING}
+_SPECIAL = re.compile(r"[\\\x08\t\n\x0b\x0c\r]")
+_SIGNS = {"\\": "\\", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r"}
+_ESCAPES = str.maketrans({sign: f"\\{letter}" for sign, letter in _SIGNS.items()})
+_LETTERS = {letter: sign for sign, letter in _SIGNS.items()}
+_ESCAPED = re.compile(r"\\(.)")
+
+
+class OddValueError(Exception):
+    """A value that is not of the kind that its column has: in which column, in which of the rows, and what it is."""
+
+    def __init__(self, column: str, at: int, said: str) -> None:
+        super().__init__(column, at, said)
+        self.column, self.at, self.said = column, at, said
+
+
+class Kind(NamedTuple):
+    """What a column has: the types of its values in SQLite, how they are written, and how they are read again."""
+
+    name: str
+    types: frozenset[type]
+    written: Callable[[Any], str]
+    read: Callable[[str], Any]
+
+
+def columns(table: Table) -> list[str]:
+    """The columns in the order in which they are in a line."""
+    return [column.name for column in table.columns]
+
+
+def order(table: Table) -> list[str]:
+    """The columns by which the lines of a table are in order."""
+    return [column.name for column in table.primary_key.columns]
+
+
+def kind(column: Column[Any]) -> Kind:
+    """What a column has."""
+    if isinstance(column.type, JSON):
+        return _JSON
+    if isinstance(column.type, Boolean):
+        return _FLAG
+    if isinstance(column.type, Integer):
+        return _NUMBER
+    if isinstance(column.type, Float):
+        return _REAL
+    return _BYTES if isinstance(column.type, LargeBinary) else _WORDS
+
+
+def written(table: Table, rows: Sequence[Sequence[Any]]) -> bytes:
+    """The lines of rows; raises OddValueError for a value that is not of its column's kind."""
+    named = zip(table.columns, zip(*rows, strict=True), strict=True)
+    cells = [_column(column.name, kind(column), values) for column, values in named]
+    return ("\n".join(map("\t".join, zip(*cells, strict=True))) + "\n").encode()
+
+
+def _column(name: str, of: Kind, values: Sequence[Any]) -> list[str]:
+    found = set(map(type, values))
+    if odd := found - of.types - {type(None)}:
+        at = next(at for at, value in enumerate(values) if type(value) in odd)
+        raise OddValueError(name, at, f"is {_CALLED.get(type(values[at]), 'something else')}, and should be {of.name}")
+    try:
+        if type(None) in found:
+            return [MISSING if value is None else of.written(value) for value in values]
+        if of is _WORDS and not _SPECIAL.search("".join(values)):
+            return list(values)
+        return [of.written(value) for value in values]
+    except ValueError as error:
+        at = next(at for at, value in enumerate(values) if value is not None and not _can_be(of, value))
+        raise OddValueError(name, at, str(error)) from error
+
+
+def _can_be(of: Kind, value: Any) -> bool:
+    try:
+        of.written(value)
+    except ValueError:
+        return False
+    return True
+
+
+def read(table: Table, block: bytes) -> list[tuple[Any, ...]]:
+    """The rows of whole lines, as SQLite has them."""
+    lines = [line.split("\t") for line in block.decode().split("\n")[:-1]]
+    named = zip(table.columns, zip(*lines, strict=True), strict=True)
+    return list(zip(*[_values(kind(column), cells) for column, cells in named], strict=True))
+
+
+def _values(of: Kind, cells: Sequence[str]) -> list[Any]:
+    if of is _WORDS and "\\" not in "".join(cells):
+        return list(cells)
+    return [None if cell == MISSING else of.read(cell) for cell in cells]
+
+
+def gathered(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines in blocks."""
+    block: list[bytes] = []
+    for line in lines:
+        block.append(bytes(line))
+        if len(block) == BLOCK:
+            yield b"".join(block)
+            block = []
+    if block:
+        yield b"".join(block)
+
+
+def shortest(value: float) -> str:
+    """A number of 64 bits as PostgreSQL writes it: with as few digits as tell it from all others."""
+    text = repr(value + 0.0)
+    if text in _ENDLESS:
+        return _ENDLESS[text]
+    if "e" not in text and text.find(".") <= _LONGEST:
+        return text.removesuffix(".0")
+    digits, exponent = _digits(abs(value))
+    sign, point = "-" if value < 0 else "", f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{point}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
+
+
+def _digits(value: float) -> tuple[str, int]:
+    """The digits of a number, without zeros at either end, and the power of ten of the first."""
+    _, figures, exponent = Decimal(repr(value)).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    return "".join(map(str, figures)), exponent + len(figures) - 1
+
+
+def _flag(value: int) -> str:
+    if value not in (0, 1):
+        raise ValueError("is neither 0 nor 1")
+    return str(value)
+
+
+def _escaped(value: str) -> str:
+    return value.translate(_ESCAPES) if _SPECIAL.search(value) else value
+
+
+def _unescaped(cell: str) -> str:
+    return _ESCAPED.sub(lambda found: _LETTERS.get(found[1], found[1]), cell) if "\\" in cell else cell
+
+
+def _json(value: str | int | float) -> str:
+    if isinstance(value, str):
+        return _escaped(value)
+    if not isfinite(value):
+        raise ValueError("is a number without end")
+    return format(Decimal(str(value)).normalize() + 0, "f")
+
+
+_NUMBER = Kind("a number", frozenset({int}), str, int)
+_FLAG = Kind("0 or 1", frozenset({int}), _flag, int)
+_REAL = Kind("a number", frozenset({float}), shortest, float)
+_WORDS = Kind("words", frozenset({str}), _escaped, _unescaped)
+_JSON = Kind("JSON", frozenset({str, int, float}), _json, _unescaped)
+_BYTES = Kind(
+    "bytes",
+    frozenset({bytes}),
+    lambda value: f"\\\\x{value.hex()}",
+    lambda cell: bytes.fromhex(cell.removeprefix("\\\\x")),
+)
+_CALLED: dict[type, str] = {int: "a number", float: "a number", str: "words", bytes: "bytes"}

@@ -1,0 +1,74 @@
+"""Reading and writing whole tables of a study in a file, as lines; see `lines.py`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from sqlalchemy import Connection, Table
+
+from fcpair.store.backends import lines
+from fcpair.store.backends.lines import OddValueError
+from fcpair.store.backends.protocol import OddRowError, driver
+
+_NO_WORDS = "Could not decode to UTF-8"
+
+
+def read(conn: Connection, table: Table) -> Iterator[bytes]:
+    """Every line of a table, in order, a block at a time; raises OddRowError for one that cannot be written."""
+    found = driver(conn).cursor()
+    found.execute(f"SELECT {_listed(lines.columns(table))} FROM {table.name} ORDER BY {_listed(lines.order(table))}")
+    while rows := _some(found, table):
+        try:
+            yield lines.written(table, rows)
+        except OddValueError as error:
+            key = _key(table, rows[error.at])
+            raise OddRowError(table.name, f"`{error.column}` {error.said}", row=key) from error
+
+
+def _some(found: sqlite3.Cursor, table: Table) -> list[tuple[object, ...]]:
+    try:
+        return found.fetchmany(lines.BLOCK)
+    except sqlite3.OperationalError as error:
+        if _NO_WORDS not in str(error):
+            raise
+        raise OddRowError(table.name, "there is no text any more where one should be") from error
+
+
+def _key(table: Table, row: Sequence[object]) -> str:
+    return ", ".join(str(row[lines.columns(table).index(name)]) for name in lines.order(table))
+
+
+def write(conn: Connection, table: Table, blocks: Iterable[bytes], number: str) -> None:
+    """Write lines into an empty table; `number` is the column, if any, that is the number of the row, too."""
+    names = lines.columns(table)
+    at = [*range(len(names)), *([names.index(number)] if number else [])]
+    into = [*names, *(["rowid"] if number else [])]
+    statement = f"INSERT INTO {table.name} ({_listed(into)}) VALUES ({', '.join(f'?{one + 1}' for one in at)})"
+    for block in blocks:
+        driver(conn).executemany(statement, lines.read(table, block))
+
+
+def begin(_conn: Connection) -> None:
+    """References are not looked up in a transaction in bulk."""
+
+
+def end(_conn: Connection, _begun: None) -> None:
+    """There is nothing to make good."""
+
+
+def last_numbers(conn: Connection, tables: Sequence[Table]) -> dict[str, int]:
+    """The highest number that was ever given to a row of each table whose numbers are not given out again."""
+    there = dict(driver(conn).execute("SELECT name, seq FROM sqlite_sequence").fetchall())
+    return {table.name: int(there.get(table.name, 0)) for table in tables}
+
+
+def set_last_numbers(conn: Connection, last: Mapping[str, int]) -> None:
+    """Let the next numbers follow these."""
+    for name, number in last.items():
+        driver(conn).execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
+        driver(conn).execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, number))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
