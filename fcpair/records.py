@@ -502,3 +502,17 @@ class Copied:
     source: str
     n_rows: Mapping[str, int]
     digest: str
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A backup: of which kind of database, of which schema, written by which fcpair and when.
+
+    `health` is what an examination of its study found; None where that was not possible.
+    """
+
+    kind: str
+    schema: str
+    fcpair: str
+    at: str
+    health: Health | None

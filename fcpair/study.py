@@ -11,13 +11,13 @@ from fcpair.grid import Grid
 from fcpair.params import Annotate, Setup, as_params
 from fcpair.plans import GridPlan
 from fcpair.records import Person
-from fcpair.steps import doctor, guide, import_, init, overview, people, report, walk
+from fcpair.steps import backup, doctor, guide, import_, init, overview, people, report, walk
 from fcpair.steps import grids as planned
 from fcpair.steps.access import Access
 from fcpair.steps.desk import Desk
 from fcpair.steps.ground import OnStudy, find_grid, note_run
 from fcpair.steps.settle import settle_older
-from fcpair.store import Store, Tx, backends, copying, grids, guidelines, private
+from fcpair.store import Store, Tx, backends, copying, grids, guidelines, private, upgrading
 from fcpair.store.backends import Place
 from fcpair.store.people import people as everybody
 
@@ -70,13 +70,13 @@ class Study(OnStudy):
         return backends.is_there(path)
 
     @classmethod
-    def upgrade(cls, path: str | Path) -> Path | None:
-        """Bring a study that an older fcpair made up to date, and keep a copy of it as it was.
+    def upgrade(cls, path: Place) -> Path | None:
+        """Bring a study that an older fcpair made up to date, and keep a backup of it as it was.
 
-        Returns the copy, None where there was nothing to do. Raises StudyError when the file cannot be upgraded; it is
-        as it was then.
+        Returns the backup, None where there was nothing to do. Raises StudyError when the study cannot be upgraded; it
+        is as it was then.
         """
-        return Store.upgrade(Path(path), settle_older)
+        return upgrading.upgrade(path, settle_older)
 
     @classmethod
     def accept(cls, path: str | Path) -> dict[str, int] | None:
@@ -89,6 +89,9 @@ class Study(OnStudy):
         return Store.accept(Path(path), lambda tx, missing: note_run(tx, "accept", {}, {"missing": missing}))
 
     copy = staticmethod(copying.copy)
+    back_up = staticmethod(backup.back_up)
+    restore = staticmethod(backup.restore)
+    check_backup = staticmethod(backup.check)
 
     def examine(self) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times.

@@ -45,6 +45,9 @@ COMMANDS = {
     "log": ("show:log", "List every run of every stage."),
     "run": ("run:run", "Walk a recipe as far as it goes."),
     "doctor": ("doctor:doctor", "Find what was changed or lost in a study file."),
+    "backup": ("copying:backup", "Write a copy of a study that is in use to a file."),
+    "restore": ("copying:restore", "Bring the study of a backup back, and examine it."),
+    "copy": ("copying:copy", "Copy a study into a file or another database."),
     "upgrade": ("init:upgrade", "Bring a study of an older fcpair up to date."),
 }
 

@@ -50,7 +50,7 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
     table = Table(str(health.file), ("check", "what should be true", "n", "of", "found"), _lines(health))
     emit(form, data={**asdict(health), "sound": health.sound}, tables=[table], rows=_rows(health))
     if form == "table":
-        _explain(health)
+        explain(health)
     sys.exit(0 if health.sound else FOUND)
 
 
@@ -80,7 +80,8 @@ def _rows(health: Health) -> list[dict[str, Cell]]:
     ]
 
 
-def _explain(health: Health) -> None:
+def explain(health: Health) -> None:
+    """Print what was found and what to do, or that all is well."""
     for one in health.checks:
         for sentence in one.found[:LINES_SHOWN]:
             tell(f"{one.name}: {sentence}.")

@@ -38,7 +38,7 @@ def init(study: Place, options: dict[str, Any]) -> None:
 def upgrade(study: Place) -> None:
     """Bring a study of an older fcpair up to date.
 
-    A copy of the study as it was stays beside it.
+    A backup of the study as it was is kept: beside its file, or, of a database, in the working folder.
 
     \b
     Example:
@@ -46,5 +46,5 @@ def upgrade(study: Place) -> None:
     """
     from fcpair.study import Study, named
 
-    copy = Study.upgrade(study)
-    show(f"{named(study)}: {'up to date already' if copy is None else f'upgraded; as it was, it is {copy}'}")
+    kept = Study.upgrade(study)
+    show(f"{named(study)}: {'up to date already' if kept is None else f'upgraded; as it was, it is in {kept}'}")

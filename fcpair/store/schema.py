@@ -58,7 +58,7 @@ def check(conn: Connection, place: str) -> None:
     if found := outdated(conn, place):
         raise StudyError(
             f"{place} was made by an older fcpair (its schema is {found}, this one has {HEAD}); "
-            f"`fcpair upgrade --study {quote(place)}` brings it up to date, and keeps a copy"
+            f"`fcpair upgrade --study {quote(place)}` brings it up to date, and keeps a backup"
         )
 
 

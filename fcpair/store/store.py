@@ -81,36 +81,6 @@ class Store:
         return cls(home, home.reading_engine())
 
     @classmethod
-    def upgrade(cls, path: Path, then: Callable[[Tx], object]) -> Path | None:
-        """Bring the tables of the study at `path` up to date, and do what is to be done `then`, in one transaction,
-        after copying it.
-
-        Returns the copy; None, and no copy, where there is nothing to do.
-        """
-        store = cls(backends.find(path))
-        try:
-            with store.read() as tx:
-                revision = schema.outdated(tx, store.place)
-            return None if revision is None else store._upgrade(path, revision, then)
-        finally:
-            store.close()
-
-    def _upgrade(self, path: Path, revision: str, then: Callable[[Tx], object]) -> Path:
-        copy = path.with_name(f"{path.stem}-{revision}{path.suffix}")
-        if copy.exists():
-            raise StudyError(f"{copy} exists already, where a copy of the study is to go; move it away first")
-        with self.read() as tx:
-            sqlite.copy(driver(tx), copy)
-        try:
-            with self.write(bulk=True) as tx:
-                schema.upgrade(tx)
-                then(tx)
-        except BaseException:
-            copy.unlink()
-            raise
-        return copy
-
-    @classmethod
     def accept(cls, path: Path, then: Callable[[Tx, dict[str, int]], object]) -> dict[str, int] | None:
         """Take the file at `path` as it is, without its log or with rows that are missing, and make it one file.
 

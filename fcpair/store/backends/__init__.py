@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from fcpair.store.backends.protocol import Backend, Home, Lines
+from fcpair.store.backends.protocol import Backend, Backups, Home, Lines
 
 Place = str | Path
 """A file, or the URL of a database: `postgresql+psycopg://user@host/name`."""
@@ -38,6 +38,17 @@ def lines_of(conn: Connection) -> Lines:
     return postgres_lines
 
 
+def backups_at(place: Place) -> Backups:
+    """How studies are backed up that are at such a place."""
+    if is_url(place):
+        from fcpair.store.backends import postgres_backup
+
+        return postgres_backup
+    from fcpair.store.backends import sqlite_backup
+
+    return sqlite_backup
+
+
 def is_url(place: Place) -> bool:
     """Whether this is the URL of a database, and no file."""
     return isinstance(place, str) and "://" in place
@@ -59,6 +70,15 @@ def is_there(place: Place) -> bool:
 
         return server.is_there(str(place))
     return Path(place).exists()
+
+
+def beside(place: Place, end: str) -> Path:
+    """A file for what belongs to a study: beside its own, or in the working folder, named for its database."""
+    if is_url(place):
+        from fcpair.store.backends import server
+
+        return Path(f"{Path(str(server.read(str(place)).database)).name}{end}")
+    return Path(place).with_name(f"{Path(place).stem}{end}")
 
 
 def find(place: Place) -> Home:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table
 
-BLOCK = 5_000
-"""Lines that are read or written at once."""
+BLOCK = 1_000
+"""Lines that are read or written at once: of more, the garbage collector takes its share."""
 MISSING = "\\N"
 _LONGEST = 15  # digits before the point, beyond which there is an exponent
 _ENDLESS = {"inf": "Infinity", "-inf": "-Infinity", "nan": MISSING}
@@ -77,15 +77,17 @@ def written(table: Table, rows: Sequence[Sequence[Any]]) -> bytes:
 
 def _column(name: str, of: Kind, values: Sequence[Any]) -> list[str]:
     found = set(map(type, values))
-    if odd := found - of.types - {type(None)}:
+    if odd := found - of.types - _NOTHING:
         at = next(at for at, value in enumerate(values) if type(value) in odd)
         raise OddValueError(name, at, f"is {_CALLED.get(type(values[at]), 'something else')}, and should be {of.name}")
+    if found == _NOTHING:
+        return [MISSING] * len(values)
+    is_plain = of is _NUMBER or (of is _WORDS and not _SPECIAL.search("".join(filter(None, values))))
+    write = str if is_plain else of.written
     try:
-        if type(None) in found:
-            return [MISSING if value is None else of.written(value) for value in values]
-        if of is _WORDS and not _SPECIAL.search("".join(values)):
-            return list(values)
-        return [of.written(value) for value in values]
+        if found.isdisjoint(_NOTHING):
+            return list(map(write, values))
+        return [MISSING if value is None else write(value) for value in values]
     except ValueError as error:
         at = next(at for at, value in enumerate(values) if value is not None and not _can_be(of, value))
         raise OddValueError(name, at, str(error)) from error
@@ -100,15 +102,15 @@ def _can_be(of: Kind, value: Any) -> bool:
 
 
 def read(table: Table, block: bytes) -> list[tuple[Any, ...]]:
-    """The rows of whole lines, as SQLite has them."""
+    """The rows of whole lines, for SQLite, which makes numbers of digits where a column has numbers."""
     lines = [line.split("\t") for line in block.decode().split("\n")[:-1]]
     named = zip(table.columns, zip(*lines, strict=True), strict=True)
     return list(zip(*[_values(kind(column), cells) for column, cells in named], strict=True))
 
 
-def _values(of: Kind, cells: Sequence[str]) -> list[Any]:
-    if of is _WORDS and "\\" not in "".join(cells):
-        return list(cells)
+def _values(of: Kind, cells: Sequence[str]) -> Sequence[Any]:
+    if "\\" not in "".join(cells):  # nothing is missing, nor written otherwise than it is
+        return cells if of in (_NUMBER, _FLAG, _WORDS, _JSON) else list(map(of.read, cells))
     return [None if cell == MISSING else of.read(cell) for cell in cells]
 
 
@@ -165,8 +167,9 @@ def _json(value: str | int | float) -> str:
     return format(Decimal(str(value)).normalize() + 0, "f")
 
 
-_NUMBER = Kind("a number", frozenset({int}), str, int)
-_FLAG = Kind("0 or 1", frozenset({int}), _flag, int)
+_NOTHING = frozenset({type(None)})
+_NUMBER = Kind("a number", frozenset({int}), str, str)
+_FLAG = Kind("0 or 1", frozenset({int}), _flag, str)
 _REAL = Kind("a number", frozenset({float}), shortest, float)
 _WORDS = Kind("words", frozenset({str}), _escaped, _unescaped)
 _JSON = Kind("JSON", frozenset({str, int, float}), _json, _unescaped)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol
 
 from sqlalchemy import Connection, Engine, Table
@@ -147,6 +148,25 @@ class Lines(Protocol):
 
     def set_last_numbers(self, conn: Connection, last: Mapping[str, int]) -> None:
         """Let the next numbers follow these, and in all other tables their rows."""
+
+
+class Backups(Protocol):
+    """What a database writes of a study, all of it in one stream, and reads again."""
+
+    KIND: str
+    """Which database this is."""
+
+    MEMBER: str
+    """The name of what is written."""
+
+    def further(self, conn: Connection) -> dict[str, str]:
+        """What must be known to read it again; raises StudyError where none can be written."""
+
+    def save(self, conn: Connection, address: str, to: Any, folder: Path) -> None:
+        """Write the study to a stream; the folder has room for it, too."""
+
+    def restore(self, place: str | Path, content: Any, further: Mapping[str, str]) -> None:
+        """Write what is read from a stream at a place where no study is: all of it, or nothing."""
 
 
 class Home(Protocol):

@@ -1,0 +1,55 @@
+"""Backups of a study in a file: SQLite's own copy of it, which is a study by itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from fcpair.store import container, private
+from fcpair.store.backends import Place, file, sqlite
+from fcpair.store.backends.protocol import driver
+
+KIND, MEMBER = "sqlite", "study.sqlite"
+
+
+def further(_conn: Connection) -> dict[str, str]:
+    """Nothing else need be known."""
+    return {}
+
+
+def save(conn: Connection, _address: str, to: Any, folder: Path) -> None:
+    """Write the study as it is now; it is in the folder for as long as that takes, too."""
+    with tempfile.TemporaryDirectory(dir=folder) as for_a_while:
+        path = Path(for_a_while) / MEMBER
+        sqlite.copy(driver(conn), path)
+        with path.open("rb") as content:
+            shutil.copyfileobj(content, to)
+
+
+def restore(place: Place, content: Any, _further: Mapping[str, str]) -> None:
+    """Write a study where none is; it has its name only when all of it is on the disk."""
+    home = file.make(Path(place))
+    try:
+        with tempfile.TemporaryDirectory(dir=Path(place).absolute().parent) as for_a_while:
+            path = Path(for_a_while) / MEMBER
+            unpack(content, path)
+            os.replace(path, place)
+            container.sync_folder(Path(place).absolute().parent)
+    except BaseException:
+        home.remove()
+        raise
+
+
+def unpack(content: Any, path: Path) -> None:
+    """Write the study into a new file that only its owner can read, and see that it is on the disk."""
+    private.create(path)
+    with path.open("r+b") as target:
+        shutil.copyfileobj(content, target)
+        target.flush()
+        os.fsync(target.fileno())

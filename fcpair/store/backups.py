@@ -1,0 +1,89 @@
+"""Backups: a consistent copy of a study in one file, and bringing it back where no study is."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from fcpair.errors import StudyError
+from fcpair.store import backends, container, schema
+from fcpair.store.backends import Place
+from fcpair.store.container import Manifest
+from fcpair.store.rows import now
+from fcpair.store.store import Store
+
+
+def back_up(place: Place, file: Path) -> Manifest:
+    """Write the study at `place`, of this or an older schema, to a new file; it may be served meanwhile.
+
+    Raises StudyError, and leaves no file, where the study is damaged or the file cannot be written.
+    """
+    container.refuse(file)
+    store = Store(backends.find(place))
+    try:
+        return save(store, place, file)
+    finally:
+        store.close()
+
+
+def save(store: Store, place: Place, file: Path) -> Manifest:
+    """The same for a study that is open."""
+    own = backends.backups_at(place)
+    store.examine()
+    with store.read() as tx:
+        revision = schema.outdated(tx, store.place) or schema.HEAD
+        about = Manifest(own.KIND, revision, version("fcpair"), now(), own.MEMBER, own.further(tx))
+        return container.write(file, about, lambda to: own.save(tx, store.address, to, file.absolute().parent))
+
+
+def restore(file: Path, place: Place) -> Manifest:
+    """Bring the study of a backup back at `place`, where none may be.
+
+    Raises StudyError, and leaves nothing there, where the backup is damaged, of another kind of database or of a newer
+    fcpair.
+    """
+    with container.opened(file) as (manifest, content):
+        _check_known(manifest, file)
+        own = backends.backups_at(place)
+        if manifest.kind != own.KIND:
+            raise StudyError(
+                f"{file} is a backup of a study in {_CALLED[manifest.kind]}; restore it to one, and `fcpair copy` "
+                f"takes it to {backends.named(place)}"
+            )
+        own.restore(place, content, manifest.further)
+    return manifest
+
+
+def check(file: Path) -> Manifest:
+    """What a backup is; raises StudyError unless it is what was written, and can be restored by this fcpair."""
+    manifest = container.check(file)
+    _check_known(manifest, file)
+    return manifest
+
+
+@contextmanager
+def unpacked(file: Path) -> Iterator[Path | None]:
+    """The study of a backup, as long as it is looked at; None where that would take a server."""
+    with tempfile.TemporaryDirectory() as folder, container.opened(file) as (manifest, content):
+        if manifest.kind != "sqlite":
+            yield None
+            return
+        from fcpair.store.backends import sqlite_backup
+
+        path = Path(folder) / manifest.member
+        sqlite_backup.unpack(content, path)
+        yield path
+
+
+_CALLED = {"sqlite": "a file", "postgresql": "a database of PostgreSQL"}
+
+
+def _check_known(manifest: Manifest, file: Path) -> None:
+    if manifest.schema not in (*schema.OLDER, schema.HEAD) or manifest.kind not in _CALLED:
+        raise StudyError(
+            f"{file} was written by a newer fcpair ({manifest.fcpair}; its schema is {manifest.schema}, this one knows "
+            f"{schema.HEAD}); `pip install --upgrade fcpair` installs one"
+        )

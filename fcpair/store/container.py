@@ -1,0 +1,207 @@
+"""The file of a backup: what a database wrote of a study, and what that is, so that any change to it is recognised.
+
+It is a ZIP whose two members are stored as they are, `manifest.json` and the content, so that it can be unpacked
+without fcpair. Its comment ends in the SHA-256 of every byte before it: no bit of the file can change unnoticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+from zipfile import BadZipFile, ZipFile
+
+from fcpair.errors import StudyError
+
+FORMAT = 1
+PART = ".part"
+MANIFEST = "manifest.json"
+_START = b"PK\x03\x04"
+_SAYS = b"A backup by fcpair; the SHA-256 of every byte before these 64 digits: "
+_N_DIGITS = 64
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a backup is: of which kind of database, of which schema, made by which fcpair, and when."""
+
+    kind: str
+    schema: str
+    fcpair: str
+    at: str
+    member: str
+    further: Mapping[str, str] = field(default_factory=dict)  # what the kind of database needs to know
+    size: int = 0
+    sha256: str = ""
+    format: int = FORMAT
+
+
+class _Summed:
+    """A stream that is written to, and the digest of what went by."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self.sum, self.size = stream, hashlib.sha256(), 0
+
+    def write(self, data: bytes) -> int:
+        self.sum.update(data)
+        self.size += len(data)
+        return self._stream.write(data)
+
+
+class _Checked:
+    """A stream that is read from; whoever comes to its end learns whether it is what was written."""
+
+    def __init__(self, stream: IO[bytes], manifest: Manifest, path: Path) -> None:
+        self._stream, self._sum, self._manifest, self._path = stream, hashlib.sha256(), manifest, path
+
+    def read(self, n: int = -1) -> bytes:
+        data = self._stream.read(n)
+        self._sum.update(data)
+        if not data and self._sum.hexdigest() != self._manifest.sha256:
+            raise StudyError(_DAMAGED.format(path=self._path))
+        return data
+
+
+def write(path: Path, manifest: Manifest, save: Callable[[Any], object]) -> Manifest:
+    """Write a backup, whose content `save` writes into what it is given; only its owner can read it.
+
+    It has its name only when all of it is on the disk. Raises StudyError, and leaves nothing there, where the name is
+    taken or the file cannot be written.
+    """
+    refuse(path)
+    part: Path | None = None
+    try:
+        number, name = tempfile.mkstemp(suffix=PART, prefix=f"{path.name}-", dir=path.parent)  # for its owner alone
+        part = Path(name)
+        with os.fdopen(number, "w+b") as file:
+            whole = _fill(file, manifest, save)
+            _seal(file)
+            file.flush()
+            os.fsync(file.fileno())
+        _name(part, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise StudyError(f"{path}: {error.strerror or error}; no backup was written") from error
+    finally:
+        if part is not None:
+            part.unlink(missing_ok=True)
+    return whole
+
+
+def refuse(path: Path) -> None:
+    """Raise StudyError where the name is taken."""
+    if path.exists():
+        raise StudyError(f"{path} exists already; name another file for the backup, or move that one away first")
+
+
+def _fill(file: IO[bytes], manifest: Manifest, save: Callable[[Any], object]) -> Manifest:
+    with ZipFile(file, "w") as packed:
+        with packed.open(manifest.member, "w", force_zip64=True) as content:
+            summed = _Summed(content)
+            save(summed)
+        whole = Manifest(**{**asdict(manifest), "size": summed.size, "sha256": summed.sum.hexdigest()})
+        packed.writestr(MANIFEST, json.dumps(asdict(whole), indent=2) + "\n")
+        packed.comment = _SAYS + b"0" * _N_DIGITS
+    return whole
+
+
+def _seal(file: IO[bytes]) -> None:
+    """Put the digest in the place that was left for it."""
+    end = file.seek(-_N_DIGITS, os.SEEK_END)
+    digest = _sum_up_to(file, end)
+    file.seek(end)
+    file.write(digest)
+
+
+def _sum_up_to(file: IO[bytes], end: int) -> bytes:
+    summed = hashlib.sha256()
+    file.seek(0)
+    remaining = end
+    while remaining and (data := file.read(min(_AT_ONCE, remaining))):
+        summed.update(data)
+        remaining -= len(data)
+    return summed.hexdigest().encode()
+
+
+def _name(part: Path, path: Path) -> None:
+    """Give a file its name, unless another has got it meanwhile."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        refuse(path)
+        part.rename(path)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names of the files in a folder on the disk, where the system can."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def check(path: Path) -> Manifest:
+    """What a backup is; raises StudyError where it is none, or is not to the last bit what was written."""
+    with _opened(path) as packed:
+        return _manifest(packed, path)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[Manifest, Any]]:
+    """What a backup is, and its content; raises StudyError as `check` does, and again at the end of what is read."""
+    with _opened(path) as packed:
+        manifest = _manifest(packed, path)
+        with packed.open(manifest.member) as content:
+            yield manifest, _Checked(content, manifest, path)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[ZipFile]:
+    try:
+        with path.open("rb") as file:
+            _check_whole(file, path)
+            with ZipFile(file) as packed:
+                yield packed
+    except FileNotFoundError as error:
+        raise StudyError(f"there is no backup {path}") from error
+    except (BadZipFile, EOFError) as error:
+        raise StudyError(_DAMAGED.format(path=path)) from error
+
+
+_NONE = "{path} is no backup that `fcpair backup` wrote, or it is cut off; nothing was restored"
+_DAMAGED = "{path} is damaged: it is not, to the last bit, what was written; take another backup. Nothing was restored"
+
+
+def _check_whole(file: IO[bytes], path: Path) -> None:
+    size, least = os.fstat(file.fileno()).st_size, len(_SAYS) + _N_DIGITS
+    if size < least or file.read(len(_START)) != _START:
+        raise StudyError(_NONE.format(path=path))
+    file.seek(-least, os.SEEK_END)
+    says, digits = file.read(len(_SAYS)), file.read()
+    if says != _SAYS:
+        raise StudyError(_NONE.format(path=path))
+    if _sum_up_to(file, size - _N_DIGITS) != digits:
+        raise StudyError(_DAMAGED.format(path=path))
+
+
+def _manifest(packed: ZipFile, path: Path) -> Manifest:
+    try:
+        said = json.loads(packed.read(MANIFEST))
+        known = said["format"] == FORMAT
+        manifest = Manifest(**said) if known else None
+    except (KeyError, TypeError, ValueError) as error:
+        raise StudyError(_NONE.format(path=path)) from error
+    if manifest is None:
+        raise StudyError(f"{path} was written by a newer fcpair; `pip install --upgrade fcpair` installs one")
+    return manifest
