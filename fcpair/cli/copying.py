@@ -59,14 +59,11 @@ def restore(study: Place, file: Path, check: bool) -> None:
     from fcpair.study import Study, named
 
     with progress("examining") as report:
-        if check:
-            found = Study.check_backup(file, progress=report)
-        else:
-            found = Study.restore(file, study, progress=report)
-    show(f"{file}: as it was written {found.at} by fcpair {found.fcpair} (schema {found.schema}, {found.kind})")
+        whole = Study.check_backup(file, progress=report) if check else Study.restore(file, study, progress=report)
+    show(f"{file}: as it was written {whole.at} by fcpair {whole.fcpair} (schema {whole.schema}, {whole.kind})")
     if not check:
         show(f"{named(study)}: restored")
-    _vouch(found, named(study), check=check)
+    _vouch(whole, named(study), check=check)
 
 
 def _vouch(found: Restored, place: str, *, check: bool) -> None:

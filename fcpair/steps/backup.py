@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fcpair.models.encode import Progress
-from fcpair.records import Health, Restored
+from fcpair.records import Restored
 from fcpair.steps import doctor
 from fcpair.store import backups, schema
 from fcpair.store.backends import Place

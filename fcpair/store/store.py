@@ -35,8 +35,8 @@ class Store:
         self._whole: Store | None = None
         self._grid = 1
         self.place, self.address = home.place, home.address
-        if engine is None:
-            finalize(self, home.close)  # who forgets to close it leaves one file, too
+        # Who forgets to close it leaves one file, too; who only looks folds no log in.
+        finalize(self, home.close if engine is None else engine.dispose)
 
     def on(self, grid_id: int) -> Store:
         """The same database, with transactions that are about one of its grids; without this, about the first."""

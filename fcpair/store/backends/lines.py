@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from math import isfinite
+from math import isfinite, ulp
 from typing import Any, NamedTuple
 
 from sqlalchemy import JSON, Boolean, Column, Float, Integer, LargeBinary, Table
@@ -20,6 +20,7 @@ BLOCK = 1_000
 """Lines that are read or written at once: of more, the garbage collector takes its share."""
 MISSING = "\\N"
 _LONGEST = 15  # digits before the point, beyond which there is an exponent
+_WHOLE = 2.0**53  # from here on, all numbers of 64 bits are whole
 _ENDLESS = {"inf": "Infinity", "-inf": "-Infinity", "nan": MISSING}
 _SPECIAL = re.compile(r"[\\\x08\t\n\x0b\x0c\r]")
 _SIGNS = {"\\": "\\", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r"}
@@ -110,7 +111,7 @@ def read(table: Table, block: bytes) -> list[tuple[Any, ...]]:
 
 def _values(of: Kind, cells: Sequence[str]) -> Sequence[Any]:
     if "\\" not in "".join(cells):  # nothing is missing, nor written otherwise than it is
-        return cells if of in (_NUMBER, _FLAG, _WORDS, _JSON) else list(map(of.read, cells))
+        return cells if of in (_NUMBER, _FLAG, _WORDS) else list(map(of.read, cells))
     return [None if cell == MISSING else of.read(cell) for cell in cells]
 
 
@@ -131,7 +132,7 @@ def shortest(value: float) -> str:
     text = repr(value + 0.0)
     if text in _ENDLESS:
         return _ENDLESS[text]
-    if "e" not in text and text.find(".") <= _LONGEST:
+    if "e" not in text and text.find(".") - (value < 0) <= _LONGEST:
         return text.removesuffix(".0")
     digits, exponent = _digits(abs(value))
     sign, point = "-" if value < 0 else "", f".{digits[1:]}" if len(digits) > 1 else ""
@@ -140,9 +141,17 @@ def shortest(value: float) -> str:
 
 def _digits(value: float) -> tuple[str, int]:
     """The digits of a number, without zeros at either end, and the power of ten of the first."""
-    _, figures, exponent = Decimal(repr(value)).normalize().as_tuple()
-    assert isinstance(exponent, int)
-    return "".join(map(str, figures)), exponent + len(figures) - 1
+    found = Decimal(repr(value)).normalize()
+    n = len(found.as_tuple().digits)
+    while value >= _WHOLE and _is_between(value, int(found)):
+        n += 1
+        found = Decimal(f"{value:.{n - 1}e}").normalize()
+    return "".join(map(str, found.as_tuple().digits)), found.adjusted()
+
+
+def _is_between(value: float, near: int) -> bool:
+    """Whether a whole number is as far from a large one as from the next; PostgreSQL takes it for neither."""
+    return near != int(value) and float(near) == value and 2 * abs(near - int(value)) == int(ulp(value))
 
 
 def _flag(value: int) -> str:
@@ -167,12 +176,20 @@ def _json(value: str | int | float) -> str:
     return format(Decimal(str(value)).normalize() + 0, "f")
 
 
+def _json_again(cell: str) -> str | int | float:
+    """JSON that is but a number becomes one in SQLite, which reads some of their digits otherwise than they are."""
+    if cell[:1] in _DIGITS:
+        return int(cell) if cell.removeprefix("-").isdecimal() and -_TOO_LONG <= int(cell) < _TOO_LONG else float(cell)
+    return _unescaped(cell)
+
+
+_DIGITS, _TOO_LONG = frozenset("-0123456789"), 2**63
 _NOTHING = frozenset({type(None)})
 _NUMBER = Kind("a number", frozenset({int}), str, str)
 _FLAG = Kind("0 or 1", frozenset({int}), _flag, str)
 _REAL = Kind("a number", frozenset({float}), shortest, float)
 _WORDS = Kind("words", frozenset({str}), _escaped, _unescaped)
-_JSON = Kind("JSON", frozenset({str, int, float}), _json, _unescaped)
+_JSON = Kind("JSON", frozenset({str, int, float}), _json, _json_again)
 _BYTES = Kind(
     "bytes",
     frozenset({bytes}),

@@ -22,7 +22,7 @@ FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0
   AND pg_get_serial_sequence(quote_ident(c.relname), a.attname) IS NOT NULL
 """
-_PLACE = re.compile(r"^COPY \w+, line (\d+)(?:, column (\w+))?")
+_PLACE = re.compile(r"^COPY \w+, line (\d+)(?:, column (\w+))?", re.MULTILINE)
 
 
 def read(conn: Connection, table: Table) -> Iterator[bytes]:
@@ -54,7 +54,7 @@ def write(conn: Connection, table: Table, blocks: Iterable[bytes], _number: str)
             for block in blocks:
                 copy.write(block)
     except (DataError, IntegrityError) as error:
-        place = _PLACE.match(error.diag.context or "")
+        place = _PLACE.search(error.diag.context or "")
         raise OddRowError(table.name, _said(error, place and place[2]), line=int(place[1]) if place else 0) from error
 
 
