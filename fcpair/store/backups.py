@@ -24,15 +24,15 @@ def back_up(place: Place, file: Path) -> Manifest:
     container.refuse(file)
     store = Store(backends.find(place))
     try:
+        store.examine()
         return save(store, place, file)
     finally:
         store.close()
 
 
 def save(store: Store, place: Place, file: Path) -> Manifest:
-    """The same for a study that is open."""
+    """Write a study that is open, be all of it there or not, to a new file."""
     own = backends.backups_at(place)
-    store.examine()
     with store.read() as tx:
         revision = schema.outdated(tx, store.place) or schema.HEAD
         about = Manifest(own.KIND, revision, version("fcpair"), now(), own.MEMBER, own.further(tx))

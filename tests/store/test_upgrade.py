@@ -10,6 +10,7 @@ import hashlib
 import json
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from servers import Server
 from sqlalchemy import Connection
 from steps.online import at_desk, give
 from steps.small import dump, labels_of, write_csv
@@ -27,7 +29,7 @@ from fcpair.params import Adjudicate, Annotate, Evaluate, Pair, Partition
 from fcpair.records import Origin
 from fcpair.stages.question.labels import read_labels
 from fcpair.steps.published import is_taken_over
-from fcpair.store import chain, decisions, schema, settings
+from fcpair.store import Store, chain, decisions, schema, settings
 from fcpair.study import Study
 
 pytestmark = pytest.mark.files
@@ -41,11 +43,11 @@ def older(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return Path(shutil.copy(request.param, tmp_path / "study.db"))
 
 
-def _copy_of(older: Path) -> Path:
+def _backup_of(older: Path) -> Path:
     """Where the upgrade keeps the study as it was."""
     with closing(sqlite3.connect(older)) as connection:
         (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    return older.with_name(f"study-{revision}.db")
+    return older.with_name(f"study-{revision}.backup")
 
 
 def test_there_is_a_file_of_every_older_schema() -> None:
@@ -60,11 +62,13 @@ def test_it_is_refused_with_the_command_that_upgrades_it(older: Path) -> None:
     assert dump(older) == before
 
 
-def test_the_upgrade_keeps_a_copy_of_it_as_it_was(older: Path) -> None:
-    before, copy = dump(older), _copy_of(older)
+def test_the_upgrade_keeps_a_backup_of_it_as_it_was(older: Path, tmp_path: Path) -> None:
+    before, backup, again = dump(older), _backup_of(older), tmp_path / "again.db"
     result = CliRunner().invoke(main, ["upgrade", "--study", str(older)])
-    assert result.stdout == f"{older}: upgraded; as it was, it is {copy}\n"
-    assert dump(copy) == before
+    assert result.stdout == f"{older}: upgraded; as it was, it is in {backup}\n"
+    restored = CliRunner().invoke(main, ["restore", str(backup), "--study", str(again)])
+    assert (restored.exit_code, f"`fcpair upgrade --study {again}`" in restored.stderr) == (0, True)
+    assert dump(again) == before
 
 
 def test_an_upgrade_that_has_been_done_changes_nothing(older: Path) -> None:
@@ -88,12 +92,13 @@ def test_an_upgrade_that_fails_leaves_it_as_it_was(older: Path, monkeypatch: pyt
     with pytest.raises(sqlite3.OperationalError):
         Study.upgrade(older)
     assert dump(older) == before
+    assert not _backup_of(older).exists()
 
 
-def test_it_is_not_upgraded_where_the_copy_would_replace_a_file(older: Path) -> None:
+def test_it_is_not_upgraded_where_the_backup_would_replace_a_file(older: Path) -> None:
     before = dump(older)
-    _copy_of(older).touch()
-    with pytest.raises(StudyError, match="move it away"):
+    _backup_of(older).touch()
+    with pytest.raises(StudyError, match="move that one away"):
         Study.upgrade(older)
     assert dump(older) == before
 
@@ -281,3 +286,96 @@ def test_a_sound_study_is_sound_after_the_upgrade(tmp_path: Path) -> None:
     path = Path(shutil.copy(SCHEMAS / "0004.sqlite", tmp_path / "study.db"))
     Study.upgrade(path)
     assert [one.found for one in Study.doctor(path).checks if one.found] == []
+
+
+# -- in PostgreSQL: backups of each schema since 0006, which was the first there
+
+
+BACKUPS = sorted(SCHEMAS.glob("*-postgresql.backup"))
+
+
+def test_there_is_a_backup_of_every_schema_in_postgresql() -> None:
+    since = [revision for revision in (*schema.OLDER, schema.HEAD) if revision >= "0006"]
+    assert [path.stem.partition("-")[0] for path in BACKUPS] == since
+
+
+@pytest.fixture
+def database(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The URL of a database that is not there yet."""
+    monkeypatch.chdir(tmp_path)
+    yield str(postgres.at("upgraded").render_as_string(hide_password=False))
+    postgres.drop("upgraded")
+
+
+@pytest.mark.parametrize("backup", BACKUPS, ids=lambda path: path.stem)
+def test_a_study_of_each_schema_is_restored_there_and_used(backup: Path, database: str, tmp_path: Path) -> None:
+    Study.restore(backup, database)
+    Study.upgrade(database)
+    assert Study.doctor(database).sound
+    study = Study.open(database)
+    assert len(labels_of(study)) == 42
+    desk, vera = at_desk(study, "vera")
+    while desk.tasks(vera):
+        give(desk, vera, "agree")
+    study.grid().adjudicate(Adjudicate("majority", "discard"))
+    assert study.grid().partition().pairs["tier"].max() == 4
+    study.close()
+
+
+@pytest.fixture
+def next_revision(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schema that is one further than the newest."""
+    folder = tmp_path_factory.mktemp("next") / "migrations"
+    shutil.copytree(str(schema.files("fcpair._migrations")), folder)
+    (folder / "versions" / "0999_next.py").write_text(
+        "from alembic import op\n"
+        f"revision, down_revision, branch_labels, depends_on = '0999', '{schema.HEAD}', None, None\n"
+        "def upgrade():\n    op.execute(\"UPDATE study SET title = title || ', upgraded'\")\n"
+    )
+    monkeypatch.setattr(schema, "files", lambda package: folder)
+    monkeypatch.setattr(schema, "OLDER", (*schema.OLDER, schema.HEAD))
+    monkeypatch.setattr(schema, "HEAD", "0999")
+
+
+@pytest.mark.usefixtures("next_revision")
+def test_a_database_of_an_older_fcpair_is_upgraded_after_a_backup(database: str, tmp_path: Path) -> None:
+    Study.restore(BACKUPS[0], database)
+    with pytest.raises(StudyError, match="was made by an older fcpair"):
+        Study.open(database)
+    result = CliRunner().invoke(main, ["upgrade", "--study", database])
+    assert result.stdout.endswith(": upgraded; as it was, it is in upgraded-0006.backup\n")
+    study = Study.open(database)
+    assert study.facts["title"] == "Small, upgraded"
+    study.close()
+    assert Study.doctor(database).sound
+    assert Study.check_backup(tmp_path / "upgraded-0006.backup").schema == "0006"
+    assert Study.upgrade(database) is None
+
+
+@pytest.mark.usefixtures("next_revision")
+def test_a_database_whose_upgrade_fails_is_as_it_was(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Study.restore(BACKUPS[0], database)
+
+    def fail(tx: Connection, **_: Any) -> None:
+        raise StudyError("stopped before the end")
+
+    monkeypatch.setattr("fcpair.study.settle_older", fail)
+    with pytest.raises(StudyError, match="stopped before the end"):
+        Study.upgrade(database)
+    with pytest.raises(StudyError, match="its schema is 0006"):
+        Study.open(database)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_of_a_newer_fcpair_is_refused(database: str, tmp_path: Path) -> None:
+    Study.restore(BACKUPS[0], database)
+    with Store.open(database).write() as tx:
+        tx.exec_driver_sql("UPDATE alembic_version SET version_num = '0999'")
+    for use in (Study.open, Study.upgrade, Study.doctor):
+        with pytest.raises(StudyError, match="was made by a newer fcpair"):
+            use(database)
+    with pytest.raises(StudyError, match="was made by a newer fcpair"):
+        Study.back_up(database, tmp_path / "one.backup")
+    assert list(tmp_path.iterdir()) == []
