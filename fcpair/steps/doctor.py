@@ -32,6 +32,18 @@ MIXED = (
     "part of the file is of another time, as where a copy meets the log of another moment: put back a file with its "
     "own log, or a whole copy; if there is none, `fcpair doctor --as-it-is` takes the file as it is"
 )
+# What the same advice is where the study is in no file.
+IN_DATABASE = {
+    RESTORE: (
+        "something other than fcpair, or the disk, has changed this database: keep it as it is, and go back to a "
+        "backup that is sound (`fcpair restore FILE --study ANOTHER` examines it); `fcpair labels export` writes the "
+        "labels that can still be read"
+    ),
+    MIXED: (
+        "rows that were written last are gone: keep the database as it is, and go back to a backup that is sound "
+        "(`fcpair restore FILE --study ANOTHER` examines it)"
+    ),
+}
 AT_WORK = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
 
 
@@ -71,6 +83,7 @@ def _all_checks(tx: Tx, progress: Progress) -> tuple[list[Examined], list[bytes]
     for at, check in enumerate(CHECKS):
         progress(at, len(CHECKS))
         found, advice = _make(check, tx)
+        advice = advice if soundness.is_in_file(tx) else IN_DATABASE.get(advice, advice)
         made.append(Examined(check.name, check.asks, found.n, check.of, tuple(found.faults), advice, found.note))
         marks += found.marks
     progress(len(CHECKS), len(CHECKS))

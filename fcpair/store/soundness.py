@@ -20,6 +20,7 @@ from fcpair.store.chain import NOBODY, START, Chain, Head
 from fcpair.store.store import Store, Tx
 from fcpair.store.tables import (
     APPEND_ONLY,
+    NEVER_AGAIN,
     adjudication,
     answer,
     assignment,
@@ -83,6 +84,11 @@ def unreadable(store: Store) -> str | None:
             raise
         return str(getattr(cause, "orig", "the list of its tables is damaged"))
     return None
+
+
+def is_in_file(tx: Tx) -> bool:
+    """Whether the study is in a file, and not in a database of a server."""
+    return tx.dialect.name == "sqlite"
 
 
 def apart(tx: Tx) -> AbstractContextManager[object]:
@@ -166,8 +172,12 @@ def references(tx: Tx) -> Found:
 
 
 def numbering(tx: Tx) -> Found:
-    """Rows that are never deleted are numbered from 1, and no number is left out."""
+    """Rows that are never deleted are numbered from 1, and no number is left out; no other is given out twice."""
     n, faults = 0, []
+    given = backends.lines_of(tx).last_numbers(tx, NEVER_AGAIN)
+    for table in NEVER_AGAIN:
+        if (last := tx.execute(select(func.max(table.c.id))).scalar_one() or 0) > given.get(table.name, 0):
+            faults.append(f"`{table.name}` has number {last}, and the database would give it out again")
     for table in NUMBERED:
         there, first, last = tx.execute(select(func.count(), func.min(table.c.id), func.max(table.c.id))).one()
         n += there
