@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 ROAD = [
     *("init", "import", "select", "retrieve", "pair", "assign", "people", "serve", "labels", "answers", "simulate"),
     *("generate", "grids", "status", "agreement", "adjudicate", "validate", "partition", "explain", "evaluate"),
-    *("export", "report", "log", "run", "doctor", "upgrade"),
+    *("export", "report", "log", "run", "doctor", "backup", "restore", "copy", "upgrade"),
 ]
 
 ON_A_GRID = {

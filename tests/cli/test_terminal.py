@@ -73,6 +73,9 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("report",): ("checked", "--out {folder}/r.html"),
     ("log",): ("checked", ""),
     ("run",): ("empty", "{recipe} --study {folder}/run.db"),
+    ("backup",): ("checked", "{folder}/é.backup"),
+    ("restore",): ("checked", "{backup} --study {folder}/é.db"),
+    ("copy",): ("checked", "{study} {folder}/é.db"),
     ("doctor",): ("checked", ""),
     ("upgrade",): ("checked", ""),
 }
@@ -83,11 +86,15 @@ LEAVES = [path for path in ALL if not hasattr(found(path), "commands") and path 
 def files_for(folder: Path, study: Path) -> dict[str, str]:
     """The files that CALLS name, for what is open in a study."""
     opened = Study.open(study)
+    backup = folder / "ü.backup"
+    if not backup.exists():
+        Study.back_up(study, backup)
     answers = {
         "label": ("annotator", "label", "NOT SURE"),
         "validate": ("validator", "verdict", "agree"),
     }
-    named = {"folder": str(folder), "corpus": str(write_corpus(folder / "k.csv"))}
+    named = {"folder": str(folder), "study": str(study), "backup": str(backup)}
+    named["corpus"] = str(write_corpus(folder / "k.csv"))
     for round_, (person, column, answer) in answers.items():
         work = open_work(opened, checks=round_ == "validate")
         rows = [{"pair": pair, person: who, column: answer, "note": "é…"} for who, pair in work]
