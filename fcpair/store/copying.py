@@ -19,6 +19,7 @@ from fcpair.store.backends import Place
 from fcpair.store.backends.protocol import Lines, OddRowError, driver
 from fcpair.store.store import Store, Tx
 from fcpair.store.tables import NEVER_AGAIN, metadata
+from fcpair.store.tables import extent as extents
 
 Progress = Callable[[int, int], None]
 TABLES = tuple(metadata.sorted_tables)  # what is referred to comes first
@@ -68,7 +69,7 @@ def _write_all(source: Tx, target: Tx, place: str, last: Mapping[str, int], coun
     taken = {}
     try:
         begun = writer.begin(target)
-        target.execute(metadata.tables[extent.NAME].delete())  # a new study notes of each table that it is empty
+        target.execute(extents.delete())  # a new study notes of each table that it is empty
         for table in TABLES:
             hashed = _Hashed(count.each(table, reader.read(source, table)))
             writer.write(target, table, hashed, _number(table))

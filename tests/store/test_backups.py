@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import closing
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -26,6 +27,8 @@ from fcpair.store import backends, container, schema
 from fcpair.store.backends import Place, postgres_backup
 from fcpair.store.container import Manifest
 from fcpair.study import Study
+
+pytestmark = pytest.mark.files  # each is about both databases
 
 KINDS = ("file", "database")
 N_FLIPS, N_CUTS = 150, 40
@@ -227,7 +230,7 @@ def test_another_file_is_no_backup(files: dict[str, Path], tmp_path: Path) -> No
     ("change", "said"), [({"schema": "0999"}, "newer fcpair"), ({"kind": "oracle"}, "newer fcpair")]
 )
 def test_one_of_a_newer_fcpair_is_refused(whole: Path, tmp_path: Path, change: dict[str, str], said: str) -> None:
-    like = {"kind": "sqlite", "schema": "0006", "fcpair": "9.0", "at": "2030", "member": "study.sqlite"}
+    like: dict[str, Any] = {"kind": "sqlite", "schema": "0006", "fcpair": "9.0", "at": "2030", "member": "study.sqlite"}
     file = tmp_path / "newer.backup"
     container.write(file, Manifest(**(like | change)), lambda to: to.write(b"x"))
     assert said in refused(file, tmp_path / "again.db")
@@ -294,8 +297,7 @@ def test_a_pg_restore_that_fails_leaves_nothing(
     studies: Studies, new: New, tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, target = Study.back_up(studies("database", "checked"), tmp_path / "one.backup"), new("database")
-    part = lambda content, to: to.write(content.read(20_000))  # noqa: E731
-    monkeypatch.setattr(postgres_backup.shutil, "copyfileobj", part)
+    monkeypatch.setattr("shutil.copyfileobj", lambda content, to: to.write(content.read(20_000)))
     with pytest.raises(StudyError, match="pg_restore failed"):
         Study.restore(file, target)
     assert not backends.is_there(target)

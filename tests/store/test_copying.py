@@ -19,8 +19,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from servers import Server
 from sqlalchemy import Boolean, Column, LargeBinary, MetaData, Table, insert
-from sqlalchemy.dialects.postgresql import dialect
-from sqlalchemy.schema import CreateTable
 from steps.online import at_desk, give
 from steps.small import build_all, labels_of
 
@@ -33,6 +31,8 @@ from fcpair.store.columns import Number, Real, Words
 from fcpair.store.tables import assignment, metadata, neighbour, person, setting, slot, text
 from fcpair.study import Study
 from store.conftest import first_rows
+
+pytestmark = pytest.mark.files  # each is about both databases
 
 NewPlace = Callable[[str], Place]
 KINDS = ("file", "database")
@@ -317,9 +317,7 @@ LINE = Table(
 def scratch(postgres: Server) -> Iterator[psycopg.Connection[Any]]:
     """A database with the table LINE, as long as the connection is open."""
     with psycopg.connect(postgres.url.set(drivername="postgresql").render_as_string(hide_password=False)) as made:
-        made.execute(
-            str(CreateTable(LINE, if_not_exists=False).compile(dialect=dialect())).replace("TABLE", "TEMP TABLE")
-        )
+        made.execute("CREATE TEMP TABLE line (at bigint, r double precision, w text, f boolean, b bytea)")
         yield made
 
 

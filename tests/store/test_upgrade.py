@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from importlib import resources
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -300,7 +301,7 @@ def test_there_is_a_backup_of_every_schema_in_postgresql() -> None:
 
 
 @pytest.fixture
-def database(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def there(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of a database that is not there yet."""
     monkeypatch.chdir(tmp_path)
     yield str(postgres.at("upgraded").render_as_string(hide_password=False))
@@ -308,11 +309,11 @@ def database(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("backup", BACKUPS, ids=lambda path: path.stem)
-def test_a_study_of_each_schema_is_restored_there_and_used(backup: Path, database: str, tmp_path: Path) -> None:
-    Study.restore(backup, database)
-    Study.upgrade(database)
-    assert Study.doctor(database).sound
-    study = Study.open(database)
+def test_a_study_of_each_schema_is_restored_there_and_used(backup: Path, there: str, tmp_path: Path) -> None:
+    Study.restore(backup, there)
+    Study.upgrade(there)
+    assert Study.doctor(there).sound
+    study = Study.open(there)
     assert len(labels_of(study)) == 42
     desk, vera = at_desk(study, "vera")
     while desk.tasks(vera):
@@ -326,7 +327,7 @@ def test_a_study_of_each_schema_is_restored_there_and_used(backup: Path, databas
 def next_revision(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """A schema that is one further than the newest."""
     folder = tmp_path_factory.mktemp("next") / "migrations"
-    shutil.copytree(str(schema.files("fcpair._migrations")), folder)
+    shutil.copytree(str(resources.files("fcpair._migrations")), folder)
     (folder / "versions" / "0999_next.py").write_text(
         "from alembic import op\n"
         f"revision, down_revision, branch_labels, depends_on = '0999', '{schema.HEAD}', None, None\n"
@@ -338,44 +339,44 @@ def next_revision(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
 
 
 @pytest.mark.usefixtures("next_revision")
-def test_a_database_of_an_older_fcpair_is_upgraded_after_a_backup(database: str, tmp_path: Path) -> None:
-    Study.restore(BACKUPS[0], database)
+def test_a_database_of_an_older_fcpair_is_upgraded_after_a_backup(there: str, tmp_path: Path) -> None:
+    Study.restore(BACKUPS[0], there)
     with pytest.raises(StudyError, match="was made by an older fcpair"):
-        Study.open(database)
-    result = CliRunner().invoke(main, ["upgrade", "--study", database])
+        Study.open(there)
+    result = CliRunner().invoke(main, ["upgrade", "--study", there])
     assert result.stdout.endswith(": upgraded; as it was, it is in upgraded-0006.backup\n")
-    study = Study.open(database)
+    study = Study.open(there)
     assert study.facts["title"] == "Small, upgraded"
     study.close()
-    assert Study.doctor(database).sound
+    assert Study.doctor(there).sound
     assert Study.check_backup(tmp_path / "upgraded-0006.backup").schema == "0006"
-    assert Study.upgrade(database) is None
+    assert Study.upgrade(there) is None
 
 
 @pytest.mark.usefixtures("next_revision")
 def test_a_database_whose_upgrade_fails_is_as_it_was(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Study.restore(BACKUPS[0], database)
+    Study.restore(BACKUPS[0], there)
 
     def fail(tx: Connection, **_: Any) -> None:
         raise StudyError("stopped before the end")
 
     monkeypatch.setattr("fcpair.study.settle_older", fail)
     with pytest.raises(StudyError, match="stopped before the end"):
-        Study.upgrade(database)
+        Study.upgrade(there)
     with pytest.raises(StudyError, match="its schema is 0006"):
-        Study.open(database)
+        Study.open(there)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_database_of_a_newer_fcpair_is_refused(database: str, tmp_path: Path) -> None:
-    Study.restore(BACKUPS[0], database)
-    with Store.open(database).write() as tx:
+def test_a_database_of_a_newer_fcpair_is_refused(there: str, tmp_path: Path) -> None:
+    Study.restore(BACKUPS[0], there)
+    with Store.open(there).write() as tx:
         tx.exec_driver_sql("UPDATE alembic_version SET version_num = '0999'")
     for use in (Study.open, Study.upgrade, Study.doctor):
         with pytest.raises(StudyError, match="was made by a newer fcpair"):
-            use(database)
+            use(there)
     with pytest.raises(StudyError, match="was made by a newer fcpair"):
-        Study.back_up(database, tmp_path / "one.backup")
+        Study.back_up(there, tmp_path / "one.backup")
     assert list(tmp_path.iterdir()) == []

@@ -67,7 +67,7 @@ def _said(error: Error, column: str | None) -> str:
 
 def begin(conn: Connection) -> list[tuple[str, str, str]]:
     """Take the references away: each of them is looked up in far less time when all rows are there."""
-    found = driver(conn).execute(_REFERENCES).fetchall()
+    found: list[tuple[str, str, str]] = driver(conn).execute(_REFERENCES).fetchall()
     for table, name, _ in found:
         driver(conn).execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
     return found
