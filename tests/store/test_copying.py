@@ -285,7 +285,7 @@ def contents(draw: st.DrawFn) -> Mapping[str, list[dict[str, Any]]]:
     }
 
 
-@settings(max_examples=6, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=contents())
 def test_whatever_a_study_holds_is_the_same_there_and_back(new: NewPlace, rows: Mapping[str, Any]) -> None:
     for kind, other in (KINDS, KINDS[::-1]):

@@ -12,8 +12,8 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from importlib import resources
 from dataclasses import asdict
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
