@@ -308,5 +308,5 @@ extent = Table(
 APPEND_ONLY = (judgement, adjudication)
 """The tables whose rows nobody changes or deletes, which the database itself refuses."""
 
-NEVER_AGAIN = (assignment, slot)
+NEVER_AGAIN = tuple(one for one in metadata.sorted_tables if one.dialect_options["sqlite"]["autoincrement"])
 """The tables whose numbers are never given out again, also where a row is gone: the database keeps the highest."""

@@ -28,7 +28,7 @@ from fcpair.records import Copied
 from fcpair.store import Store, backends
 from fcpair.store.backends import Place, lines
 from fcpair.store.columns import Number, Real, Words
-from fcpair.store.tables import assignment, metadata, neighbour, person, setting, slot, text
+from fcpair.store.tables import assignment, metadata, neighbour, person, setting, text
 from fcpair.study import Study
 from store.conftest import first_rows
 
@@ -124,11 +124,6 @@ def test_no_number_is_given_out_twice(files: dict[str, Path], new: NewPlace, kin
         tx.rollback()
     assert made is not None
     assert made[0] == top + 6
-
-
-def test_every_table_with_numbers_that_are_not_given_out_again_is_kept(store: Store) -> None:
-    kept = {table.name for table in metadata.sorted_tables if table.dialect_options["sqlite"]["autoincrement"]}
-    assert kept == {assignment.name, slot.name}
 
 
 @pytest.mark.parametrize("kind", KINDS)
