@@ -29,7 +29,7 @@ WRITING = {
         "promises",
         "release",
     ),
-    *("runs", "sampled", "settings", "slots", "together", "topics", "topup", "walk", "walk_grids", "withdraw"),
+    *("release", "runs", "sampled", "settings", "slots", "together", "topics", "topup", "walk", "walk_grids", "withdraw"),
 }
 
 
