@@ -12,6 +12,7 @@ from types import ModuleType
 from benchmarks import (
     cluster,
     coverage,
+    crashes,
     encoding,
     evaluation,
     flips,
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "evaluation": evaluation,
     "serving": serving,
     "kills": kills,
+    "crashes": crashes,
     "looking": looking,
     "startup": startup,
     "strangers": strangers,

@@ -69,7 +69,9 @@ def is_there(place: Place) -> bool:
         from fcpair.store.backends import server
 
         return server.is_there(str(place))
-    return Path(place).exists()
+    from fcpair.store.backends import file
+
+    return Path(place).exists() and not file.is_left_empty(Path(place))
 
 
 def beside(place: Place, end: str) -> Path:

