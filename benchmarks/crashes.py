@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 
 from benchmarks.crash.places import Databases, Files, Places, databases
@@ -30,7 +31,7 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
     with ExitStack() as until_the_end:
         for places in _both(folder, until_the_end):
             began = time.perf_counter()
-            count = crash(places, folder / places.name, repetitions)
+            count = crash(places, folder / places.name, repetitions, HOW if isinstance(places, Databases) else HOW[:1])
             show(places.name, count, time.perf_counter() - began)
             kills = sum(count.kills.values())
             figures.append(
@@ -45,22 +46,32 @@ def _both(folder: Path, until_the_end: ExitStack) -> Iterator[Places]:
     yield until_the_end.enter_context(databases())
 
 
-def warm_up() -> None:
-    """Import what takes long, so that no child has to."""
+def warm_up(*, models: bool = True) -> None:
+    """Import what takes long, so that no child has to; `models` are what retrieving needs."""
     import alembic.command  # noqa: F401
     import pandas  # noqa: F401
-    import sentence_transformers  # noqa: F401
+    import psycopg  # noqa: F401
 
     import fcpair.study  # noqa: F401
+    from fcpair.cli import COMMANDS
+
+    for module, _ in COMMANDS.values():
+        import_module(f"fcpair.cli.{module.partition(':')[0]}")
+    if models:
+        import sentence_transformers  # noqa: F401
 
 
 def crash(
-    places: Places, folder: Path, n: int, seed: int = SEED, wanted: Callable[[Stage], bool] = lambda stage: True
+    places: Places,
+    folder: Path,
+    n: int,
+    hows: Sequence[str],
+    seed: int = SEED,
+    wanted: Callable[[Stage], bool] = lambda stage: True,
 ) -> Count:
-    """Kill `n` times, stage after stage."""
+    """Kill `n` times, stage after stage, what `hows` names in turn."""
     bench = Bench(places, folder, random.Random(seed))
     known = bench.learn(wanted)
-    hows = HOW if isinstance(places, Databases) else HOW[:1]
     for at in range(n):
         bench.crash(known[at % len(known)], hows[(at + at // len(known)) % len(hows)])
     return bench.count

