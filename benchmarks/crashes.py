@@ -82,5 +82,3 @@ def show(name: str, count: Count, seconds: float) -> None:
     for what, counted in (("killed", count.kills), ("fell", count.fell), ("left", count.states)):
         print(f"  {name}, {what}: " + "; ".join(f"{one}: {n}" for one, n in sorted(counted.items())))
     print(f"  {name}: {count.again} times done again with the same result; {seconds:.0f} s", flush=True)
-    for one in count.broken:
-        print(f"  BROKEN {one}", flush=True)

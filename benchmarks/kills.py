@@ -63,7 +63,7 @@ class Client:
         except RuntimeError as error:
             if " 503 " not in str(error):
                 raise
-            await asyncio.sleep(0.02)  # the file is not there
+            await asyncio.sleep(0.02)  # the file is not there, or the database server
             return
         self.acknowledged[self.waiting["request_id"]] = reply
         self.waiting = None
@@ -184,7 +184,7 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
     other = Path(shutil.copy(folder / "study.db", folder / "other.db"))
     (folder / "served").mkdir()
     place = Path(shutil.move(folder / "study.db", folder / "served" / "study.db"))
-    this = Round(place, other, _clients(place, tokens), random.Random(SEED))
+    this = Round(place, other, clients(place, tokens), random.Random(SEED))
     began, done = time.perf_counter(), Counter[str]()
     for at in range(repetitions):
         act = ACTS[at % len(ACTS)]
@@ -198,10 +198,22 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
         Figure("kills", f"answers lost of {this.n_acknowledged():,}, in {repetitions} kills", lost, "exactly", 0),
         Figure("kills", "answers stored twice", doubled, "exactly", 0),
         Figure("kills", "copies that lack an answer and are not refused", this.silent, "exactly", 0),
+        *_on_postgresql(folder / "postgresql", repetitions),
     ]
 
 
-def _clients(place: Path, tokens: list[str]) -> list[Client]:
+def _on_postgresql(folder: Path, repetitions: int) -> list[Figure]:
+    """The same with a database server behind it, which is killed, too."""
+    from benchmarks.crash import served
+    from benchmarks.crash.places import databases
+
+    folder.mkdir()
+    with databases() as places:
+        return served.run(folder, places, repetitions)
+
+
+def clients(place: Path | str, tokens: list[str]) -> list[Client]:
+    """One for each person who was invited to a study."""
     from fcpair.params import Annotate
     from fcpair.study import Study
 
@@ -279,10 +291,17 @@ def _missing(this: Round) -> tuple[int, int]:
     """How many answers that were acknowledged are not there as they were, and how many are there twice."""
     if _is_refused(this.place):
         raise RuntimeError(f"{this.place} is refused")
-    replies = _replies(this.place)
-    known = {request: reply for client in this.clients for request, reply in client.acknowledged.items()}
     with closing(sqlite3.connect(this.place)) as connection:
         stored = {row[0] for row in connection.execute("SELECT id FROM judgement")}
+    return missing(this.clients, _replies(this.place), stored)
+
+
+def missing(asking: list[Client], replies: dict[str, dict[str, Any]], stored: set[int]) -> tuple[int, int]:
+    """How many acknowledged answers are not kept as they were told, and how many are kept twice.
+
+    A study has `replies`, by their requests, and the numbers of the answers that are `stored`.
+    """
+    known = {request: reply for client in asking for request, reply in client.acknowledged.items()}
     lost = sum(not _is_kept(reply, replies.get(request), stored) for request, reply in known.items())
     numbers = Counter(reply["judgement_id"] for reply in replies.values())
     return lost, len(stored - set(numbers)) + sum(n - 1 for n in numbers.values())

@@ -55,13 +55,13 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
     ]
 
 
-def prepare(folder: Path) -> list[str]:
-    """Make a study with enough pairs for the fastest server, `study.db`, and invite its annotators."""
+def prepare(folder: Path, place: str | None = None) -> list[str]:
+    """Make a study with enough pairs for the fastest server, at `place` or as `study.db`, and invite its annotators."""
     from fcpair.params import Assign
 
     hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
     cn = [f"A reply with the number {i}, written to be of about the length that replies have." for i in range(N_CN)]
-    study = crossed(folder, hs, cn)
+    study = crossed(folder, hs, cn, place)
     study.grid().assign(Assign(annotators=N_CLIENTS, seed=SEED))
     tokens = [study.access.invite(one.name) for one in study.people]
     for one in study.people:
@@ -69,15 +69,15 @@ def prepare(folder: Path) -> list[str]:
     return tokens
 
 
-def crossed(folder: Path, hs: Sequence[str], cn: Sequence[str]) -> Study:
-    """Make a study of every HS with every CN, `study.db`, without a model."""
+def crossed(folder: Path, hs: Sequence[str], cn: Sequence[str], place: str | None = None) -> Study:
+    """Make a study of every HS with every CN, at `place` or as `study.db`, without a model."""
     from fcpair.params import Import, Pair, Select
     from fcpair.study import Study
 
     sources = [(one, f"a source of {one}") for one in hs]
     write_rows(folder / "corpus.csv", [("hs", "cn"), *sources, *(("another", one) for one in cn)])
     write_rows(folder / "hs.csv", [("hs",), *((one,) for one in hs)])
-    study = Study.create(folder / "study.db")
+    study = Study.create(place or folder / "study.db")
     grid = study.grid()
     study.import_corpus(Import(folder / "corpus.csv"))
     grid.select(Select(list=folder / "hs.csv"))

@@ -21,7 +21,7 @@ from benchmarks.measure import SEED
 
 BLOCK = 4096
 MEGABYTES = {"SQLite": 24, "PostgreSQL": 900}
-STEPS = (0, 1, 2, 4, 8, 16, 32, 64)  # pages that are left free
+STEPS = (0, 2, 8, 32, 128)  # pages that are left free
 
 
 class Disk:
@@ -55,7 +55,9 @@ def disk(folder: Path, megabytes: int) -> Iterator[Disk]:
     try:
         _run("mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=755", "tmpfs", str(folder))
     except subprocess.CalledProcessError as error:
-        raise PermissionError(f"a file system cannot be mounted here ({error.stderr.strip()}); run this as root") from error
+        raise PermissionError(
+            f"a file system cannot be mounted here ({error.stderr.strip()}); run this as root"
+        ) from error
     try:
         yield Disk(folder)
     finally:
@@ -80,6 +82,9 @@ def try_disks(bench: Bench, room: Disk, known: list[Known]) -> Tried:
     """Try each stage on a disk that takes no changes, and on one with more and more room, until it is done."""
     tried = Tried()
     for one in known:
+        print(
+            f"  {bench.places.name}, {one.stage.name}: so far {tried.full} full, {len(tried.broken)} broken", flush=True
+        )
         if one.base_is_there:
             bench.reset(one.base)
             _forbid(bench.places, room, is_=True)
@@ -136,9 +141,7 @@ def _do_again(bench: Bench, known: Known, tried: Tried) -> None:
     """What was refused ends well now that there is room."""
     at = known.states.index(digest(bench.places.rows(TRIAL))) if known.base_is_there else 0
     act = (known.stage.again if at else None) or known.stage.do
-    code, _, _ = children.run(
-        lambda: act(bench.places.at(TRIAL), bench.files_of(known.stage)), bench.said(known.stage)
-    )
+    code, _, _ = children.run(lambda: act(bench.places.at(TRIAL), bench.files_of(known.stage)), bench.said(known.stage))
     rows = bench.places.rows(TRIAL)
     if code or (not at and digest(rows) != known.states[-1]):
         said = bench.said(known.stage).read_text()[-300:]

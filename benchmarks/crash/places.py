@@ -14,9 +14,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
+from warnings import catch_warnings
 
 from sqlalchemy import make_url
-from warnings import catch_warnings
 
 Rows = dict[str, list[str]]
 """The rows of each table of a study, written out and sorted; empty where there is no study."""

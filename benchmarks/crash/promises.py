@@ -142,4 +142,6 @@ def broken(place: str, before: Rows, now: Rows) -> list[str]:
         study.close()
     held = {name: f"promise {number}" for number, one in enumerate(PROMISES, 1) for name in one.doctor}
     health = Study.doctor(place)
-    return found + [f"{held.get(one.name, 'doctor')}: {one.name}: {fault}" for one in health.checks for fault in one.found]
+    return found + [
+        f"{held.get(one.name, 'doctor')}: {one.name}: {fault}" for one in health.checks for fault in one.found
+    ]

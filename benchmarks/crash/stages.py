@@ -7,11 +7,14 @@ the road is tried on a copy at that place. Some begin with a study of their own.
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from fcpair.errors import FcpairError
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -98,6 +101,19 @@ def _write_verdicts(place: str, folder: Path) -> None:
 def _write_outcomes(place: str, folder: Path) -> None:
     pairs = _waiting(place)
     _write(folder / "outcomes.csv", [{"pair": at, "label": "appropriate", "by": "lea"} for at in pairs])
+
+
+def _told(do: Do) -> Do:
+    """Errors that a user can cause end it as they end a command."""
+
+    def end(place: str, folder: Path) -> None:
+        try:
+            do(place, folder)
+        except FcpairError as error:
+            print(f"Error: {error}")
+            sys.exit(2)
+
+    return end
 
 
 def _waiting(place: str) -> list[int]:
@@ -194,13 +210,13 @@ STAGES = (
     Stage("people retire", command("people", "retire", "cleo"), on_road=False),
     Stage("people handover", command("people", "handover", "ben", "--to", "ana"), on_road=False),
     Stage("simulate", command("simulate", "--seed", "3", "--skips", "0.2"), on_road=False),
-    Stage("guidelines", _edit_guidelines, on_road=False),
+    Stage("guidelines", _told(_edit_guidelines), on_road=False),
     Stage("labels import", command("labels", "import", "FOLDER/labels.csv"), _write_labels),
-    Stage("labels withdraw", _withdraw, on_road=False),
+    Stage("labels withdraw", _told(_withdraw), on_road=False),
     Stage("assign more", command("assign", "--more", "--overlap", "2:0.5", "--overlap", "3:0.25"), on_road=False),
     Stage("adjudicate by a policy", command("adjudicate", "--policy", "manual")),
     Stage("people add an adjudicator", command("people", "add", "lea", "--role", "adjudicator"), again=INVITE),
-    Stage("adjudicate by a person", _decide, on_road=False),
+    Stage("adjudicate by a person", _told(_decide), on_road=False),
     Stage("adjudicate by a file", command("adjudicate", "--import", "FOLDER/outcomes.csv"), _write_outcomes),
     Stage("people add validators", command("people", "add", "vera", "walt", "--role", "validator"), again=INVITE),
     Stage("validate assign", command("validate", "assign", "--seed", "1")),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.crash import children, stages
-from benchmarks.crash.children import COMMITTING, DONE, FELL, WRITING, Child, Said
+from benchmarks.crash.children import COMMITTING, FELL, WRITING, Child, Said
 from benchmarks.crash.places import Databases, Files, Places, Rows, digest
 from benchmarks.crash.promises import broken
 from benchmarks.crash.stages import Stage
@@ -259,6 +259,7 @@ class Bench:
 
     def _found(self, known: Known, how: str, fault: str) -> None:
         self.count.broken.append(f"{self.places.name}, {known.stage.name}, {how} killed: {fault}")
+        print(f"  BROKEN {self.count.broken[-1]}", flush=True)
 
 
 def _files(folder: Path) -> dict[str, bytes]:

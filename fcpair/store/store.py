@@ -23,6 +23,10 @@ Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
 SHARED_PATIENCE_S = 3.0
 """How long one who writes waits for another while the study is served: people wait for their page meanwhile."""
+IN_DOUBT = (
+    "the server ended the connection while it stored this, so it may have been done or not; look with `fcpair log` "
+    "before you do it again"
+)
 
 
 class Store:
@@ -196,11 +200,19 @@ class Store:
                 try:
                     backend.begin(conn, write=write, alone=alone, patience_s=patience_s)
                     yield conn.execution_options(grid=self._grid)
-                    conn.commit()
+                    self._commit(conn, write=write)
                 finally:
                     conn.rollback()
                     if bulk:
                         backend.pause_references(conn, paused=False)
+
+    def _commit(self, conn: Connection, *, write: bool) -> None:
+        try:
+            conn.commit()
+        except self._home.backend.ERRORS as error:
+            if write and self._home.backend.is_gone(error):
+                raise StudyError(f"{self.place}: {IN_DOUBT}") from error
+            raise
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

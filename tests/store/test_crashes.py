@@ -59,3 +59,19 @@ def test_an_empty_file_whose_maker_is_at_work_is_left_to_it(tmp_path: Path) -> N
 
     with pytest.raises(StudyError, match="stop here"):
         Store.create(place, fill)
+
+
+def test_a_connection_lost_in_a_commit_is_not_said_to_have_changed_nothing(postgres: Server) -> None:
+    place = postgres.make("lost_in_commit").render_as_string(hide_password=False)
+    store = Study.create(place).store
+    with pytest.raises(StudyError, match="may have been done or not; look with `fcpair log`"), store.write() as tx:
+        tx.exec_driver_sql(
+            "CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END$$"
+        )
+        tx.exec_driver_sql(
+            "CREATE CONSTRAINT TRIGGER leaving AFTER UPDATE ON study DEFERRABLE INITIALLY DEFERRED "
+            "FOR EACH ROW EXECUTE FUNCTION leave()"
+        )
+        tx.exec_driver_sql("UPDATE study SET title = 'another'")
+    store.close()

@@ -224,8 +224,15 @@ def remedy(error: Exception) -> str | None:
     for kind, what in _REMEDIES:
         if isinstance(own, kind):
             return what
-    gone = isinstance(own, psycopg.OperationalError) and not isinstance(own, errors.QueryCanceled)
-    return _UNREACHABLE if gone else None
+    return _UNREACHABLE if is_gone(error) else None
+
+
+def is_gone(error: Exception) -> bool:
+    """Whether the connection is lost; what was being committed then may have been committed."""
+    own = getattr(error, "orig", error)
+    return isinstance(own, psycopg.OperationalError) and not isinstance(
+        own, (errors.QueryCanceled, *(kind for kind, _ in _REMEDIES))
+    )
 
 
 def _quoted(name: str) -> str:

@@ -121,6 +121,9 @@ class Backend(Protocol):
     def remedy(self, error: Exception) -> str | None:
         """What a user can do about an error that says something of the place; None for any other."""
 
+    def is_gone(self, error: Exception) -> bool:
+        """Whether an error says that a server is gone, so that a commit under way may have been done or not."""
+
 
 class Lines(Protocol):
     """Whole tables as lines that do not depend on the database, see `lines.py`."""

@@ -330,3 +330,8 @@ def remedy(error: Exception) -> str | None:
     """SQLite says it in words."""
     said = str(getattr(error, "orig", error)).lower()
     return next((what for symptom, what in REMEDIES.items() if symptom in said), None)
+
+
+def is_gone(_error: Exception) -> bool:
+    """There is no server between."""
+    return False
