@@ -1,8 +1,9 @@
 """Whether a study is ever left half done: every stage that writes is killed at random moments, on both databases.
 
-On PostgreSQL the process that serves the stage's connection, and the whole server, are killed too. Afterwards the study
-must be exactly as after one of the stage's commits, `fcpair doctor` must be content, all ten promises of the design must
-hold, and the stage must end as it would have without the kill.
+On PostgreSQL the process that serves the stage's connection, and the whole server, are killed too. Afterwards the
+study must be exactly as after one of the stage's commits, `fcpair doctor` must be content, all ten promises of the
+design must hold, and the stage must end as it would have without the kill. Then every stage meets a disk that takes no
+changes, and one that is full.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks.crash import disks
 from benchmarks.crash.places import Databases, Files, Places, databases
 from benchmarks.crash.stages import Stage
 from benchmarks.crash.trials import Bench, Count
@@ -22,6 +24,12 @@ from benchmarks.measure import SEED, Figure
 REPETITIONS = 400
 # Of what is killed on PostgreSQL; each but the first makes the whole server recover, which takes its time.
 HOW = ("process", "process", "process", "backend", "process", "process", "process", "server")
+
+# Which stages are tried on a disk; on PostgreSQL those that write most.
+SOME: dict[str, Callable[[Stage], bool]] = {
+    Files.name: lambda stage: True,
+    Databases.name: lambda stage: stage.name in ("import", "pair", "assign", "labels import"),
+}
 
 
 def run(folder: Path, repetitions: int) -> list[Figure]:
@@ -34,6 +42,11 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
             count = crash(places, folder / places.name, repetitions, HOW if isinstance(places, Databases) else HOW[:1])
             show(places.name, count, time.perf_counter() - began)
             kills = sum(count.kills.values())
+            tried = disks.run(folder / f"{places.name}-disk", places.name, SOME[places.name])
+            print(f"  {places.name}: {tried.read_only} stages met a read-only disk, {tried.full} a full one")
+            print("\n".join(f"  BROKEN {one}" for one in tried.broken), flush=True)
+            refused = f"stages refused by a disk, {places.name}: what was wrong with {tried.read_only + tried.full}"
+            figures.append(Figure("crashes", refused, len(tried.broken), "exactly", 0))
             figures.append(
                 Figure("crashes", f"promises broken in {kills} kills, {places.name}", len(count.broken), "exactly", 0)
             )

@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
@@ -140,7 +140,8 @@ class Databases:
 
     def kill_backend(self, pid: int) -> None:
         """Kill the process that serves one connection; the server then restarts all of them, and recovers."""
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
     def is_up(self) -> bool:
         """Whether the server runs, be it busy with recovering."""
