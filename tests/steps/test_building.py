@@ -76,7 +76,7 @@ def fake_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
         angles = np.linspace(0, np.pi, len(texts))
         return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
-    monkeypatch.setattr(find, "resolve", lambda name: Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
+    monkeypatch.setattr(find, "resolve", lambda name, **_: Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
     monkeypatch.setattr(encode, "encode", encoded)
 
 

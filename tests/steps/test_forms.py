@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import copy_study, execute
+from servers import Database, copy_study, execute
 
 from fcpair.errors import InputError
 from fcpair.params import Adjudicate, Annotate
@@ -25,8 +25,9 @@ WRITTEN = {"text": TEXT, "types": ["facts"]}
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return forms.build(tmp_path_factory.mktemp("forms"))
+def path(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with database():
+        return forms.build(tmp_path_factory.mktemp("forms"))
 
 
 @pytest.fixture
@@ -218,6 +219,7 @@ def test_repeating_a_request_with_an_object_changes_nothing(study: Study) -> Non
     assert dump(study) == before
 
 
+@pytest.mark.files
 @pytest.mark.parametrize(("who", "answer"), [("wren", WRITTEN), ("ana", TEXT), ("rae", 4.5), ("rob", ["facts"])])
 def test_an_answer_to_any_form_reads_no_table_through(
     study: Study, monkeypatch: pytest.MonkeyPatch, who: str, answer: Any

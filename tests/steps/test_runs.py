@@ -263,7 +263,7 @@ def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_
         angles = np.linspace(0, np.pi, len(bodies))
         return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
-    monkeypatch.setattr(find, "resolve", lambda name: Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
+    monkeypatch.setattr(find, "resolve", lambda name, **_: Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
     monkeypatch.setattr(encode, "encode", encoded)
     run = collection.grid().retrieve(Retrieve(k=2))
     assert (run.counts["source_cns"], run.counts["candidates"]) == (1, 2)

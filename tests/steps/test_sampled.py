@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from servers import Database
 
 from fcpair.errors import InputError, RecipeError, StageError, UnknownIdError
 from fcpair.params import (
@@ -160,6 +161,7 @@ def test_the_doctor_is_content_and_says_how_many_cells_were_drawn(drawn: Study) 
     assert [one.note for one in health.checks if one.name == "pairs"] == ["sampled 13 of 18 cells"]
 
 
+@pytest.mark.files
 @pytest.mark.parametrize(
     ("statement", "found"),
     [
@@ -197,6 +199,7 @@ def _exchange(study: Study, number: int) -> None:
     )
 
 
+@pytest.mark.files
 def test_the_doctor_finds_cells_that_were_not_drawn_and_cells_of_the_corpus(drawn: Study) -> None:
     with drawn.store.read() as tx:
         known = (cells.places_of(tx, cells.known(tx)) + 1).tolist()
@@ -216,6 +219,7 @@ def few_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cells, "MOST_CELLS", 20)
 
 
+@pytest.mark.files
 @pytest.mark.usefixtures("few_numbers")
 def test_cells_are_numbered_one_after_the_other_where_places_have_no_numbers(drawn: Study) -> None:
     there = pairs_of(drawn)
@@ -237,12 +241,17 @@ def test_a_whole_grid_without_a_number_for_each_cell_is_refused(at: At) -> None:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """A study of 13 drawn cells that simulated people have done from end to end."""
+def walked_to_its_end(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("drawn")
-    study = Study.create(folder / "study.db", Setup(title="Small"))
-    list(study.walk(recipe(folder, 13)))
-    return study
+    with database(), closing(Study.create(folder / "study.db", Setup(title="Small"))) as study:
+        list(study.walk(recipe(folder, 13)))
+        return Path(study.place)
+
+
+@pytest.fixture
+def finished(walked_to_its_end: Path) -> Study:
+    """A study of 13 drawn cells that simulated people have done from end to end; nobody changes it."""
+    return Study.open(walked_to_its_end)
 
 
 def test_every_drawn_cell_is_dealt_answered_decided_and_checked(finished: Study) -> None:

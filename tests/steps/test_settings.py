@@ -108,7 +108,7 @@ def test_the_building_stages_say_what_they_were_done_with(at: At) -> None:
     assert isinstance(corpus, dict)
     assert Path(corpus["path"]).is_absolute()
     assert len(corpus["sha256"]) == 64
-    assert kept(study, "pair") == {"candidates": None, "keep_known": False, "seed": 0}
+    assert kept(study, "pair") == {"candidates": None, "keep_known": False, "sample": None, "seed": 0}
     assert kept(study, "assign")["annotators"] == 3
 
 

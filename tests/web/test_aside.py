@@ -156,7 +156,7 @@ def test_it_ends_with_the_server_however_that_ends(served: Callable[..., Served]
     assert has_ended(child)
     assert time.monotonic() < begun + 5
     if told is not signal.SIGKILL:  # it is one file again, as nobody else has it open
-        assert not server.study.with_name("study.db-wal").exists()
+        assert not server.place.with_name("study.db-wal").exists()
 
 
 def test_what_is_under_way_when_it_is_killed_is_to_be_asked_again(site: Site) -> None:
