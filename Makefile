@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER_TESTS := tests/browser
 AXE := $(BROWSER_TESTS)/node_modules/.installed
-JOBS ?= 2
+JOBS ?= 3
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help

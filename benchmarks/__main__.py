@@ -17,6 +17,7 @@ from benchmarks import (
     evaluation,
     flips,
     grid,
+    grid_server,
     kills,
     long_tables,
     looking,
@@ -25,6 +26,7 @@ from benchmarks import (
     serving,
     startup,
     strangers,
+    teams,
     tiers,
     visible,
 )
@@ -32,6 +34,7 @@ from benchmarks.measure import Figure, machine
 
 BENCHMARKS: dict[str, ModuleType] = {
     "grid": grid,
+    "grid_server": grid_server,
     "retrieval": retrieval,
     "encoding": encoding,
     "nearest": nearest,
@@ -41,6 +44,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "evaluation": evaluation,
     "serving": serving,
     "kills": kills,
+    "teams": teams,
     "crashes": crashes,
     "looking": looking,
     "startup": startup,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 
@@ -71,9 +72,9 @@ async def _work(connection: Connection, label: Label, until: float, tally: Tally
         n += 1
 
 
-async def labelling(port: int, tokens: list[str], label: Label, seconds: float) -> dict[str, float]:
-    """Let one client for each token label for some seconds, all at once."""
-    connections = [await Connection.to(port, token) for token in tokens]
+async def labelling(ports: Sequence[int], tokens: list[str], label: Label, seconds: float) -> dict[str, float]:
+    """Let one client for each token label for some seconds, all at once, at one port after the other."""
+    connections = [await Connection.to(port, token) for port, token in zip(cycle(ports), tokens, strict=False)]
     tally, start = Tally(), time.perf_counter()
     await asyncio.gather(*(_work(one, label, start + seconds, tally) for one in connections))
     tally.seconds = time.perf_counter() - start

@@ -55,14 +55,14 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
     ]
 
 
-def prepare(folder: Path, place: str | None = None) -> list[str]:
+def prepare(folder: Path, place: str | None = None, n_annotators: int = N_CLIENTS) -> list[str]:
     """Make a study with enough pairs for the fastest server, at `place` or as `study.db`, and invite its annotators."""
     from fcpair.params import Assign
 
     hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
     cn = [f"A reply with the number {i}, written to be of about the length that replies have." for i in range(N_CN)]
     study = crossed(folder, hs, cn, place)
-    study.grid().assign(Assign(annotators=N_CLIENTS, seed=SEED))
+    study.grid().assign(Assign(annotators=n_annotators, seed=SEED))
     tokens = [study.access.invite(one.name) for one in study.people]
     for one in study.people:
         study.access.consent(one.id, {})
@@ -118,7 +118,7 @@ def _bare(folder: Path) -> dict[str, Any]:
 
 def _load(process: psutil.Process, port: int, tokens: list[str], label: Label) -> dict[str, Any]:
     before = sum(process.cpu_times()[:2])
-    found: dict[str, Any] = asyncio.run(labelling(port, tokens, label, SECONDS))
+    found: dict[str, Any] = asyncio.run(labelling([port], tokens, label, SECONDS))
     cpu_s = sum(process.cpu_times()[:2]) - before
     return {**found, "cpu_ms": 1000 * cpu_s / found["labels"], "memory_mb": process.memory_info().rss / MB}
 

@@ -134,7 +134,7 @@ def test_results_stand_on_stdout_and_progress_on_stderr_only(at: At, study: Path
     environment = {**os.environ, "FCPAIR_STUDY": str(study)}
     script = (
         "import sys, numpy as np; from fcpair.models import encode, find; from fcpair.cli import main\n"
-        "find.resolve = lambda name: find.Model(name, '', 'test', 'ab', 'cd')\n"
+        "find.resolve = lambda name, **_: find.Model(name, '', 'test', 'ab', 'cd')\n"
         "def encoded(texts, model, progress):\n"
         "    progress(len(texts), len(texts)); n = len(texts)\n"
         "    return np.stack([np.cos(np.arange(n) / n), np.sin(np.arange(n) / n)], axis=1).astype('float32')\n"
