@@ -12,7 +12,7 @@ from fcpair.errors import InputError
 from fcpair.stages.question import AnyOf, Choice, Edit, Form, OneOf, Question, Scale, Text
 
 Made = TypeVar("Made")
-names = st.text(min_size=1, max_size=12).filter(lambda name: bool(name.strip()))
+names = st.text(min_size=1, max_size=12).filter(lambda name: bool(name.strip()) and "\0" not in name)
 choices = st.builds(
     lambda code, name, kind: Choice(code, name, definite=kind > 0, positive=kind > 1),
     st.integers(0, 10**18 - 1) | st.integers(0, 9),
