@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import sys
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Figure, alternate, column, job, machine, ratios, show
+from benchmarks import by_itself
+from benchmarks.measure import Figure, alternate, column, job, ratios, show
 from benchmarks.nearest import N_TEXTS, K, vectors_of
 
 REPETITIONS = 3
@@ -104,18 +103,5 @@ def _digest(found: Any) -> str:
     return hashlib.sha256(cn.tobytes() + score.tobytes()).hexdigest()
 
 
-def _main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
-    parser.add_argument("--sources", type=int, default=N_SOURCES, help="how many of the texts have neighbours found")
-    parser.add_argument("--repetitions", type=int, default=1)
-    given = parser.parse_args()
-    print("\n".join(machine()))
-    with tempfile.TemporaryDirectory(prefix="fcpair-benchmark-") as folder:
-        figures = run(Path(folder), given.repetitions, given.sources)
-    for figure in figures:
-        print(" | ".join(figure.cells()))
-    return 0 if all(figure.met for figure in figures) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(_main())
+    sys.exit(by_itself.main("cluster", run, N_SOURCES, __doc__))

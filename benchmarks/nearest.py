@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import SEED, Figure, alternate, column, job, machine, ratios, show
+from benchmarks import by_itself
+from benchmarks.measure import SEED, Figure, alternate, column, job, ratios, show
 
 REPETITIONS = 3
 N_TEXTS, DIMENSION, K = 100_000, 384, 10
@@ -140,18 +139,5 @@ def numpy(path: str, n_sources: str, rows: int = 1024, columns: int = 4096) -> d
     return _since(start)
 
 
-def _main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.nearest", description=__doc__)
-    parser.add_argument("--sources", type=int, default=N_SOURCES, help="how many of the vectors have neighbours found")
-    parser.add_argument("--repetitions", type=int, default=1)
-    given = parser.parse_args()
-    print("\n".join(machine()))
-    with tempfile.TemporaryDirectory(prefix="fcpair-benchmark-") as folder:
-        figures = run(Path(folder), given.repetitions, given.sources)
-    for figure in figures:
-        print(" | ".join(figure.cells()))
-    return 0 if all(figure.met for figure in figures) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(_main())
+    sys.exit(by_itself.main("nearest", run, N_SOURCES, __doc__))
