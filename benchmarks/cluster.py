@@ -37,10 +37,10 @@ def run(folder: Path, repetitions: int, n_sources: int = N_SOURCES) -> list[Figu
     show("starting the workers", column(results["two"], "start_s"), " s")
     show("peak memory of a worker", column(results["two"], "worker_mb"), " MB")
     ratio = show(f"{of}: alone / two", ratios(results["alone"], results["two"]))
-    found = {one["found"] for runs in results.values() for one in runs}
+    digests = {one["found"] for runs in results.values() for one in runs}
     return [
         Figure("cluster", f"{of}: times as fast with two workers", ratio, "at least", 1.6, " x"),
-        Figure("cluster", "different neighbours, scores and orders", len(found), "exactly", 1),
+        Figure("cluster", "different neighbours, scores and orders", len(digests), "exactly", 1),
     ]
 
 
