@@ -137,6 +137,14 @@ class RefusedError(FcpairError, PermissionError):
         return str(self.args[0])
 
 
+class TooManyError(FcpairError, PermissionError):
+    """Too many attempts to come in have failed; try again in `wait_s` seconds."""
+
+    def __init__(self, wait_s: int) -> None:
+        self.wait_s = wait_s
+        super().__init__(f"too many attempts to come in have failed; try again in {wait_s} seconds")
+
+
 class LimitError(RefusedError):
     """This person has read as many pairs as one may read today, or in all."""
 

@@ -9,6 +9,7 @@ from fcpair.records import Sampled
 from fcpair.steps import (
     adjudicate,
     agree,
+    asking,
     assign,
     conflicts,
     evaluate,
@@ -54,6 +55,7 @@ class Grid(OnGrid):
     retrieve = retrieve.bring_in
     pair = pair.make_grid
     assign = assign.assign
+    close_dealing = asking.close
     assign_round = rounds.assign_round
 
     write_sheets = sheets.write_sheets

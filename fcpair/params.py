@@ -162,9 +162,15 @@ class Assign(Seeded):
     groups: tuple[tuple[str, ...], ...] = param((), "annotators who share the overlapping pairs, as ana,ben")
     order: Literal["random", "hs"] = param("random", "of a shard: shuffled, or one HS at a time")
     seed: int = param(0, "of the deal and the orders")
+    open: bool = param(False, "give pairs to whoever asks next, for volunteers who come and go")
+    lease_minutes: int = param(30, "how long they are kept for somebody who does not answer, with open dealing")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.open and (self.groups or self.order != "random"):
+            raise InputError("with open dealing, nobody has a shard: groups and an order by HS are for shards")
+        if self.lease_minutes < 1:
+            raise InputError(f"lease_minutes is {self.lease_minutes}; expected 1 or more")
         apart(name for group in self.groups for name in group)
 
 

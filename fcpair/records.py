@@ -274,7 +274,8 @@ class Progress:
 
     `pace_s` (seconds a pair) and `left_s` are None exactly when `undefined` says why. `today` counts the pairs read
     since midnight where the server is, `read` those read in all; `daily_limit` and `total_limit` are how many one may
-    read, None without a limit, and `limit` is a sentence when one of them is reached.
+    read, None without a limit, and `limit` is a sentence when one of them is reached. `more` says whether there are
+    further pairs for whoever asks, None where pairs are dealt beforehand.
     """
 
     open: int
@@ -288,6 +289,7 @@ class Progress:
     read: int
     daily_limit: int | None
     total_limit: int | None
+    more: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from servers import TEST_POSTGRES, Database, Server, started, studies_in
+from sqlalchemy import Engine
+from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.util import LRUCache
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and lines would be broken by it
@@ -68,6 +72,31 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def pytest_collection_finish() -> None:
+    """What was imported for the tests stays: it is not looked through each time that garbage is collected."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def written_once() -> Iterator[None]:
+    """SQLAlchemy writes each statement once for each kind of database, not for every study that a test opens.
+
+    A process of fcpair opens one study, the tests some thousand, and writing took a third of the time of small ones.
+    """
+    statements = LRUCache[Any, Any](4_000)
+
+    def kind(dialect: DefaultDialect) -> tuple[object, ...]:
+        return type(dialect), dialect.paramstyle
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DefaultDialect, "__eq__", lambda one, other: kind(one) == kind(other))
+        patch.setattr(DefaultDialect, "__hash__", lambda one: hash(kind(one)))
+        shared = property(lambda _: statements, lambda _, own: None)
+        patch.setattr(Engine, "_compiled_cache", shared, raising=False)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the lead sees follows every change, however long it took to make: a busy machine changes no test."""
@@ -110,6 +139,14 @@ def postgres() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The small study, as one file after each of `small.STAGES`; copy one before you change it."""
+    from steps.small import build_all
+
+    return build_all(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="session")
 def walked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The study of a recipe in `examples/` (`write`), walked to its end once; copy it before you change it."""
     from fcpair.recipe import load_recipe
@@ -148,4 +185,4 @@ def on_databases(metafunc: pytest.Metafunc, *, writes: bool) -> None:
 def database(request: pytest.FixtureRequest) -> Database:
     """Where the studies of a test are: in files, or in databases of a server."""
     server = request.getfixturevalue("postgres") if request.param == "postgres" else None
-    return lambda: studies_in(server)
+    return partial(studies_in, server)

@@ -101,3 +101,11 @@ def test_the_command_is_installed(installed: Path, tmp_path: Path) -> None:
     command = [str(installed / "bin" / "fcpair"), "init"]
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
     assert (tmp_path / "study.db").is_file()
+
+
+def test_the_readme_says_what_every_extra_is_for() -> None:
+    config = configparser.ConfigParser()
+    config.read(CHECKOUT / "setup.cfg", encoding="utf-8")
+    lines = (CHECKOUT / "README.md").read_text("utf-8").splitlines()
+    said = {line.split("`")[1] for line in lines[lines.index("| extra | what it is for |") + 2 :] if line[:3] == "| `"}
+    assert said >= set(config["options.extras_require"]) - {"dev"}

@@ -22,25 +22,40 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Deal what has not been dealt, raise the overlap to `--overlap`, and give late joiners their share.",
 )
+@click.option(
+    "--close",
+    is_flag=True,
+    help="End open dealing: what nobody has is taken away, and what people hold is theirs for good.",
+)
 @click.option("--round", "round_", metavar="NAME", help="Of a planned grid: the round to deal, by its own options.")
 @with_grid
-def assign(grid: Grid, options: Assign, redo: bool, more: bool, round_: str | None) -> None:
+def assign(grid: Grid, options: Assign, redo: bool, more: bool, close: bool, round_: str | None) -> None:
     """Deal the pairs to annotators.
 
     `--overlap` gives some pairs to two of them or more. `--more` adds to what has been dealt: answers and open work
-    stay, but somebody who has joined since takes over an even share of what is open. Of a planned grid,
-    `--round` is dealt to those who answer it, in the way that its plan says.
+    stay, but somebody who has joined since takes over an even share of what is open. With `--open` nobody has a shard:
+    whoever asks in the browser is given the next pairs that they may have, and what they leave goes to others when
+    `--lease-minutes` are over. Of a planned grid, `--round` is dealt to those who answer it, in the way that its plan
+    says.
 
     \b
     Example:
       fcpair assign --annotators 9 --overlap 2:0.126 --overlap 3:0.05 --seed 13
       fcpair assign --more --overlap 2:0.3
+      fcpair assign --open --overlap 2:0.126
       fcpair assign --grid rate --round rate
     """
     if more and redo:
         raise click.UsageError("give either --more or --redo, not both")
     if round_ is not None and (more or options != Assign()):
         raise click.UsageError("a round is dealt as it is planned; with --round, give --redo or nothing")
+    if close and (more or redo or round_ is not None or options != Assign()):
+        raise click.UsageError("give --close alone")
     with working("dealing pairs"):
-        run = grid.assign_round(round_, redo=redo) if round_ else grid.assign(options, redo=redo, more=more)
+        if close:
+            run = grid.close_dealing()
+        elif round_:
+            run = grid.assign_round(round_, redo=redo)
+        else:
+            run = grid.assign(options, redo=redo, more=more)
     done(run)

@@ -15,6 +15,7 @@ from fcpair.cli.options import format_option, seed_option, with_study
 from fcpair.cli.output import Table, done, emit, say
 from fcpair.cli.terminal import show
 from fcpair.errors import InputError
+from fcpair.params import Assign
 from fcpair.records import Role
 
 if TYPE_CHECKING:
@@ -55,12 +56,14 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
     Example:
       fcpair people add vera --role validator
     """
-    added = study.add_people(list(names), Role(role))
-    show(f"added as {role}: {', '.join(one.name for one in added)}")
-    _invite(study, [one.name for one in added], url)
+    tokens = study.access.add(list(names), Role(role))
+    show(f"added as {role}: {', '.join(tokens)}")
+    _show_links(tokens, url)
     idle = [row["name"] for row in study.status()["people"] if row["name"] in names and not row["open"]]
     if idle and role == Role.ANNOTATOR and study.status()["stages"].get("assign"):
-        say(f"`fcpair assign --more` gives {', '.join(idle)} an even share of the pairs that are open")
+        who = ", ".join(idle)
+        how = f"`fcpair assign --more` gives {who} an even share of the pairs that are open"
+        say(f"whoever asks in the browser is given pairs, so is {who}" if study.own(Assign).open else how)
 
 
 @people.command()
@@ -98,6 +101,10 @@ def _invite(study: Study, names: Sequence[str] | None, url: str, out: Path | Non
     if out is not None:
         show(f"{out}: {len(tokens):,} link{'s' * (len(tokens) != 1)}; delete it when they are sent")
         return
+    _show_links(tokens, url)
+
+
+def _show_links(tokens: dict[str, str], url: str) -> None:
     for name, token in tokens.items():
         show(f"{name}: {_link(url, token)}")
 

@@ -56,8 +56,9 @@ def status(study: Study, form: str) -> None:
     if people:
         tables.append(Table("People", PERSON_COLUMNS, [[row[name] for name in PERSON_COLUMNS] for row in people]))
     if state["rounds"]:
-        rounds = [[name, *counts.values()] for name, counts in state["rounds"].items()]
-        tables.append(Table("Rounds", ("round", *next(iter(state["rounds"].values()))), rounds))
+        columns = list({one: None for counts in state["rounds"].values() for one in counts})
+        rounds = [[name, *(counts.get(one, 0) for one in columns)] for name, counts in state["rounds"].items()]
+        tables.append(Table("Rounds", ("round", *columns), rounds))
     if state["adjudications"]:
         tables.append(Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())))
     if sum(state["pairs"].values()):

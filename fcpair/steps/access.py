@@ -10,11 +10,12 @@ from typing import Any
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Annotate
-from fcpair.records import TOPIC_SPLIT, Role, RunRecord, Topic, Visitor
+from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Topic, Visitor
 from fcpair.steps import handover
 from fcpair.steps.allowance import loosened
+from fcpair.steps.attempts import Attempts
 from fcpair.steps.ground import OnStudy, note_run
-from fcpair.steps.people import find
+from fcpair.steps.people import enter, find
 from fcpair.store import Tx, people, progress, runs, sessions, topics
 from fcpair.store.optouts import OptOut, topic_key
 
@@ -30,6 +31,7 @@ class Access:
 
     def __init__(self, study: OnStudy) -> None:
         self._store = study.store
+        self.attempts = Attempts(study.store)
 
     @property
     def secret(self) -> str:
@@ -59,6 +61,17 @@ class Access:
         """
         with self._store.write() as tx:
             sessions.end(tx, person_id, session, lasts_s)
+
+    def add(self, names: list[str], role: Role) -> dict[str, str]:
+        """Add people in one role as `Study.add_people` does, and invite them: their tokens by name, shown this once.
+
+        All are added and invited, or none.
+
+        Raises:
+            InputError: one of the names cannot be a pseudonym, or is taken.
+        """
+        with self._store.write() as tx:
+            return _invite(tx, enter(tx, names, role))
 
     def invite(self, name: str) -> str:
         """A new token for a person, shown this once; the one before and its sessions end.
@@ -95,10 +108,7 @@ class Access:
                 raise StageError(f"`{retired[0]}` has been retired, so cannot be invited")
             if models := [one.name for one in invited if one.role is Role.MODEL]:
                 raise StageError(f"`{models[0]}` is a model, for which `fcpair run` answers; nobody comes in as one")
-            tokens = {one.name: secrets.token_urlsafe(TOKEN_BYTES) for one in invited}
-            for one in invited:
-                people.set_token(tx, one.id, _hashed(tokens[one.name]))
-                note_run(tx, "people", {"invite": one.name}, {"people": 1})
+            tokens = _invite(tx, invited)
             keep(tokens)
         return tokens
 
@@ -238,6 +248,15 @@ class Access:
             names = [one.name for one in people.people(tx) if one.id in due]
             counts = {"withdrawn": withdraw_opted_out(tx, due), **handover.refill_everywhere(tx, seed)}
             note_run(tx, "people", {"spare": names}, counts)
+
+
+def _invite(tx: Tx, invited: Sequence[Person]) -> dict[str, str]:
+    """New tokens for these people, by name."""
+    tokens = {one.name: secrets.token_urlsafe(TOKEN_BYTES) for one in invited}
+    for one in invited:
+        people.set_token(tx, one.id, _hashed(tokens[one.name]))
+        note_run(tx, "people", {"invite": one.name}, {"people": 1})
+    return tokens
 
 
 def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:

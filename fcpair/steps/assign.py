@@ -9,7 +9,7 @@ import numpy as np
 from fcpair.errors import InputError
 from fcpair.params import Annotate, Assign, apart, as_params
 from fcpair.records import Role, RunRecord, Status
-from fcpair.steps import access, handover
+from fcpair.steps import access, asking, handover
 from fcpair.steps.ground import OnGrid, OnStudy, begin_building, check_building, check_unmoved, keep, note, note_run
 from fcpair.steps.people import active, expected
 from fcpair.steps.topup import deal_more
@@ -19,12 +19,17 @@ from fcpair.store import cells, rounds, watch, work
 def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = False) -> RunRecord:
     """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`topup.deal_more`).
 
-    The rounds of a planned grid are dealt by `assign_round`.
+    In open dealing (`options.open`, or with `more` where the study has it), whoever asks is given pairs instead. The
+    rounds of a planned grid are dealt by `assign_round`.
 
     Raises ConflictError where the study changed while the shards were worked out.
     """
+    if more and (options.open or grid.own(Assign).open):
+        return asking.open_more(grid, options)
     if more:
         return deal_more(grid, options)
+    if options.open:
+        return asking.open_up(grid, options, redo=redo)
     import pandas as pd
 
     from fcpair.stages.assign import deal, overlap_counts, shard_order

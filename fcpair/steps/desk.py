@@ -22,7 +22,7 @@ from fcpair.records import (
 )
 from fcpair.stages.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, shared
 from fcpair.stages.question import SKIP
-from fcpair.steps import eligible, handover, settle, validate
+from fcpair.steps import asking, eligible, handover, settle, validate
 from fcpair.steps.allowance import allowance, limit_reached, limited
 from fcpair.steps.answers import as_sent, closed_question, form_of, received
 from fcpair.steps.ground import OnStudy, opaque
@@ -31,6 +31,7 @@ from fcpair.steps.receipt import once
 from fcpair.store import Tx, answers, desk, grids, rounds, slots, work
 
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
+TAKEN = "this pair has been given to somebody else; your answer was not needed"
 
 
 class Desk:
@@ -74,16 +75,36 @@ class Desk:
             return Asked(self._name(tx, one.grid_id), one.name, *grids.names(tx), form, one.screen, blind)
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
-        """The next `n` cells that a person has open; fewer at the end, and none when a limit is reached."""
-        _check_visitor(visitor)
-        found: list[Task] = []
+        """The next `n` cells that a person has open; fewer at the end, and none when a limit is reached.
+
+        In open dealing they are given what is free first, where they have little left.
+        """
+        found = self.at_hand(visitor, n)
+        if found is not None:
+            return found
         with self._store.read() as tx:
-            left = allowance(tx, visitor.id, self._annotate).room if limited(self._annotate) else None
-            n = n if left is None else min(n, left)
-            for one in rounds.of_role(tx, visitor.role):
-                if len(found) < n:
-                    rows = desk.open_tasks(tx, visitor.id, one, n - len(found))
-                    found += [self._task(tx, one, row) for row in rows]
+            room = self._room(tx, visitor)
+        return asking.take(self._store, visitor, asking.wanted(n, room), lambda tx: self._open(tx, visitor, n, room))
+
+    def at_hand(self, visitor: Visitor, n: int = 1) -> list[Task] | None:
+        """What `tasks` gives, where nothing has to be written for it, which may have to wait; else None."""
+        _check_visitor(visitor)
+        with self._store.read() as tx:
+            room = self._room(tx, visitor)
+            must_take = asking.lacks(tx, visitor, asking.wanted(n, room))
+            return None if must_take else self._open(tx, visitor, n, room)
+
+    def _room(self, tx: Tx, visitor: Visitor) -> int | None:
+        """How many more cells a person may read now; None without a limit."""
+        return allowance(tx, visitor.id, self._annotate).room if limited(self._annotate) else None
+
+    def _open(self, tx: Tx, visitor: Visitor, n: int, room: int | None) -> list[Task]:
+        n = n if room is None else min(n, room)
+        found: list[Task] = []
+        for one in rounds.of_role(tx, visitor.role):
+            if len(found) < n:
+                rows = desk.open_tasks(tx, visitor.id, one, n - len(found))
+                found += [self._task(tx, one, row) for row in rows]
         return found
 
     def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
@@ -158,14 +179,14 @@ class Desk:
             counts = desk.status_counts(tx, visitor.id, [number for one in there for number in one.ids])
             open_ = sum(_n_open(tx, visitor.id, one, counts) for one in there)
             times = desk.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
-            allowed = allowance(tx, visitor.id, self._annotate)
+            allowed, more = allowance(tx, visitor.id, self._annotate), asking.is_free(tx, visitor)
         by_row = {number for one in there if one.by_row for number in one.ids}
         keys = ((at, (round_id, row_id) if round_id in by_row else None) for at, round_id, row_id in times)
         pace = pace_s(shared((datetime.fromisoformat(at).timestamp(), key) for at, key in keys))
         done, skipped = (_n(counts, status) for status in (Status.DONE, Status.SKIPPED))
         why = NO_PACE if pace is None else None
         left = None if pace is None else left_s(open_, pace)
-        return Progress(open_, done, skipped, pace_s=pace, left_s=left, undefined=why, **allowed.shown())
+        return Progress(open_, done, skipped, pace_s=pace, left_s=left, undefined=why, more=more, **allowed.shown())
 
     def _task(self, tx: Tx, of: Round, row: dict[str, Any], *, answer: Any = None, **own: Any) -> Task:
         checks = of.checks is not None
@@ -203,7 +224,7 @@ class Desk:
         answer = None if given.answer == SKIP else received(found.form, given.answer)
         verdict = {} if found.checks is None else self._verdict(tx, found, given)
         shown = _shown_guidelines(given, found.guideline_version)
-        self._check_status(tx, visitor.id, Status(found.status), given)
+        self._check_status(tx, visitor.id, found, given)
         row = {
             "assignment_id": given.assignment_id,
             "skipped": answer is None,
@@ -215,6 +236,8 @@ class Desk:
         } | verdict
         status = Status.SKIPPED if answer is None else Status.DONE
         judgement_id = desk.add_judgement(tx, row, status)
+        if found.until is not None:
+            asking.renew(tx, visitor.id, found.round_id)
         if answer is None:
             handover.refill(tx, given.assignment_id, slot=given.assignment_id)
         if found.counts and closed_question(form_of(found.form)):
@@ -230,11 +253,15 @@ class Desk:
             raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
         return {"adjudication_id": found.decision_id}
 
-    def _check_status(self, tx: Tx, person_id: int, status: Status, given: Submission) -> None:
-        if status is Status.WITHDRAWN:
-            raise ConflictError("this pair has been given to somebody else; your answer was not needed")
-        if status is Status.OPEN and (limit := limit_reached(tx, person_id, self._annotate)):
+    def _check_status(self, tx: Tx, person_id: int, found: Any, given: Submission) -> None:
+        status = Status(found.status)
+        lapsed = status is Status.WITHDRAWN and found.until is not None  # nobody took it from them but time
+        if status is Status.WITHDRAWN and not lapsed:
+            raise ConflictError(TAKEN)
+        if (status is Status.OPEN or lapsed) and (limit := limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
+        if lapsed and not slots.reclaim(tx, given.assignment_id):
+            raise ConflictError(TAKEN)
         if status is Status.SKIPPED and given.answer != SKIP and not slots.reclaim(tx, given.assignment_id):
             raise ConflictError("somebody else has this pair now, since you skipped it")
 

@@ -27,9 +27,10 @@ from fcpair.steps.ground import (
     find_grid,
     has_own,
     is_planned,
+    lease_min,
     note_run,
 )
-from fcpair.store import Tx, authors, cells, grids, rounds, settings, sides, slots, texts, work
+from fcpair.store import Tx, authors, cells, free, grids, rounds, settings, sides, slots, texts, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,7 +195,11 @@ def standing(tx: Tx, wanted: Round) -> Standing:
     by_status = work.by_status(tx, wanted)
     n_vacant = len(slots.vacant(tx, wanted)) if wanted.passes_on else 0
     counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": n_vacant}
-    return Standing(wanted, bool(by_status), counts)
+    n_free = free.n_free(tx, wanted)
+    counts[Status.OPEN.value] += n_free
+    if n_free or lease_min(tx, wanted) is not None:
+        counts["free"] = n_free
+    return Standing(wanted, bool(by_status or n_free), counts)
 
 
 def overview(study: OnStudy) -> list[dict[str, Any]]:
@@ -202,7 +207,7 @@ def overview(study: OnStudy) -> list[dict[str, Any]]:
 
     Keys of each: `name`, `row_name`, `column_name`, `rows`, `columns`, `cells`, and `rounds`: of each its `name`,
     `role`, whether it `counts` for decisions and was `dealt`, how many assignments are `open`, `done`, `skipped`,
-    `withdrawn`, and how many slots `vacant`.
+    `withdrawn`, how many slots are `vacant`, and in open dealing how many of the open ones are `free`.
     """
     with study.store.read() as tx:
         return [grid_facts(tx, one.name) for one in grids.each(tx)]

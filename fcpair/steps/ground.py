@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fcpair.errors import ConflictError, StageError, UnknownIdError
-from fcpair.params import MAIN, as_params
-from fcpair.records import GridKey, RunRecord
+from fcpair.params import MAIN, Assign, as_params
+from fcpair.records import GridKey, Round, RunRecord
 from fcpair.stages.question import Closed
 from fcpair.steps.answers import closed_question, form_of
 from fcpair.steps.opaque import Opaque
@@ -138,6 +138,12 @@ def is_own(tx: Tx, options: Any) -> bool:
 def has_own(tx: Tx, cls: Any) -> bool:
     """Whether options of this kind were set, or the stage that takes them was done."""
     return bool(settings.of_stage(tx, cls.stage))
+
+
+def lease_min(tx: Tx, round_: Round) -> int | None:
+    """For how many minutes whoever asks is given a slot of a round of this grid; None where it is dealt beforehand."""
+    dealing = own(tx, Assign, {}) if round_.counts else None
+    return dealing.lease_minutes if dealing and dealing.open else None
 
 
 def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | None = None) -> RunRecord:

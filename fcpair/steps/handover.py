@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fcpair.records import Person, Round
 from fcpair.stages.assign import fill_rows, fill_slots, shard_order
-from fcpair.store import Tx, authors, cells, decisions, grids, rounds, slots, topics, work
+from fcpair.steps.ground import lease_min
+from fcpair.store import Tx, authors, cells, decisions, free, grids, rounds, slots, topics, work
 from fcpair.store.slots import Heir, Slot
 
 Ints = NDArray[np.int64]
@@ -21,24 +22,32 @@ FEW = 100  # pairs: while people answer, one is asked about, and all texts need 
 
 @dataclass(frozen=True)
 class Handover:
-    """Who takes over what: `rows` as `slots.fill` takes them; `vacant` slots found nobody."""
+    """Who takes over what: `rows` as `slots.fill` takes them; `vacant` slots found nobody; `freed` ones go to whoever
+    asks, by the round.
+    """
 
     rows: list[dict[str, Any]]
     vacant: int
+    freed: list[tuple[Round, list[Slot]]]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many slots found somebody and how many did not."""
-        return {"reassigned": len(self.rows), "vacant": self.vacant}
+        """How many slots found somebody and how many did not, and how many are free, where any are."""
+        counts = {"reassigned": len(self.rows), "vacant": self.vacant}
+        n_freed = sum(len(there) for _, there in self.freed)
+        return counts | ({"free": n_freed} if n_freed else {})
 
 
 def refill(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> dict[str, int]:
     """Give slots that were skipped or withdrawn to others; returns how many found somebody and how many did not.
 
-    All such slots, or one alone, by its assignment; to whoever may take them, or `to` one person.
+    All such slots, or one alone, by its assignment; to whoever may take them, or `to` one person. In open dealing they
+    are free for whoever asks.
     """
     found = foresee(tx, seed, to=to, slot=slot)
     slots.fill(tx, found.rows)
+    for round_, there in found.freed:
+        free.give_back(tx, round_, there)
     return found.counts
 
 
@@ -76,19 +85,24 @@ def _deal_in(tx: Tx, round_: Round) -> int:
 def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> Handover:
     """What `refill` would do."""
     rows: list[dict[str, Any]] = []
+    freed: list[tuple[Round, list[Slot]]] = []
     vacant = 0
     for round_ in rounds.rounds(tx):
-        if round_.passes_on and (open_ := slots.vacant(tx, round_, slot)):
+        if not round_.passes_on or not (open_ := slots.vacant(tx, round_, slot)):
+            continue
+        if to is None and lease_min(tx, round_) is not None:
+            freed.append((round_, open_))
+        else:
             heirs = [one for one in slots.heirs(tx, round_.role) if to is None or one.id == to.id]
             cell_id = np.array([one.cell_id for one in open_])
-            who = _takers(tx, cell_id, heirs, round_, seed)
+            who = takers(tx, cell_id, heirs, round_, seed)
             taken = [(one, heirs[at].id) for one, at in zip(open_, who.tolist(), strict=True) if at >= 0]
-            rows += _at_the_end(tx, taken, round_)
+            rows += at_the_end(tx, taken, round_)
             vacant += len(open_) - len(taken)
-    return Handover(rows, vacant)
+    return Handover(rows, vacant, freed)
 
 
-def _takers(tx: Tx, cell_id: Ints, heirs: Sequence[Heir], round_: Round, seed: int) -> Ints:
+def takers(tx: Tx, cell_id: Ints, heirs: Sequence[Heir], round_: Round, seed: int) -> Ints:
     """Who takes over each slot, as an index of `heirs`; -1 where nobody may."""
     among = barred(tx, cell_id, heirs, round_), loads(heirs), seed
     if round_.by_row:
@@ -96,7 +110,7 @@ def _takers(tx: Tx, cell_id: Ints, heirs: Sequence[Heir], round_: Round, seed: i
     return fill_slots(cells.row_numbers(tx, cell_id) if round_.once_per_row else cell_id, *among)
 
 
-def _at_the_end(tx: Tx, taken: Sequence[tuple[Slot, int]], round_: Round) -> list[dict[str, Any]]:
+def at_the_end(tx: Tx, taken: Sequence[tuple[Slot, int]], round_: Round) -> list[dict[str, Any]]:
     """The slots that people take over, each behind what its new hands have already."""
     last = Counter(work.last_positions(tx, round_, sorted({person_id for _, person_id in taken})))
     rows = []
@@ -116,19 +130,26 @@ def loads(heirs: Sequence[Heir]) -> NDArray[np.int64]:
 
 
 def barred(
-    tx: Tx, cell_id: NDArray[np.int64], heirs: Sequence[Heir], round_: Round, *, first: bool = False
+    tx: Tx,
+    cell_id: NDArray[np.int64],
+    heirs: Sequence[Heir],
+    round_: Round,
+    *,
+    first: bool = False,
+    asks: bool = False,
 ) -> NDArray[np.bool_]:
     """Who may not get which pair in a round, shape `(n_slots, n_people)`.
 
     That is who has taken part in it already, who wrote one of its texts, who has another cell of its row where nobody
     may have two, and who has opted out of what it is about. Before the `first` deal of a round nobody has anything in
-    it, and what people have opted out of is dealt, and then taken back.
+    it, and what people have opted out of is dealt, and then taken back. Who `asks` is offered nothing that they have
+    had in the round, but may be given again what they had and lost before they answered.
     """
     pairs, row = np.unique(cell_id, return_inverse=True)
     matrix = np.zeros((len(pairs), len(heirs)), np.bool_)
     column = {one.id: at for at, one in enumerate(heirs)}
     asked = pairs.tolist(), list(column)
-    others = (one for one in _related(tx, round_) if not first or one.id != round_.id)
+    others = (one for one in _related(tx, round_) if not (first or asks) or one.id != round_.id)
     for part in (decisions.took_part(tx, *asked, others), authors.wrote(tx, *asked)):
         at = [column[person_id] for person_id in part[:, 1].tolist()]
         matrix[np.searchsorted(pairs, part[:, 0]), at] = True

@@ -1,4 +1,4 @@
-"""What the study's lead sees while the study is on its way: read in read transactions only, so nobody is held up."""
+"""What the study's lead sees while the study is on its way: read in read transactions, so that nobody is held up."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from fcpair.errors import BusyError, StudyError
 from fcpair.params import Adjudicate
 from fcpair.records import Person, Round, Rule
 from fcpair.steps import overview, pulse, settle, tally
 from fcpair.steps.ground import OnGrid, has_own, is_planned, labels_of, scheme_of
 from fcpair.steps.shares import QuestionShares, shares
-from fcpair.store import Tx, docket, grids, people, rounds, slots, texts, watch, work
+from fcpair.store import Tx, docket, free, grids, people, rounds, shown, slots, texts, watch, work
 from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from fcpair.report.page import GridMaps
     from fcpair.stages.effort import Exposure
 
+Marks = tuple[int, ...]
 Made = TypeVar("Made")
 Act = TypeVar("Act", watch.Given, watch.Decision)
 MINUTE_S = 60
@@ -30,6 +32,9 @@ SLOW_S = 1.0
 
 REST = 10
 """... but kept for this many times as long as it took, so that looking costs at most a tenth of a processor."""
+
+TRIES = 3
+"""So often it is made where other servers make newer ones meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -61,23 +66,75 @@ class _Acts:
     decisions: list[watch.Decision]
 
 
+@dataclass(frozen=True)
+class _Value(Generic[Made]):
+    """What was made: at which marks, how often by then, and until when it rests."""
+
+    made: Made
+    marks: Marks
+    n_made: int
+    until: float
+
+
 class _Kept(Generic[Made]):
-    """The newest value made, until what it rests on has changed; made by one thread while the others wait for it."""
+    """The newest value made, until what it rests on has changed; made by one thread while the others wait for it.
 
-    def __init__(self) -> None:
+    One that takes long rests for a while, and another server may show a newer one meanwhile. So the study counts how
+    often it was made, and a server that finds that another one has made it since makes it anew: whoever goes from one
+    to the other never sees it go back. What no server has found slow is made at every change, and not counted.
+    """
+
+    def __init__(self, grid: OnGrid, name: str) -> None:
+        self._grid, self._name = grid, name
         self._lock = Lock()
-        self._kept: tuple[tuple[int, ...], Made] | None = None
-        self._until = 0.0
+        self._kept: _Value[Made] | None = None
 
-    def get(self, marks: tuple[int, ...], make: Callable[[], Made]) -> Made:
-        """The value at `marks`, or an older one while making another would come too soon."""
+    def get(
+        self, make: Callable[[], Made], also: Callable[[], Marks] = tuple, of: Callable[[], Marks] | None = None
+    ) -> _Value[Made]:
+        """The value as it is now, or an older one that rests. It has further marks `also`, and those `of` a value that
+        is kept as well, where it is made of one.
+
+        Raises BusyError where other servers made newer ones each time that this was being made.
+        """
         with self._lock:
-            if self._kept is None or (self._kept[0] != marks and monotonic() >= self._until):
+            for _ in range(TRIES):
+                with self._grid.store.read() as tx:
+                    marks, n_made = (*watch.marks(tx), *also()), shown.n_made(tx, self._name)
+                kept = self._kept
+                if kept and (kept.marks == marks or (kept.n_made == n_made and monotonic() < kept.until)):
+                    return kept
                 begun = monotonic()
-                self._kept = marks, make()
+                marks = marks if of is None else (*of(), *also())  # before it is made, as that may change meanwhile
+                made = make()
                 took = monotonic() - begun
-                self._until = monotonic() + (REST * took if took > SLOW_S else 0.0)
-            return self._kept[1]
+                self._kept = self._valued(made, marks, n_made, took)
+                if self._kept.n_made >= n_made:
+                    return self._kept
+        raise BusyError(f"other servers of {self._grid.store.place} show newer figures")
+
+    def _valued(self, made: Made, marks: Marks, n_made: int, took: float) -> _Value[Made]:
+        is_slow = took > SLOW_S
+        if is_slow or n_made:
+            n_made = self._counted(n_made)
+        return _Value(made, marks, n_made, monotonic() + REST * took if is_slow else 0.0)
+
+    def _counted(self, before: int) -> int:
+        """How often it was made, with this time; -1 where another server has made a newer one meanwhile.
+
+        It is not counted in a file, which one server has: whoever writes there keeps all others from it, and a process
+        that only looks gets little time. Where nothing can be written it is shown all the same: nothing changes there.
+        """
+        with self._grid.store.read() as tx:
+            if not shown.is_counted(tx):
+                return before
+        try:
+            with self._grid.store.write(alone=False, grows=False) as tx:
+                return before + 1 if shown.note(tx, self._name, before) else -1
+        except BusyError:
+            raise
+        except StudyError:
+            return before
 
 
 class Monitor:
@@ -85,14 +142,14 @@ class Monitor:
 
     def __init__(self, grid: OnGrid) -> None:
         self._grid = grid
-        self._acts: _Kept[_Acts] = _Kept()
-        self._figures: _Kept[MainPart] = _Kept()
-        self._shares: _Kept[tuple[QuestionShares, ...]] = _Kept()
-        self._maps: _Kept[GridMaps | None] = _Kept()
-        self._status: _Kept[dict[str, Any]] = _Kept()
-        self._stages: _Kept[tuple[pulse.StagePulse, ...]] = _Kept()
-        self._exposures: _Kept[list[tuple[Person, Exposure]]] = _Kept()
-        self._speed: _Kept[SpeedFigures] = _Kept()
+        self._acts: _Kept[_Acts] = _Kept(grid, "acts")
+        self._figures: _Kept[MainPart] = _Kept(grid, "figures")
+        self._shares: _Kept[tuple[QuestionShares, ...]] = _Kept(grid, "shares")
+        self._maps: _Kept[GridMaps | None] = _Kept(grid, "maps")
+        self._status: _Kept[dict[str, Any]] = _Kept(grid, "status")
+        self._stages: _Kept[tuple[pulse.StagePulse, ...]] = _Kept(grid, "stages")
+        self._exposures: _Kept[list[tuple[Person, Exposure]]] = _Kept(grid, "exposures")
+        self._speed: _Kept[SpeedFigures] = _Kept(grid, "speed")
 
     def marks(self) -> watch.Marks:
         """Numbers that change when anything happens in the study."""
@@ -101,7 +158,10 @@ class Monitor:
 
     def figures(self) -> MainPart:
         """What the report says, by the study's own rules: agreement, label shares, tiers, the cells of the grid."""
-        return self._figures.get(self.marks(), self._gather)
+        return self._newest_figures().made
+
+    def _newest_figures(self) -> _Value[MainPart]:
+        return self._figures.get(self._gather)
 
     def _gather(self) -> MainPart:
         from fcpair.steps.report_main import main_part
@@ -111,11 +171,11 @@ class Monitor:
 
     def shares(self) -> tuple[QuestionShares, ...]:
         """What each person answered in each round of a planned grid."""
-        return self._shares.get(self.marks(), lambda: shares(self._grid))
+        return self._shares.get(lambda: shares(self._grid)).made
 
     def maps(self) -> GridMaps | None:
         """The two maps of the grid, light and dark, with their legends; None before there is a grid."""
-        return self._maps.get(self.marks(), self._draw)
+        return self._maps.get(self._draw, of=lambda: self._newest_figures().marks).made
 
     def _draw(self) -> GridMaps | None:
         from fcpair.report.figures import OF_CORPUS, OF_PLAN
@@ -128,7 +188,7 @@ class Monitor:
 
     def status(self) -> dict[str, Any]:
         """The study at a glance, as `steps.overview.status` has it."""
-        return self._status.get(self.marks(), lambda: overview.status(self._grid))
+        return self._status.get(lambda: overview.status(self._grid)).made
 
     def stages(self, now: datetime | None = None) -> tuple[pulse.StagePulse, ...]:
         """How each round of the grid and adjudicating go, stage by stage and person by person."""
@@ -138,9 +198,7 @@ class Monitor:
         """What rests on the time as well: kept for a minute at most, unless it takes long to make."""
         if now is not None:
             return make(pulse.Clock.of(now))
-        present = datetime.now(UTC)
-        marks = (*self.marks(), int(present.timestamp() // MINUTE_S))
-        return kept.get(marks, lambda: make(pulse.Clock.of(present)))
+        return kept.get(lambda: make(pulse.Clock.of(datetime.now(UTC))), _minute, of=self._acts_at).made
 
     def _find_stages(self, clock: pulse.Clock) -> tuple[pulse.StagePulse, ...]:
         acts = self._all_acts()
@@ -148,8 +206,8 @@ class Monitor:
             given, here, check = _given(tx), grids.span(tx), rounds.checking(tx)
 
             def answering(one: Round) -> pulse.StagePulse:
-                vacant, answers = len(slots.vacant(tx, one)), _of_grid(here, acts.answers)
-                return pulse.answering(one, acts.everybody, given.get(one.name, {}), answers, vacant, clock)
+                answers, left = _of_grid(here, acts.answers), (len(slots.vacant(tx, one)), free.n_free(tx, one))
+                return pulse.answering(one, acts.everybody, given.get(one.name, {}), answers, left, clock)
 
             stages = [answering(one) for one in rounds.asked(tx)]
             if labels_of(tx) and (not is_planned(tx) or has_own(tx, Adjudicate)):
@@ -170,7 +228,7 @@ class Monitor:
 
     def speed(self) -> SpeedFigures:
         """Answers that came sooner than the text of the column can be read."""
-        return self._speed.get(self.marks(), self._find_speed)
+        return self._speed.get(self._find_speed, of=self._acts_at).made
 
     def _find_speed(self) -> SpeedFigures:
         acts = self._all_acts()
@@ -191,15 +249,18 @@ class Monitor:
         ]
 
     def _all_acts(self) -> _Acts:
-        def read() -> _Acts:
-            with self._grid.store.read() as tx:
-                return _read_acts(tx)
+        return self._acts.get(self._read_acts).made
 
-        return self._acts.get(self.marks(), read)
+    def _acts_at(self) -> Marks:
+        return self._acts.get(self._read_acts).marks
+
+    def _read_acts(self) -> _Acts:
+        with self._grid.store.read() as tx:
+            return _Acts(people.people(tx), watch.answers(tx), watch.decisions_by_people(tx))
 
 
-def _read_acts(tx: Tx) -> _Acts:
-    return _Acts(people.people(tx), watch.answers(tx), watch.decisions_by_people(tx))
+def _minute() -> Marks:
+    return (int(datetime.now(UTC).timestamp() // MINUTE_S),)
 
 
 def _of_grid(span: grids.Span, acts: Iterable[Act]) -> Iterator[Act]:

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fcpair.records import Origin, Round, RunRecord, Status
-from fcpair.steps import adjudicate, grids, settle, tally, validate
+from fcpair.steps import grids, settle, tally, validate
 from fcpair.steps.allowance import soon
-from fcpair.steps.ground import OnStudy, is_planned
+from fcpair.steps.ground import OnStudy, is_planned, lease_min
 from fcpair.steps.outlook import when_all_is_done
 from fcpair.steps.sampled import sampled
-from fcpair.store import Tx, decisions, docket, people, progress, rounds, runs, slots, work
+from fcpair.store import Tx, decisions, docket, people, progress, rounds, runs, work
 from fcpair.store.grids import each
 
 if TYPE_CHECKING:
@@ -59,9 +59,10 @@ _NO_MAIN: dict[str, Any] = {
 def _main(tx: Tx) -> dict[str, Any]:
     """What `status` says of the grid `main` alone."""
     built, counts = progress.built(tx), work.counts(tx)
-    by_round = {one.name: _in_round(tx, one, counts) for one in rounds.rounds(tx)}
+    by_round = {one.name: grids.standing(tx, one).counts for one in rounds.rounds(tx)}
     label, check = rounds.counting(tx), rounds.checking(tx)
-    adjudications = _adjudications(tx)
+    pairs = tally.pair_counts(tx)
+    adjudications = _adjudications(tx, pairs.wait_for_person)
     lost, dealable = validate.lost(tx)
     not_due = docket.verdicts_not_due(tx)
     again = validate.proposal(tx, len(dealable)) if dealable else None
@@ -72,7 +73,7 @@ def _main(tx: Tx) -> dict[str, Any]:
         "overlap": {str(n): pairs for n, pairs in work.labels_per_pair(tx).items()},
         "rounds": by_round,
         "adjudications": adjudications,
-        "pairs": asdict(tally.pair_counts(tx)),
+        "pairs": asdict(pairs),
         "lost_verdicts": len(lost),
         "verdicts_not_due": not_due,
         "notes": [
@@ -139,19 +140,12 @@ def _not_due(n: int) -> list[str]:
 _MANY_NOT_DUE = "{:,} open verdicts wait until all labels of their pairs are in"
 
 
-def _in_round(tx: Tx, round_: Round, counts: pd.DataFrame) -> dict[str, int]:
-    """How many assignments of a round have each status, and how many slots are `vacant`."""
-    own = counts[counts["round"] == round_.name]
-    given = {one.value: int(own["n"][own["status"] == one.value].sum()) for one in Status}
-    return given | {"vacant": len(slots.vacant(tx, round_))}
-
-
 def _late(tx: Tx, counts: pd.DataFrame, label: Round) -> list[str]:
     """Who joined after the pairs were dealt and has got none, while there are open ones."""
     own = counts[counts["round"] == label.name]
     given = set(own["person_id"])
     late = [one.name for one in people.people(tx, label.role, active=True) if one.id not in given]
-    if not late or not (own["status"] == Status.OPEN.value).any():
+    if not late or lease_min(tx, label) is not None or not (own["status"] == Status.OPEN.value).any():
         return []
     return [f"{', '.join(late)} joined after the deal and got no pairs; `fcpair assign --more` gives an even share"]
 
@@ -170,11 +164,11 @@ def _people(tx: Tx) -> list[dict[str, Any]]:
     return rows
 
 
-def _adjudications(tx: Tx) -> dict[str, int]:
-    standing = decisions.current_adjudications(tx)
+def _adjudications(tx: Tx, waiting: int) -> dict[str, int]:
+    standing = decisions.current_adjudications(tx, "rule")
     by_rule = standing["rule"].value_counts().sort_index()
     counts = dict(zip(by_rule.index.tolist(), by_rule.tolist(), strict=True))
-    waiting, again = (len(adjudicate.waiting(tx)), len(settle.overtaken(tx))) if decisions.is_answered(tx) else (0, 0)
+    again = len(settle.overtaken(tx)) if decisions.is_answered(tx) else 0
     return {**counts, "waiting": waiting, "second_look": again}
 
 
@@ -192,7 +186,7 @@ def _next(
         (not built["assign"], "run `fcpair assign`"),
         (
             labels["open"],
-            f"open labels: {labels['open']:,}; `fcpair serve`, or `fcpair labels sheets DIR` and `... import FILE`",
+            f"open labels: {labels['open']:,}; {_where(labels.get('free', 0))}",
         ),
         (labels["vacant"], f"labels that nobody is left to give: {labels['vacant']:,}; `fcpair people add NAME`"),
         (
@@ -216,6 +210,13 @@ def _next(
         ),
     )
     return next((step for due, step in steps if due), None)
+
+
+def _where(n_free: int) -> str:
+    """Where open labels are given; sheets are of what people have."""
+    if n_free:
+        return f"{n_free:,} of them are free for whoever asks in the browser: `fcpair serve`"
+    return "`fcpair serve`, or `fcpair labels sheets DIR` and `... import FILE`"
 
 
 def log(study: OnStudy) -> list[RunRecord]:

@@ -17,17 +17,22 @@ _PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v", Role.WRITER: "w", Role.RATE
 def add(study: OnStudy, names: list[str], role: Role) -> list[Person]:
     """Add people in one role under pseudonyms; they get the work that nobody could take so far."""
     with study.store.write() as tx:
-        known = [one.name for one in people.people(tx)]
-        twice = [name for name in names if name in known or names.count(name) > 1]
-        for name in names:
-            check_pseudonym(name)
-        if twice:
-            raise InputError(f"there is a `{twice[0]}` already; choose another pseudonym")
-        apart(names, known)
-        added = people.add_people(tx, names, role)
-        counts = {"people": len(added), **refill_everywhere(tx, seed=0)}
-        note_run(tx, "people", {"add": names, "role": role.value}, counts)
-        return added
+        return enter(tx, names, role)
+
+
+def enter(tx: Tx, names: list[str], role: Role) -> list[Person]:
+    """Add people as `add` does, in a transaction that is under way."""
+    known = [one.name for one in people.people(tx)]
+    twice = [name for name in names if name in known or names.count(name) > 1]
+    for name in names:
+        check_pseudonym(name)
+    if twice:
+        raise InputError(f"there is a `{twice[0]}` already; choose another pseudonym")
+    apart(names, known)
+    added = people.add_people(tx, names, role)
+    counts = {"people": len(added), **refill_everywhere(tx, seed=0)}
+    note_run(tx, "people", {"add": names, "role": role.value}, counts)
+    return added
 
 
 def check_pseudonym(name: str) -> None:

@@ -38,7 +38,8 @@ class PersonPulse:
 
 @dataclass(frozen=True)
 class StagePulse:
-    """How one stage goes: `name` is that of a round, or `adjudicate`; `vacant` pairs wait for somebody to take them.
+    """How one stage goes: `name` is that of a round, or `adjudicate`; `vacant` pairs wait for somebody to take them,
+    `free` ones of those that are open for whoever asks.
 
     `role` is that of those who do the work. In `adjudicate`, `done` pairs are decided by a person, `open` ones wait for
     one, `again` of them for a second look, and `by_policy` ones wait for a policy. In `validate`, `not_due` of the open
@@ -61,6 +62,7 @@ class StagePulse:
     again: int = 0
     by_policy: int = 0
     not_due: int = 0
+    free: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,10 +126,13 @@ def answering(
     everybody: Sequence[Person],
     given: Mapping[int, Mapping[str, int]],
     answers: Iterable[Given],
-    vacant: int,
+    left: tuple[int, int],
     clock: Clock,
 ) -> StagePulse:
-    """How a round goes; `answers` are those of its grid, `given` counts each person's assignments by their status."""
+    """How a round goes; `answers` are those of its grid, `given` counts each person's assignments by their status.
+
+    `left` are how many slots are vacant and how many free.
+    """
     acts: dict[int, _Acts] = {}
     seen: set[int] = set()
     for one in answers:
@@ -139,8 +144,9 @@ def answering(
             seen.add(one.assignment_id)
     there = [one for one in everybody if one.role is round_.role or one.id in given]
     people = tuple(_pulse(one, given.get(one.id, {}), acts.get(one.id, _Acts()), clock) for one in there)
-    done, n_open = sum(one.done for one in people), sum(one.open for one in people)
-    return _stage((round_.name, round_.role), (done, n_open, vacant), people, acts, clock)
+    done, n_open, (vacant, n_free) = sum(one.done for one in people), sum(one.open for one in people), left
+    stage = _stage((round_.name, round_.role), (done, n_open + n_free, vacant), people, acts, clock)
+    return replace(stage, free=n_free)
 
 
 def adjudicating(

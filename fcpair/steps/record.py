@@ -17,9 +17,9 @@ from fcpair.params import Assign
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages.question import NO_CODE
 from fcpair.stages.spelling import identity
-from fcpair.steps import eligible, handover, settle
+from fcpair.steps import asking, eligible, handover, settle
 from fcpair.steps.answers import closed_question, form_of
-from fcpair.steps.ground import begin_run, has_own, is_planned
+from fcpair.steps.ground import begin_run, has_own, is_planned, lease_min
 from fcpair.store import Tx, cells, decisions, grids, people, progress, rounds, runs, slots, texts, work
 from fcpair.store.grids import id_of, number_of
 
@@ -142,6 +142,8 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
         messages = (f"{name} validates or decided pair {pair}, so cannot label it" for pair, name in pairs)
         given.complain(checked, messages, cause="who validates or decided a pair cannot label it")
         _add_undealt(tx, rows[named])
+    elif lease_min(tx, round_) is not None:
+        _take_free(tx, rows[named], round_)
     dealt = work.assignments(tx, round_)[["id", "cell_id", "person_id"]].rename(columns={"id": "assignment_id"})
     found = rows.merge(dealt, on=["cell_id", "person_id"], how="left")["assignment_id"]
     stray = named & found.isna().to_numpy()
@@ -149,6 +151,14 @@ def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
     messages = (f"{given.of.number} {pair} was not dealt to {name}" for pair, name in pairs)
     given.complain(stray, messages, cause=f"these {given.of.number}s were not dealt to the person named")
     given.rows = rows.assign(assignment_id=found.fillna(NOBODY).astype("int64"))
+
+
+def _take_free(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
+    """Give people the free slots that a file says they answered in."""
+    own = rows[["cell_id", "person_id"]].drop_duplicates()
+    there = work.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
+    new = own[~own.set_index(["cell_id", "person_id"]).index.isin(there)]
+    asking.take_named(tx, round_, new["cell_id"].to_numpy(np.int64), new["person_id"].to_numpy(np.int64))
 
 
 def _is_undealt(tx: Tx, round_: Round) -> bool:

@@ -23,7 +23,7 @@ from fcpair.steps.ground import own, scheme_of
 from fcpair.steps.overview import look_again_notes
 from fcpair.steps.report_figures import decided, given_people, standing
 from fcpair.steps.sampled import sampled
-from fcpair.store import Tx, cells, decisions, progress, rounds, runs, sides, work
+from fcpair.store import Tx, cells, decisions, free, progress, rounds, runs, sides, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +60,12 @@ def _stages(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, given: pd.Data
     n_releases = len(runs.releases(tx))
     stages = [_building(name, n, taken_over=bool(built["pair"])) for name, n in built.items()]
     dealt = _in_round(given, rounds.checking(tx))
+    labelling = _in_round(given, rounds.counting(tx))
+    n_free = free.n_free(tx, rounds.counting(tx))
+    labelling |= {Status.OPEN.value: labelling.get(Status.OPEN.value, 0) + n_free}
     return (
         *stages,
-        _answering("label", _in_round(given, rounds.counting(tx)), "label", "fcpair labels import FILE"),
+        _answering("label", labelling, "label", "fcpair labels import FILE"),
         Stage("agree", bool(len(labels)), f"on {counted(len(labels), 'label')}", "fcpair labels import FILE"),
         Stage("adjudicate", bool(len(standing)), counted(len(standing), "standing decision"), "fcpair adjudicate"),
         Stage("validate assign", bool(dealt), counted(sum(dealt.values()), "assignment"), "fcpair validate assign"),

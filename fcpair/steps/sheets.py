@@ -17,7 +17,7 @@ from fcpair.stages.question.several import NONE
 from fcpair.steps import access, eligible, given
 from fcpair.steps.answers import form_of
 from fcpair.steps.ground import OnGrid, scheme_of
-from fcpair.store import Tx, people, rounds, runs, work
+from fcpair.store import Tx, free, people, rounds, runs, work
 from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
@@ -105,6 +105,12 @@ def write_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[s
         blank = to_fill_in(tx, "label", answer_words(scheme_of(tx)))
         rows = work.open_work(tx, rounds.counting(tx))
         assigned = not work.counts(tx).empty
+        asked_for = free.n_free(tx, rounds.counting(tx))
+    if asked_for:
+        raise StageError(
+            f"{asked_for:,} labels are given to whoever asks in the browser (`fcpair serve`), so nobody has a sheet; "
+            "`fcpair assign --close` and then `fcpair assign --more` deal them"
+        )
     if rows.empty:
         raise StageError("no label is open" if assigned else "no pairs have been dealt; run `fcpair assign`")
     rows["pair"] = number_of(rows["cell_id"])

@@ -14,11 +14,11 @@ from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages import simulate as simulation
 from fcpair.stages.question import NO_CODE, Closed
 from fcpair.stages.simulate_form import fill_in, form_truths
-from fcpair.steps import handover, settle, validate
+from fcpair.steps import asking, handover, settle, validate
 from fcpair.steps.answers import closed_question, form_of, kept
 from fcpair.steps.ground import OnGrid, begin_run
 from fcpair.steps.record import save_answers
-from fcpair.store import Tx, answers, authors, cells, decisions, people, rounds, runs, settings, work
+from fcpair.store import Tx, answers, authors, cells, decisions, free, people, rounds, runs, settings, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
                 f"people have answered in this study ({n:,} so far), and simulated answers are not put among theirs; "
                 "`fcpair init --study OTHER` makes a study to simulate in"
             )
-        open_rounds = [round_ for round_ in rounds.rounds(tx) if not work.open_work(tx, round_).empty]
+        open_rounds = [one for one in rounds.rounds(tx) if free.n_free(tx, one) or not work.open_work(tx, one).empty]
         if not open_rounds:
             raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
         round_ = open_rounds[0]
@@ -104,6 +104,7 @@ def _simulate_round(tx: Tx, round_: Round, people_: _Answering, seed: int, run_i
     counts: Counter[str] = Counter(answers=0, skips=0, reassigned=0)
     vacant = 0
     for turn in range(len(people.people(tx)) + 1):
+        asking.deal_out(tx, round_, seed)
         assigned = work.assignments(tx, round_)
         open_ = assigned[assigned["status"] == Status.OPEN.value]
         if open_.empty:
@@ -117,7 +118,7 @@ def _simulate_round(tx: Tx, round_: Round, people_: _Answering, seed: int, run_i
         refilled = handover.refill(tx, turn_seed)
         counts.update(answers=len(given) - skips, skips=skips, reassigned=refilled["reassigned"])
         vacant = refilled["vacant"]
-    return {**counts, "vacant": vacant}
+    return {**counts, "vacant": vacant + free.n_free(tx, round_)}
 
 
 def _habits(options: Simulate, question: Closed | None) -> simulation.Habits:

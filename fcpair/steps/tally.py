@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fcpair.records import Rule, Verdict
 from fcpair.stages.validate import combine
 from fcpair.steps import adjudicate, settle
@@ -36,22 +38,22 @@ class PairCounts:
 def pair_counts(tx: Tx) -> PairCounts:
     """Where the pairs of the grid are now."""
     standing = standing_decisions(tx)
-    discarded = set(standing["cell_id"][standing["code"].isna()])
-    decided = set(standing["cell_id"]) - discarded
-    labelled = set(decisions.current_labels(tx, "cell_id")["cell_id"]) - set(standing["cell_id"])
-    for_person = labelled & set(adjudicate.waiting(tx)) if labelled else set()
-    given = decisions.current_verdicts(tx)
+    decided = standing["cell_id"][standing["code"].notna()].to_numpy(np.int64)
+    labels = decisions.current_labels(tx, "cell_id")["cell_id"].to_numpy(np.int64)
+    labelled = np.setdiff1d(labels, standing["cell_id"].to_numpy(np.int64))
+    for_person = np.intersect1d(labelled, adjudicate.waiting(tx)) if len(labelled) else labelled
+    given = decisions.current_verdicts(tx, "cell_id", "code")
     pairs, verdict = combine(given["cell_id"].to_numpy(), given["code"].to_numpy())
-    verdicts = {pair: code for pair, code in zip(pairs.tolist(), verdict.tolist(), strict=True) if pair in decided}
-    valid = sum(code == Verdict.AGREE for code in verdicts.values())
+    verdict = verdict[np.isin(pairs, decided)]
+    valid = int((verdict == Verdict.AGREE).sum())
     return PairCounts(
         no_label=progress.built(tx)["pair"] - len(labelled) - len(standing),
         wait_for_person=len(for_person),
         wait_for_policy=len(labelled) - len(for_person),
-        discarded=len(discarded),
-        no_verdict=len(decided) - len(verdicts),
+        discarded=len(standing) - len(decided),
+        no_verdict=len(decided) - len(verdict),
         valid=valid,
-        not_valid=len(verdicts) - valid,
+        not_valid=len(verdict) - valid,
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.params import Assign
-from fcpair.records import BY_HAND, Role, RunRecord, Status
+from fcpair.records import Role, RunRecord, Status
 from fcpair.steps import handover
 from fcpair.steps.ground import OnGrid, check_unmoved, keep, need_corpus, note_run
 from fcpair.steps.handover import Handover
@@ -149,12 +149,10 @@ def _dealt(tx: Tx, annotators: list[Heir], refilled: list[dict[str, Any]]) -> _D
     done = np.bincount(holder[given["status"] == Status.DONE.value], minlength=len(ids))
     is_late = ~np.isin(ids, first["person_id"])
     usual = int(done[~is_late].mean()) if not is_late.all() else 0
-    standing = decisions.current_adjudications(tx, "cell_id", "rule")
-    by_hand = standing["cell_id"][standing["rule"].isin([rule.value for rule in BY_HAND])]
     return _Dealt(
         pairs=pairs,
         asked=np.bincount(np.searchsorted(pairs["cell_id"], first["cell_id"]), minlength=len(pairs)),
-        settled=pairs["cell_id"].isin(by_hand).to_numpy(),
+        settled=pairs["cell_id"].isin(decisions.by_hand(tx)).to_numpy(),
         people=ids,
         crew=crew,
         barred=handover.barred(tx, pairs["cell_id"].to_numpy(), annotators, rounds.counting(tx)) | crew,

@@ -42,8 +42,9 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
             f"{MOST_CELLS:,}; `fcpair pair --sample N` draws cells from a grid of HS and CNs, and others need shorter "
             "sides"
         )
-    there = places_of(tx, known(tx))
     backend = backends.of(tx)
+    backend.take_stock(tx, (source_pair, side, text))
+    there = places_of(tx, known(tx))
     backend.seal(tx, [one for one in sealed(tx) if one == span(tx)])  # those of other grids would look at every cell
     product = backend.fill_grid(tx, here(tx), before)
     left_out = [] if keep_known else (there + before + 1).tolist()

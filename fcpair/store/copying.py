@@ -76,6 +76,7 @@ def _write_all(source: Tx, target: Tx, place: str, last: Mapping[str, int], coun
             taken[table.name] = hashed.digest()
         writer.end(target, begun)
         writer.set_last_numbers(target, last)
+        backends.of(target).take_stock(target, metadata.sorted_tables)
     except OddRowError as error:
         raise StudyError(f"{place} cannot be copied: {_named(error, reader, source)}; nothing was kept") from error
     return {**taken, NUMBERS: _of_numbers(last)}

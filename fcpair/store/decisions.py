@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, case, exists, func, null, select
 
-from fcpair.records import Origin, Round, Rule, Verdict
+from fcpair.records import BY_HAND, Origin, Round, Rule, Verdict
 from fcpair.store import answers, chain, current, lists, rounds
 from fcpair.store.grids import span
 from fcpair.store.ready import Ready
@@ -137,10 +137,9 @@ def is_about_the_label_now() -> ColumnElement[bool]:
 
 def lost_verdicts(tx: Tx) -> list[int]:
     """The pairs all of whose verdicts are about a label that is not theirs any more, by id."""
-    given: set[int] = set(
-        frame(tx, _answers(tx, rounds.checking(tx), "cell_id").where(~judgement.c.skipped))["cell_id"].tolist()
-    )
-    return sorted(given - set(current_verdicts(tx, "cell_id")["cell_id"].tolist()))
+    given = frame(tx, _answers(tx, rounds.checking(tx), "cell_id").where(~judgement.c.skipped))["cell_id"]
+    lost: list[int] = np.setdiff1d(given, current_verdicts(tx, "cell_id")["cell_id"]).tolist()
+    return lost
 
 
 def all_answers(tx: Tx, of: Round, cell_id: int | None = None) -> pd.DataFrame:
@@ -332,6 +331,13 @@ def took_part(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[R
     asked = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
     rows = _TOOK_PART.all(tx, **{name: lists.as_list(listed) for name, listed in asked.items()})
     return np.array(rows, np.int64).reshape(-1, 2)
+
+
+def by_hand(tx: Tx) -> list[int]:
+    """The pairs of the grid whose standing decision a person made."""
+    made = adjudication.c.rule.in_([rule.value for rule in BY_HAND])
+    query = select(adjudication.c.cell_id).where(span(tx).holds(adjudication.c.cell_id), current.DECISION, made)
+    return list(tx.execute(query).scalars())
 
 
 def decided_by_people(tx: Tx) -> pd.DataFrame:

@@ -193,7 +193,7 @@ def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
 _ASSIGNMENT = Ready(
     select(
         assignment.c.cell_id,
-        *(assignment.c[name] for name in ("id", "person_id", "round_id", "status")),
+        *(assignment.c[name] for name in ("id", "person_id", "round_id", "status", "until")),
         *(round_.c[name] for name in ("grid_id", "role", "form", "counts", "checks")),
         *_STANDING[:2],
         open_label(assignment.c.cell_id).label("still_labelled"),
@@ -206,9 +206,9 @@ _ASSIGNMENT = Ready(
 
 
 def find_assignment(tx: Tx, assignment_id: int) -> Any:
-    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, of its round `grid_id`, `role`, `form`,
-    `counts` and `checks`, the standing `decision_id` and `decided`, whether somebody has still to label the pair
-    (`still_labelled`), and the newest `guideline_version`; None where there is none.
+    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`, `role`,
+    `form`, `counts` and `checks`, the standing `decision_id` and `decided`, whether somebody has still to label the
+    pair (`still_labelled`), and the newest `guideline_version`; None where there is none.
     """
     return _ASSIGNMENT.first(tx, one=assignment_id)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, or_, select, union
+from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, bindparam, case, exists, func, or_, select, union
 
 from fcpair.records import BY_HAND, Role, Rule, Status
 from fcpair.store import chain, current, lists, rounds
@@ -14,7 +14,7 @@ from fcpair.store.decisions import newest_judgement
 from fcpair.store.grids import span
 from fcpair.store.rows import now
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, assignment, cell, judgement, person, round_, text
+from fcpair.store.tables import adjudication, assignment, cell, judgement, person, round_, slot, text
 
 
 class Disputed(NamedTuple):
@@ -91,13 +91,16 @@ def touched_since(tx: Tx, judged: int, decided: int) -> list[int]:
 
 
 def open_label(cell_id: Any) -> ColumnElement[bool]:
-    """Whether somebody has still to label a pair; until then it is neither decided by a person nor checked."""
-    slot = assignment.alias("slot")
-    counts = slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
-    is_open = counts & (slot.c.status == Status.OPEN.value)
-    return exists().where(slot.c.cell_id == cell_id, is_open)
+    """Whether somebody has still to label a pair, or may ask for it; until then it is neither decided by a person nor
+    checked.
+    """
+    given = assignment.alias("given")
+    count = select(round_.c.id).where(round_.c.counts)
+    is_open = (given.c.cell_id == cell_id) & (given.c.status == Status.OPEN.value) & given.c.round_id.in_(count)
+    return exists().where(is_open) | exists().where(slot.c.cell_id == cell_id, slot.c.round_id.in_(count))
 
 
+Asking = Select[Any] | CompoundSelect[Any]
 # Statements that every decision asks, some of them twice, are made once.
 _OWN = assignment.c.person_id == bindparam("person")
 
@@ -108,7 +111,10 @@ def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[An
     return query, query.where(assignment.c.cell_id.in_(lists.listed_as("asked")))
 
 
-_STILL_LABELLED = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))
+_GIVEN_OUT = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))
+_IS_FREE = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
+_FREE = _IS_FREE, _IS_FREE.where(slot.c.cell_id.in_(lists.listed_as("asked")))
+_STILL_LABELLED = union(_GIVEN_OUT[0], _FREE[0]), union(_GIVEN_OUT[1], _FREE[1])
 _OF_IT = judgement.c.assignment_id == assignment.c.id
 _LABELLED = _pairs_where(rounds.COUNTING & exists().where(_OF_IT, current.ANSWER, ~judgement.c.skipped))
 _ANSWERED = _pairs_where(rounds.COUNTING & _OWN & exists().where(_OF_IT))
@@ -161,7 +167,7 @@ def checked_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) ->
 
 
 def _found(
-    tx: Tx, queries: tuple[Select[Any], Select[Any]], cell_ids: Sequence[int] | None, person_id: int | None = None
+    tx: Tx, queries: tuple[Asking, Asking], cell_ids: Sequence[int] | None, person_id: int | None = None
 ) -> set[int]:
     given = {} if cell_ids is None else {"asked": lists.as_list(cell_ids)}
     return set(tx.execute(queries[cell_ids is not None], given | {"person": person_id}).scalars())

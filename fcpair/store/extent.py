@@ -19,7 +19,7 @@ TABLES = {"judgement": "id", "adjudication": "id", "receipt": "number", "run": "
 
 
 @cache
-def _statements(rows: str) -> tuple[str, str]:
+def _statements(rows: str, schema: str = "") -> tuple[str, str]:
     """What notes how far the tables go, and what compares; `rows` is what a database calls the number of any row."""
     numbers = {name: rows or number for name, number in TABLES.items()}
     tops = {name: f"(SELECT coalesce(max({number}), 0) FROM {name})" for name, number in numbers.items()}
@@ -28,15 +28,25 @@ def _statements(rows: str) -> tuple[str, str]:
         f"SELECT '{name}' AS name, (SELECT count(*) FROM {name}) AS n, {top} AS top" for name, top in tops.items()
     )
     compared = f"SELECT name, n, top, last, missing FROM ({found}) AS found JOIN extent USING (name)"
-    return f"UPDATE extent SET last = CASE name {cases} END", compared
+    as_it_was = f"(SELECT version_num FROM alembic_version) = '{schema}'"
+    return f"UPDATE extent SET last = CASE name {cases} END WHERE {as_it_was}", compared
 
 
-def note(conn: Connection) -> None:
-    """Note how far the tables go, at the end of a transaction that has written; nothing where it was rolled back."""
-    if conn.in_transaction():
-        backend = backends.of(conn)
-        backend.hold_numbers(conn)  # or one who read before might write after who has written since
-        driver(conn).execute(_statements(backend.ROWS)[0])  # by the driver alone: this is done for every answer
+def note(conn: Connection, schema: str, *, grows: bool = True) -> bool:
+    """Note how far the tables go, at the end of a transaction that has written; nothing where it was rolled back, or
+    where none of them `grows`.
+
+    False where the study has another schema: a newer fcpair has upgraded it, and what was written must not stay.
+    """
+    if not conn.in_transaction():
+        return True
+    if not grows:
+        found = driver(conn).execute(f"SELECT 1 FROM alembic_version WHERE version_num = '{schema}'")
+        return found.fetchone() is not None
+    backend = backends.of(conn)
+    backend.hold_numbers(conn)  # or one who read before might write after who has written since
+    # By the driver alone, and with the schema in the same statement: this is done for every answer.
+    return bool(driver(conn).execute(_statements(backend.ROWS, schema)[0]).rowcount)
 
 
 def differences(connection: Any, rows: str = "") -> list[str]:

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from sqlalchemy import delete, func, select
 
-from fcpair.store import cells, rounds, sides, texts
+from fcpair.store import cells, free, rounds, sides, texts
 from fcpair.store.grids import span
 from fcpair.store.store import Tx
-from fcpair.store.tables import assignment, source_pair, text
+from fcpair.store.tables import assignment, slot, source_pair, text
 
 BUILDING = ("import", "select", "retrieve", "pair", "assign")
 
 
 def built(tx: Tx) -> dict[str, int]:
-    """How much each building stage has made: corpus rows, selected HS, candidates, pairs, assignments."""
-    dealt = select(func.count()).select_from(assignment).where(rounds.among(rounds.counting(tx)))
+    """How much each building stage has made: corpus rows, selected HS, candidates, pairs, assignments and
+    free slots."""
+    counting = rounds.counting(tx)
+    dealt = select(func.count()).select_from(assignment).where(rounds.among(counting))
     return {
         "import": int(tx.execute(select(func.count()).select_from(source_pair)).scalar_one()) + texts.n_unpaired(tx),
         "select": sides.n_texts(tx, "row"),
         "retrieve": sides.n_texts(tx, "column"),
         "pair": cells.n_cells(tx),
-        "assign": int(tx.execute(dealt).scalar_one()),
+        "assign": int(tx.execute(dealt).scalar_one()) + free.n_free(tx, counting),
     }
 
 
 def clear_from(tx: Tx, stage: str) -> None:
     """Forget what `stage` and all later building stages made; only for a study without judgements."""
     later = BUILDING[BUILDING.index(stage) :]
+    tx.execute(delete(slot).where(span(tx).holds(slot.c.cell_id)))
     tx.execute(delete(assignment).where(span(tx).holds(assignment.c.cell_id)))
     if "pair" in later:
         cells.clear(tx)

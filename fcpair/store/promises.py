@@ -12,7 +12,8 @@ from fcpair.store import cells, current, rounds, sides
 from fcpair.store.grids import pair_names, span
 from fcpair.store.soundness import Found
 from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_, side
+from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_, side, slot
+from fcpair.store.work import LAPSED
 
 
 def _n(tx: Tx, table: Table) -> int:
@@ -64,7 +65,9 @@ def checkers(tx: Tx) -> Found:
 
 
 def slots(tx: Tx) -> Found:
-    """What is done has an answer, what is skipped a skip, and what is open to be labelled has none."""
+    """What is done has an answer, what is skipped a skip, what is open to be labelled has none, and nobody has what is
+    free.
+    """
     answered, skipped = (func.coalesce(one, False) for one in (~judgement.c.skipped, judgement.c.skipped))
     is_ = assignment.c.status
     label = rounds.COUNTING
@@ -82,10 +85,13 @@ def slots(tx: Tx) -> Found:
         .order_by(assignment.c.id)
     )
     rows, called = tx.execute(query), pair_names(tx)
-    return Found(
-        _n(tx, assignment),
-        [f"{called(one)} of `{name}` is {is_}, but its answers say otherwise" for name, one, is_ in rows],
-    )
+    later = assignment.alias("later")
+    taken = exists().where(assignment.c.id == slot.c.replaces, is_.not_in(LAPSED))
+    followed = exists().where(later.c.replaces == slot.c.replaces)
+    twice = tx.execute(select(slot.c.cell_id).where(taken | followed).order_by(slot.c.id)).scalars()
+    faults = [f"{called(one)} of `{name}` is {is_}, but its answers say otherwise" for name, one, is_ in rows]
+    faults += [f"a slot of {called(one)} is free for whoever asks, but somebody has it" for one in twice]
+    return Found(_n(tx, assignment) + _n(tx, slot), faults)
 
 
 def codes(tx: Tx, possible: Sequence[int]) -> Found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Result, Select, Table
@@ -20,9 +20,9 @@ STREAMED = {"stream_results": True}
 READ = 500
 
 
-def now() -> str:
-    """The time as the study keeps it: UTC, ISO 8601, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+def now(later_min: float = 0) -> str:
+    """The time, or that of so many minutes later, as the study keeps it: UTC, ISO 8601, to the millisecond."""
+    return (datetime.now(UTC) + timedelta(minutes=later_min)).isoformat(timespec="milliseconds")
 
 
 def insert_rows(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:

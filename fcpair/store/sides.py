@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from sqlalchemy import ColumnElement, bindparam, delete, exists, func, select, update
+from sqlalchemy import ColumnElement, delete, exists, func, select, update
 
+from fcpair.store import lists
 from fcpair.store.grids import here
 from fcpair.store.rows import frame, insert_rows, records
 from fcpair.store.store import Tx
@@ -49,9 +50,8 @@ def n_texts(tx: Tx, axis: Axis) -> int:
 
 def set_drawn(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
     """Mark these texts of a side, and no others, as the ones that go into the grid."""
-    tx.execute(update(side).where(of(tx, axis)).values(drawn=False))
-    drawn = update(side).where(of(tx, axis), side.c.text_id == bindparam("one")).values(drawn=True)
-    tx.execute(drawn, [{"one": text_id} for text_id in text_ids])
+    marked = side.c.text_id.in_(lists.listed(list(text_ids)))
+    tx.execute(update(side).where(of(tx, axis)).values(drawn=marked))
 
 
 def on_corpus(tx: Tx) -> list[str]:

@@ -13,14 +13,14 @@ from fcpair.store.optouts import OptOut, parse
 from fcpair.store.ready import Ready
 from fcpair.store.rows import insert_rows
 from fcpair.store.store import Tx
-from fcpair.store.tables import assignment, judgement, person
+from fcpair.store.tables import assignment, judgement, person, slot
 from fcpair.store.work import LAPSED, LOAD
 
 
 class Slot(NamedTuple):
-    """An assignment that was skipped or withdrawn and that nobody has taken over yet."""
+    """An assignment that was skipped or withdrawn and that nobody has taken over; `id` is None where nobody had it."""
 
-    id: int
+    id: int | None
     cell_id: int
     round_id: int
 
@@ -40,6 +40,7 @@ _VACANT = (
     .where(
         or_(*(assignment.c.status == lapsed for lapsed in LAPSED)),
         ~exists().where(_later.c.replaces == assignment.c.id),
+        ~exists().where(slot.c.replaces == assignment.c.id),
     )
     .order_by(assignment.c.id)
 )
@@ -94,13 +95,11 @@ def _has_answered(tx: Tx, assignment_id: int) -> bool:
 def reclaim(tx: Tx, assignment_id: int) -> bool:
     """Let an assignment that was skipped or withdrawn fill its slot again; False when somebody has answered there.
 
-    Who took the slot over and has not answered yet loses it. Those in between who passed it on come before the
-    assignment now, and so does whoever has an answer there that was withdrawn: the slot is still one row of people of
-    whom the last one fills it.
+    Who took the slot over and has not answered yet loses it, and it is free no more. Those in between who passed it on
+    come before the assignment now, and so does whoever has an answer there that was withdrawn: the slot is still one
+    row of people of whom the last one fills it.
     """
-    later: list[Row[*tuple[Any, ...]]] = []
-    while found := _successor(tx, later[-1].id if later else assignment_id):
-        later.append(found)
+    later = _later_ones(tx, assignment_id)
     if later and later[-1].status == Status.DONE.value:
         return False
     if later and later[-1].status == Status.OPEN.value:
@@ -114,3 +113,22 @@ def reclaim(tx: Tx, assignment_id: int) -> bool:
         for one, replaced in ((assignment_id, None), (later[0].id, before), (assignment_id, later[-1].id)):
             tx.execute(update(assignment).where(assignment.c.id == one).values(replaces=replaced))
     return True
+
+
+def _later_ones(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
+    """Who has had a slot after this assignment, one after the other; where it is free at the end, it is taken.
+
+    Somebody else may be given it at this moment: then they are the last of them.
+    """
+    later: list[Row[*tuple[Any, ...]]] = []
+    while True:
+        last = later[-1].id if later else assignment_id
+        if found := _successor(tx, last):
+            later.append(found)
+        elif not tx.execute(delete(slot).where(slot.c.replaces == last)).rowcount:
+            found = _successor(tx, last)
+            if found is None:
+                return later
+            later.append(found)
+        else:
+            return later

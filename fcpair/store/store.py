@@ -23,6 +23,7 @@ Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
 SHARED_PATIENCE_S = 3.0
 """How long one who writes waits for another while the study is served: people wait for their page meanwhile."""
+UPGRADED = "was upgraded by a newer fcpair meanwhile; end what uses it, such as `fcpair serve`, and start that fcpair"
 IN_DOUBT = (
     "the server ended the connection while it stored this, so it may have been done or not; look with `fcpair log` "
     "before you do it again"
@@ -63,7 +64,7 @@ class Store:
                 fill(tx)
         except BaseException:
             with suppress(OSError):
-                home.remove()
+                home.abandon()
             raise
         return store
 
@@ -160,7 +161,9 @@ class Store:
             yield tx
 
     @contextmanager
-    def write(self, *, bulk: bool = False, wait: bool = True, first: bool = False, alone: bool = True) -> Iterator[Tx]:
+    def write(
+        self, *, bulk: bool = False, wait: bool = True, first: bool = False, alone: bool = True, grows: bool = True
+    ) -> Iterator[Tx]:
         """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction.
 
         Threads take turns here, in their order, and who is `first` before all that wait: where they wait for one
@@ -168,6 +171,7 @@ class Store:
         BusyError is raised; without `wait`, at once.
 
         Who does not need the study `alone` may write beside others who do not: they hold whatever they decide about.
+        Where none of the tables `grows` that extent.py knows, nobody waits who numbers rows of those.
         """
         until = monotonic() + (self._writing.patience_s if wait else 0)
         if not self._writing.take(max(until - monotonic(), 0), first=first):
@@ -175,7 +179,8 @@ class Store:
         try:
             with self._transaction(write=True, bulk=bulk, alone=alone, patience_s=max(until - monotonic(), 0)) as tx:
                 yield tx
-                extent.note(tx)
+                if not extent.note(tx, schema.HEAD, grows=grows):
+                    raise StudyError(f"{self.place} {UPGRADED}; nothing was changed")
             self._home.check_here()  # what nobody can find is not acknowledged
         finally:
             self._writing.end()

@@ -194,6 +194,16 @@ ended_session = Table(
     Column("until", words(32), nullable=False),
 )
 
+# Attempts to come in with a wrong token, by where they came from, for as long as they count.
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("place", words(64), nullable=False),
+    Column("at", words(32), nullable=False),
+    Index(None, "place", "at"),
+)
+
 guideline = Table(
     "guideline",
     metadata,
@@ -215,10 +225,27 @@ assignment = Table(
     Column("status", words(16), nullable=False),
     Column("replaces", ForeignKey("assignment.id"), unique=True),
     Column("answered_at", words(32)),  # online, the last time: what a person has read today, and at what pace
+    Column("until", words(32)),  # given for so long to whoever asked, where it is not answered; else for good
     UniqueConstraint("cell_id", "person_id", "round_id"),
     Index(None, "person_id", "round_id", "status", "position"),
     Index(None, "person_id", "answered_at"),
     sqlite_autoincrement=True,  # a page may still hold a number whose row is gone: it must not come to mean another
+)
+
+_LEASED = (assignment.c.status == "open") & assignment.c.until.is_not(None)
+Index(None, assignment.c.until, sqlite_where=_LEASED, postgresql_where=_LEASED)
+
+# A slot of open dealing that nobody has: whoever asks next may be given the cell, in the order of `position`.
+slot = Table(
+    "slot",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("cell_id", ForeignKey("cell.id"), nullable=False),
+    Column("round_id", ForeignKey("round.id"), nullable=False),
+    Column("position", Number, nullable=False),
+    Column("replaces", ForeignKey("assignment.id"), unique=True),  # who had it and skipped it, or let it lapse
+    Index(None, "round_id", "position"),
+    Index(None, "cell_id"),
 )
 
 judgement = Table(
@@ -303,6 +330,15 @@ extent = Table(
     Column("name", words(32), primary_key=True),
     Column("last", Number, nullable=False),
     Column("missing", Number, nullable=False, server_default="0"),  # of the numbers up to `last`, known and accepted
+)
+
+# How often each of the lead's figures that take long to make was made, at whatever server: nobody shows an older one.
+shown = Table(
+    "shown",
+    metadata,
+    Column("grid_id", ForeignKey("grid.id"), primary_key=True),
+    Column("name", words(32), primary_key=True),
+    Column("n", Number, nullable=False),
 )
 
 APPEND_ONLY = (judgement, adjudication)

@@ -13,7 +13,7 @@ from fcpair.records import Status
 from fcpair.store import lists
 from fcpair.store.optouts import OptOut, split_topics
 from fcpair.store.store import Tx
-from fcpair.store.tables import assignment, cell, text
+from fcpair.store.tables import assignment, cell, slot, text
 
 
 def _values(column: str) -> Select[Any]:
@@ -65,7 +65,7 @@ def n_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
 def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
     """Take back what a person has open of what they opted out of; returns how much there was."""
     change = update(assignment).where(_open_about(tx, person_id, opted_out))
-    return tx.execute(change.values(status=Status.WITHDRAWN.value)).rowcount
+    return tx.execute(change.values(status=Status.WITHDRAWN.value, until=None)).rowcount
 
 
 def return_about(tx: Tx, person_id: int, before: Sequence[OptOut], now: Sequence[OptOut]) -> int:
@@ -74,7 +74,7 @@ def return_about(tx: Tx, person_id: int, before: Sequence[OptOut], now: Sequence
     What somebody else has taken over stays with them. Returns how much came back.
     """
     later = assignment.alias("later")
-    free = ~exists().where(later.c.replaces == assignment.c.id)
+    free = ~exists().where(later.c.replaces == assignment.c.id) & ~exists().where(slot.c.replaces == assignment.c.id)
     mine = (assignment.c.person_id == person_id) & (assignment.c.status == Status.WITHDRAWN.value)
     about = select(cell.c.id).where(_about(tx, before), ~_about(tx, now)).scalar_subquery()
     change = update(assignment).where(mine, free, assignment.c.cell_id.in_(about))

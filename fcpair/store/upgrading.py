@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
-from fcpair.store import backends, backups, schema
+from fcpair.errors import StudyError
+from fcpair.store import backends, backups, container, schema
 from fcpair.store.backends import Place
 from fcpair.store.store import Store, Tx
 
@@ -13,19 +15,25 @@ from fcpair.store.store import Store, Tx
 def upgrade(place: Place, then: Callable[[Tx], object]) -> Path | None:
     """Bring the tables of the study at `place` up to date, and do what is to be done `then`, in one transaction.
 
-    Returns the backup of before; None, and no backup, where there is nothing to do.
+    Returns the backup of before; None, and no backup, where there is nothing to do. Raises StudyError where a file is
+    being served; servers with a database are told so when they next write.
     """
-    store = Store(backends.find(place))
+    home = backends.find(place)
+    store = Store(home)
     try:
         with store.read() as tx:
             revision = schema.outdated(tx, store.place)
-        return None if revision is None else _upgrade(store, place, revision, then)
+        if revision is None:
+            return None
+        store.close()  # which takes in the log of a server that was killed
+        home.check_alone()
+        return _upgrade(store, place, revision, then)
     finally:
         store.close()
 
 
 def _upgrade(store: Store, place: Place, revision: str, then: Callable[[Tx], object]) -> Path:
-    file = backends.beside(place, f"-{revision}.backup")
+    file = _free(place, revision)
     backups.save(store, place, file)
     try:
         with store.write(bulk=True) as tx:
@@ -34,4 +42,20 @@ def _upgrade(store: Store, place: Place, revision: str, then: Callable[[Tx], obj
     except BaseException:
         file.unlink()
         raise
+    return file
+
+
+def _free(place: Place, revision: str) -> Path:
+    """Where the backup goes. One that is there already, as of an upgrade that was killed, is left alone.
+
+    Raises StudyError where something else has the name.
+    """
+    for n in count(1):
+        file = backends.beside(place, f"-{revision}{f'-{n}' if n > 1 else ''}.backup")
+        if not file.exists():
+            break
+        try:
+            backups.check(file)
+        except StudyError:
+            container.refuse(file)
     return file

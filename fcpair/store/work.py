@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, union_all, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
@@ -15,7 +15,7 @@ from fcpair.store.grids import here
 from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, insert_rows, records
 from fcpair.store.store import Tx
-from fcpair.store.tables import assignment, cell, person, round_, text
+from fcpair.store.tables import assignment, cell, person, round_, slot, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +132,7 @@ def kinds(tx: Tx, person_id: int | None = None) -> set[bool]:
 def withdraw(tx: Tx, person_id: int) -> int:
     """Take back a person's open work; returns how much there was."""
     open_ = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
-    return tx.execute(update(assignment).where(open_).values(status=Status.WITHDRAWN.value)).rowcount
+    return tx.execute(update(assignment).where(open_).values(status=Status.WITHDRAWN.value, until=None)).rowcount
 
 
 def newest_times(tx: Tx) -> list[str]:
@@ -156,11 +156,16 @@ def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
 
 
 def counts(tx: Tx, *, everywhere: bool = False) -> pd.DataFrame:
-    """How many assignments there are in the grid, or `everywhere`: `round`, `person_id`, `status`, `n`."""
-    columns = (rounds.NAME.label("round"), assignment.c.person_id, assignment.c.status)
-    query = select(*columns, func.count().label("n")).join(round_, round_.c.id == assignment.c.round_id)
+    """How many assignments there are in the grid, or `everywhere`: `round`, `person_id`, `status`, `n`.
+
+    They are counted in the order of an index, and only then named by their rounds.
+    """
+    key = (assignment.c.person_id, assignment.c.round_id, assignment.c.status)
+    each = select(*key, func.count().label("n")).group_by(*key).subquery()
+    columns = (rounds.NAME.label("round"), each.c.person_id, each.c.status)
+    query = select(*columns, func.sum(each.c.n).label("n")).join(round_, round_.c.id == each.c.round_id)
     query = query if everywhere else query.where(round_.c.grid_id == here(tx))
-    return frame(tx, query.group_by(*columns).order_by(*columns))
+    return frame(tx, query.group_by(*columns).order_by(*columns)).astype({"n": "int64"})
 
 
 def by_status(tx: Tx, of: Round) -> dict[str, int]:
@@ -177,18 +182,17 @@ def open_by_person(tx: Tx, of: Round) -> list[tuple[str, int]]:
 
 
 def labels_per_pair(tx: Tx) -> dict[int, int]:
-    """How many pairs were given to so many annotators, not counting work that lapsed."""
-    given = (
-        select(func.count().label("n"))
-        .where(rounds.among(rounds.counting(tx)), assignment.c.status.not_in(LAPSED))
-        .group_by(assignment.c.cell_id)
-        .subquery()
-    )
+    """How many pairs were given to so many annotators, or are to be, not counting work that lapsed."""
+    label = rounds.counting(tx)
+    has = select(assignment.c.cell_id).where(rounds.among(label), assignment.c.status.not_in(LAPSED))
+    slots = union_all(has, select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()
+    given = select(func.count().label("n")).select_from(slots).group_by(slots.c.cell_id).subquery()
     query = select(given.c.n, func.count()).group_by(given.c.n).order_by(given.c.n)
     return {row[0]: row[1] for row in tx.execute(query)}
 
 
 def clear_assignments(tx: Tx, of: Round) -> None:
     """Forget a round that nobody has answered in."""
+    tx.execute(delete(slot).where(slot.c.round_id.in_(of.ids)))
     tx.execute(update(assignment).where(rounds.among(of)).values(replaces=None))
     tx.execute(delete(assignment).where(rounds.among(of)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from fcpair.errors import InputError
@@ -86,10 +87,14 @@ def _work(app: FastAPI, context: Context) -> None:
     async def next_(request: Request, n: Count = 1) -> Response:
         """The cells that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
 
-        Asking again gives the same until you answer.
+        Asking again gives the same until you answer. Where pairs go to whoever asks, they are kept for you for a while,
+        ten at most, and each answer or question makes that while begin anew.
         """
         visitor = door.enter(request)
-        return JSONResponse({"tasks": [_task(one) for one in desk.tasks(visitor, n)]})
+        found = desk.at_hand(visitor, n)
+        if found is None:  # in open dealing, what is free is given first, which may wait for others
+            found = await run_in_threadpool(desk.tasks, visitor, n)
+        return JSONResponse({"tasks": [_task(one) for one in found]})
 
     @app.post("/api/judgements", summary="Answer a pair", response_model=Recorded, responses=refusals(400, 409, 413))
     @open_to(*WORKERS)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
+from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from fcpair.params import Annotate
@@ -26,6 +28,7 @@ from fcpair.web.turnstile import Turnstile
 
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
+FORGET_S = 30.0
 ABOUT_API = """
 For clients other than the pages. Every request carries the token of the person's invite link as
 `Authorization: Bearer TOKEN`. All answers are JSON; an error has a `detail` that says what to do.
@@ -42,7 +45,7 @@ class _App(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """The app as the server calls it."""
-        return Guard(super().build_middleware_stack(), self.state.context.door.visitor)
+        return Guard(super().build_middleware_stack(), self.state.context.door.counted)
 
     def openapi(self) -> dict[str, Any]:
         """The description of the API. It names the token here, as a dependency would cost time at every request."""
@@ -60,9 +63,13 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
         study.share()
         study.access.spare()
         app.state.aside = aside = Aside(study, annotate)
+        ended = asyncio.Event()
+        forgetting = asyncio.create_task(_forget_attempts(study, ended))
         gc.freeze()  # what is loaded by now stays as long as the server: no need to look through it again and again
         yield
         gc.unfreeze()
+        ended.set()
+        await asyncio.wait([forgetting])
         await aside.end()
         study.close()
 
@@ -85,6 +92,14 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
         app.include_router(module.router(context), include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
     return app
+
+
+async def _forget_attempts(study: Study, ended: asyncio.Event) -> None:
+    """Keep nothing of failed attempts to come in that does not count any more."""
+    while not ended.is_set():
+        await run_in_threadpool(study.access.attempts.forget)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(ended.wait(), FORGET_S)
 
 
 def from_environment() -> FastAPI:

@@ -14,7 +14,6 @@ from fcpair.errors import FcpairError, RefusedError
 from fcpair.records import Role, Visitor
 from fcpair.study import Access
 from fcpair.web.form import field
-from fcpair.web.limit import Limit, neighbourhood
 from fcpair.web.session import MAX_AGE_S, Sessions
 
 SAFE = frozenset({"GET", "HEAD"})
@@ -58,16 +57,16 @@ def roles_of(request: Request) -> frozenset[Role]:
 class _Caller:
     visitor: Visitor | None
     cookie: str | None  # the session's cookie, if that is what let the visitor in
+    is_wrong: bool = False  # a token that lets nobody in came with the request, and was not counted yet
 
 
 class Door:
     """Lets visitors in; what it finds out about a request, it finds out once."""
 
-    def __init__(self, access: Access, limit: Limit | None = None) -> None:
+    def __init__(self, access: Access) -> None:
         self._access = access
         self._name = access.secret
         self._sessions = Sessions(access.session_secret, self._name)
-        self._limit = limit or Limit()
 
     def enter(self, request: Request) -> Visitor:
         """The visitor, who must have one of the roles that the route is `open_to`.
@@ -75,7 +74,6 @@ class Door:
         Raises:
             UnknownVisitorError: nobody is logged in.
             RefusedError: the visitor has another role, or the request does not come from one of our own pages.
-            TooManyError: the token is wrong, and too many from this address were.
         """
         caller = self._caller(request)
         if caller.visitor is None:
@@ -87,8 +85,25 @@ class Door:
         return caller.visitor
 
     def visitor(self, request: Request) -> Visitor | None:
-        """Who is logged in, if anybody."""
+        """Who is logged in, if anybody; nothing is written, nor waited for."""
         return self._caller(request).visitor
+
+    def has_wrong_token(self, request: Request) -> bool:
+        """Whether a request came with a wrong token that was not counted yet."""
+        caller: _Caller | None = request.scope.get(_SEEN)
+        return caller is not None and caller.is_wrong
+
+    def counted(self, request: Request) -> Visitor | None:
+        """Who is logged in, if anybody; a wrong token is counted, which may take a while.
+
+        Raises:
+            TooManyError: the token is wrong, and too many were.
+        """
+        caller = self._caller(request)
+        if caller.is_wrong:
+            self._access.attempts.add(_address(request))
+            request.scope[_SEEN] = _Caller(None, None)
+        return caller.visitor
 
     def seen(self, request: Request) -> Visitor | None:
         """Who was let in with this request already; nothing is looked up."""
@@ -104,16 +119,14 @@ class Door:
         """The visitor whom a token lets in, None for a wrong one.
 
         A right token is let in whatever else came from its address: people share one, with a client that goes on
-        asking with a token of old, too. What a wrong one costs is a digest and one indexed read.
+        asking with a token of old, too. A wrong one is counted.
 
         Raises:
-            TooManyError: the token is wrong, and too many from this address were.
+            TooManyError: the token is wrong, and too many were.
         """
         visitor = self._access.by_token(token)
         if visitor is None:
-            place = neighbourhood(request.client.host if request.client else "")
-            self._limit.check(place)
-            self._limit.count(place)
+            self._access.attempts.add(_address(request))
         return visitor
 
     def open_session(self, request: Request, response: Response, visitor: Visitor) -> None:
@@ -151,7 +164,8 @@ class Door:
     def _look(self, request: Request) -> _Caller:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return _Caller(self.knock(request, token.strip()), None)
+            visitor = self._access.by_token(token.strip())
+            return _Caller(visitor, None, is_wrong=visitor is None)
         cookie = request.cookies.get(self._sessions.cookie)
         visitor = self._by_cookie(cookie) if cookie else None
         return _Caller(visitor, cookie if visitor else None)
@@ -181,6 +195,10 @@ def is_known(scope: Mapping[str, Any]) -> bool:
     """Whether a request was found to be from somebody of the study."""
     caller: _Caller | None = scope.get(_SEEN)
     return caller is not None and caller.visitor is not None
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _is_foreign(origin: str | None, host: str | None) -> bool:

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
+from fcpair.errors import TooManyError
 from fcpair.records import Role
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
-from fcpair.web.limit import TooManyError
 
 FORBIDDEN, TOO_MANY, SEE_OTHER = 403, 429, 303
 WRONG_TOKEN = (
@@ -18,8 +18,8 @@ WRONG_TOKEN = (
     "study for another."
 )
 TOO_MANY_TOKENS = (
-    "Too many links that do not work were tried from your address, so wait {} seconds before you try another. A link "
-    "that works lets you in at once."
+    "Too many links that do not work were tried, so wait {} seconds before you try another. A link that works lets you "
+    "in at once."
 )
 
 

@@ -200,6 +200,7 @@ def _answered(context: Context, visitor: Visitor) -> dict[str, Any]:
     """What the last page says of an annotator or validator; `own` is where their answers can be seen."""
     progress = context.study.desk(context.annotate).progress(visitor)
     counts = {"open": progress.open, "done": progress.done, "skipped": progress.skipped, "limit": progress.limit}
+    counts["more"] = progress.more
     return {**counts, "verb": "answered", "own": f"{HOME[visitor.role]}#answers"}
 
 
@@ -210,7 +211,7 @@ def _decided(context: Context, visitor: Visitor) -> dict[str, Any]:
     own = next((one.to("/adjudicate/decided", mine="true") for one, queue in queues if queue.decided), "")
     n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
     limit = next((docket.allowance(visitor.id).limit for _, docket in dockets), None)
-    return {"open": n_open, "done": done, "skipped": 0, "limit": limit, "verb": "decided", "own": own}
+    return {"open": n_open, "done": done, "skipped": 0, "limit": limit, "more": None, "verb": "decided", "own": own}
 
 
 def _desk_facts(context: Context, visitor: Visitor, rounds: list[Asked]) -> dict[str, Any]:

@@ -21,13 +21,13 @@ from fcpair.errors import (
     RefusedError,
     StageError,
     StudyError,
+    TooManyError,
     UnknownIdError,
 )
 from fcpair.web.bodies import NOT_NOW
 from fcpair.web.context import Context
 from fcpair.web.door import UnknownVisitorError, is_closed
 from fcpair.web.guard import FAILED
-from fcpair.web.limit import TooManyError
 from fcpair.web.places import on_pages
 
 STATUS: Mapping[type[FcpairError], HTTPStatus] = {

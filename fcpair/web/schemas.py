@@ -179,6 +179,7 @@ class ProgressOut(ReadingOut):
     pace_s: float | None
     left_s: float | None
     undefined: str | None
+    more: bool | None = Field(description="Whether further pairs wait for whoever asks; null: all are dealt.")
 
 
 class TasksOut(BaseModel):

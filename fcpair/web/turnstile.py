@@ -8,9 +8,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from fastapi import Request
+from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fcpair.errors import BusyError, FcpairError
+from fcpair.errors import BusyError, FcpairError, TooManyError
 from fcpair.records import Visitor
 from fcpair.web.door import Door
 from fcpair.web.guard import STATIC
@@ -59,11 +60,13 @@ class Turnstile:
             if visitor is None:
                 async with AsyncExitStack() as turn:
                     await turn.enter_async_context(self._strangers.passed())
+                    if self._door.has_wrong_token(request):
+                        await run_in_threadpool(self._door.counted, request)
                     await self._admit(None, scope, receive, _ending(turn, send))
             else:
                 with self._counted(visitor.id):
                     await self._admit(visitor, scope, receive, send)
-        except BusyError as error:
+        except (BusyError, TooManyError) as error:
             await self._problems.known(request, error)(scope, receive, send)
 
     @contextmanager

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
-from steps.small import build_all
 
 from browser.chromium import ARGUMENTS, find_chromium
 from browser.hosts import Host
@@ -61,12 +60,6 @@ def hosts() -> Iterator[list[Host]]:
     yield begun
     for host in begun:
         host.close()
-
-
-@pytest.fixture(scope="session")
-def stages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The small study after each stage of `small.STAGES`."""
-    return build_all(tmp_path_factory.mktemp("stages"))
 
 
 @pytest.fixture(scope="session")

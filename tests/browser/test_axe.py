@@ -25,9 +25,9 @@ def test_every_page_is_in_the_table(desk: Host) -> None:
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
 def test_a_page_is_open_to_all(
-    state: State, host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+    state: State, host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
-    served = host(stages[state.stage])
+    served = host(files[state.stage])
     served.study.edit_guidelines((EXAMPLES / "guidelines.md").read_text("utf-8"), by="lea")
     state.before(served.study)
     token = served.token(state.who, consent=state.consent) if state.who else None

@@ -18,9 +18,9 @@ FIRST = "[data-key='1']"
 
 
 def test_an_adjudicator_is_proposed_a_pause_with_the_contact(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
-    served = host(stages["labelled"], replace(TERMS, pause_pairs=2))
+    served = host(files["labelled"], replace(TERMS, pause_pairs=2))
     page = windows.open(served.url, served.token("judy"))
     page.goto("/adjudicate")
     pause = page.locator("#pause-screen")
@@ -36,9 +36,9 @@ def test_an_adjudicator_is_proposed_a_pause_with_the_contact(
 
 
 def test_an_adjudicator_can_pause_and_stop_for_today(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
-    served = host(stages["labelled"])
+    served = host(files["labelled"])
     page = windows.open(served.url, served.token("judy"))
     page.goto("/adjudicate")
     decide(page, FIRST)
@@ -53,9 +53,9 @@ def test_an_adjudicator_can_pause_and_stop_for_today(
 
 
 def test_the_limit_of_a_day_ends_an_adjudicators_day(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
-    served = host(stages["labelled"], replace(TERMS, daily_limit=2))
+    served = host(files["labelled"], replace(TERMS, daily_limit=2))
     page = windows.open(served.url, served.token("judy"))
     page.goto("/adjudicate")
     expect(page.locator(".progress")).to_contain_text("0 of 2 today")
@@ -71,8 +71,8 @@ def test_the_limit_of_a_day_ends_an_adjudicators_day(
     expect(page.locator("#docket")).to_contain_text("You have read 2 pairs today")
 
 
-def test_an_adjudicator_has_settings(host: Callable[..., Host], stages: dict[str, Path], windows: Windows) -> None:
-    served = host(stages["labelled"])
+def test_an_adjudicator_has_settings(host: Callable[..., Host], files: dict[str, Path], windows: Windows) -> None:
+    served = host(files["labelled"])
     page = windows.open(served.url, served.token("judy"))
     page.goto("/adjudicate")
     page.get_by_role("link", name="Settings").click()

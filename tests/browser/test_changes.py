@@ -34,9 +34,9 @@ def offered(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("blind", [True, False])
 def test_pairs_that_are_dealt_anew_blind_or_not_are_asked_about_as_they_are_dealt(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows, blind: bool
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows, blind: bool
 ) -> None:
-    served = host(stages["checking"])
+    served = host(files["checking"])
     served.study.grid().assign_validation(Validate(blind=not blind, seed=1), redo=True)
     page = sit(served, windows, "vera", "/validate")
     before, now = (VERDICTS, LABELS) if blind else (LABELS, VERDICTS)
@@ -56,9 +56,9 @@ def test_pairs_that_are_dealt_anew_blind_or_not_are_asked_about_as_they_are_deal
 
 
 def test_who_has_another_role_by_now_is_told_and_led_there(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
-    served = host(stages["checking"])
+    served = host(files["checking"])
     page = sit(served, windows, "vera", "/validate")
     served.study.hand_over("vera", None)
     served.study.change_role("vera", Role.ADJUDICATOR)

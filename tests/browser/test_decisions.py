@@ -26,9 +26,9 @@ IS_IN_FRONT = """(selector) => {
 
 
 @pytest.fixture
-def served(host: Callable[..., Host], stages: dict[str, Path]) -> Host:
+def served(host: Callable[..., Host], files: dict[str, Path]) -> Host:
     """A study whose labels are all in."""
-    return host(stages["labelled"])
+    return host(files["labelled"])
 
 
 @pytest.fixture

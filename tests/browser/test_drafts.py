@@ -18,8 +18,8 @@ DRAFTS = "() => Object.keys(sessionStorage).filter((key) => key.startsWith('fcpa
 
 
 @pytest.fixture
-def served(host: Callable[..., Host], stages: dict[str, Path]) -> Host:
-    return host(stages["labelled"])
+def served(host: Callable[..., Host], files: dict[str, Path]) -> Host:
+    return host(files["labelled"])
 
 
 def type_guidelines(served: Host, windows: Windows) -> Page:

@@ -80,10 +80,10 @@ def test_what_has_the_focus_shows_it(
     stage: str,
     way: dict[str, Any],
     host: Callable[..., Host],
-    stages: dict[str, Path],
+    files: dict[str, Path],
     windows: Windows,
 ) -> None:
-    served = host(stages[stage])
+    served = host(files[stage])
     page = windows.open(served.url, served.token(who), **way)
     page.goto(path)
     page.wait_for_load_state("networkidle")  # the desk puts the focus where its first pair is

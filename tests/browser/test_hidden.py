@@ -29,11 +29,11 @@ def by_tap(page: Page, selector: str) -> None:
 
 
 @pytest.fixture
-def served(host: Callable[..., Host], stages: dict[str, Path]) -> Callable[[str], Host]:
+def served(host: Callable[..., Host], files: dict[str, Path]) -> Callable[[str], Host]:
     """The study as it is while somebody works, in which they have the HS hidden."""
 
     def served(who: str) -> Host:
-        site = host(stages[DESKS[who][1]])
+        site = host(files[DESKS[who][1]])
         site.token(who)
         site.study.access.set_blurred(next(one.id for one in site.study.people if one.name == who), True)
         return site

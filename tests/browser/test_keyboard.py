@@ -62,9 +62,9 @@ def test_an_annotator_gets_from_the_link_to_the_thanks(desk: Host, windows: Wind
 
 
 def test_an_adjudicator_decides_and_takes_it_back(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
-    served = host(stages["labelled"])
+    served = host(files["labelled"])
     page = windows.open(served.url, served.token("judy"))
     page.goto("/adjudicate")
     first = page.locator("#case-name").inner_text()

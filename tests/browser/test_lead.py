@@ -42,9 +42,9 @@ def test_who_is_retired_is_shown_the_door_and_others_get_the_work(desk: Host, wi
 
 
 def test_the_preview_follows_the_selection_and_discarding_is_confirmed_and_taken_back(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
-    served = host(stages["decided"])
+    served = host(files["decided"])
     page = windows.open(served.url, served.token("lea"))
     page.goto("/lead/steps")
     preview = page.locator("#preview")

@@ -28,9 +28,9 @@ PRESSED = "[data-answer][aria-pressed=true]"
 
 
 @pytest.fixture
-def served(host: Callable[..., Host], stages: dict[str, Path]) -> Host:
+def served(host: Callable[..., Host], files: dict[str, Path]) -> Host:
     """The small study, in which labels are being checked."""
-    return host(stages["checking"])
+    return host(files["checking"])
 
 
 def sit(served: Host, windows: Windows) -> Page:
@@ -113,9 +113,9 @@ def test_undo_says_that_the_label_has_changed_and_presses_nothing(
 
 
 def test_in_a_blind_round_too_an_answer_that_does_not_count_is_asked_for_again(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows, tmp_path: Path
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows, tmp_path: Path
 ) -> None:
-    served = host(stages["checking"])
+    served = host(files["checking"])
     served.study.grid().assign_validation(Validate(blind=True, seed=1), redo=True)
     page = sit(served, windows)
     first = open_pairs(served)[0]
@@ -136,9 +136,9 @@ def test_in_a_blind_round_too_an_answer_that_does_not_count_is_asked_for_again(
 
 
 def test_a_blind_answer_is_gone_back_to_blind_when_pairs_are_dealt_with_their_label_since(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
-    served = host(stages["checking"])
+    served = host(files["checking"])
     served.study.grid().assign_validation(Validate(pairs=2, blind=True, seed=1), redo=True)
     page = sit(served, windows)
     n_blind = len(open_pairs(served))

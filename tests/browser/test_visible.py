@@ -65,12 +65,12 @@ Sit = Callable[..., Page]
 
 
 @pytest.fixture
-def sit(host: Callable[..., Host], stages: dict[str, Path], windows: Windows) -> Sit:
+def sit(host: Callable[..., Host], files: dict[str, Path], windows: Windows) -> Sit:
     """Somebody at their page on a phone, with these two texts before them."""
 
     def sit(who: str, size: dict[str, int], texts: tuple[str, str], **options: Any) -> Page:
         path, stage, _ = JUDGED[who]
-        served = host(stages[stage])
+        served = host(files[stage])
         page = windows.open(served.url, served.token(who), viewport=size, **{**TOUCH, **options})
         page.goto(path)
         await_pair(page)
@@ -211,9 +211,9 @@ def assert_answers_are_seen(page: Page) -> None:
 
 @pytest.mark.parametrize("size", SCREENS, ids=str)
 def test_the_name_of_a_pair_lies_over_no_button(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows, size: dict[str, int]
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows, size: dict[str, int]
 ) -> None:
-    served = host(stages["labelled"])
+    served = host(files["labelled"])
     token = served.token("judy")
     served.study.access.set_blurred(next(one.id for one in served.study.people if one.name == "judy"), True)
     page = windows.open(served.url, token, viewport=size, **TOUCH)
@@ -226,9 +226,9 @@ def test_the_name_of_a_pair_lies_over_no_button(
 
 @pytest.mark.parametrize("size", SCREENS, ids=str)
 def test_a_second_look_leaves_the_decisions_on_the_first_screen(
-    host: Callable[..., Host], stages: dict[str, Path], windows: Windows, tmp_path: Path, size: dict[str, int]
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows, tmp_path: Path, size: dict[str, int]
 ) -> None:
-    served = host(stages["labelled"])
+    served = host(files["labelled"])
     token = served.token("judy")
     look_again(served.study, tmp_path)
     page = windows.open(served.url, token, viewport=size, **TOUCH)

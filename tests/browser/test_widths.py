@@ -29,9 +29,9 @@ SIDES = """() => [...document.querySelectorAll("main > *, #desk > *, .act, .site
 
 @pytest.mark.parametrize(("who", "path", "stage"), PAGES, ids=[path for _, path, _ in PAGES])
 def test_the_sides_are_free_and_nothing_scrolls_sideways(
-    who: str, path: str, stage: str, host: Callable[..., Host], stages: dict[str, Path], windows: Windows
+    who: str, path: str, stage: str, host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
-    served = host(stages[stage])
+    served = host(files[stage])
     page = windows.open(served.url, served.token(who))
     page.goto(path)
     page.wait_for_load_state()

@@ -9,7 +9,6 @@ from typing import Protocol
 
 import pytest
 from click.testing import CliRunner, Result
-from steps.small import build_all
 
 from fcpair.cli import main
 
@@ -19,11 +18,6 @@ class Fcpair(Protocol):
 
     def __call__(self, *arguments: str | Path, keys: str = "", code: int = 0) -> Result:
         """Return what was printed; the exit code must be `code`."""
-
-
-@pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return build_all(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture

@@ -98,3 +98,17 @@ def test_who_joins_late_is_told_of_the_share_that_is_theirs(
 def test_inviting_all_of_nobody_says_how_people_are_added(at: At, fcpair: Fcpair) -> None:
     at("paired")
     assert "nobody takes part yet; `fcpair people add NAME`" in fcpair("people", "invite", "--all", code=2).stderr
+
+
+def test_the_road_of_volunteers_on_the_command_line(at: At, fcpair: Fcpair) -> None:
+    at("paired")
+    assert fcpair("assign", "--open", "--overlap", "2:0.25").stdout == (
+        "assign: annotators 0 · free 30 · pairs by labels 1: 18 / 2: 6\n"
+    )
+    assert "whoever asks in the browser is given pairs, so is dora" in fcpair("people", "add", "dora").stderr
+    assert "\n  label        30      0         0           0        0     30\n" in fcpair("status").stdout
+    assert "so nobody has a sheet" in fcpair("labels", "sheets", "sheets", code=2).stderr
+    assert "annotators 0" not in fcpair("assign", "--more", "--overlap", "2:0.5").stdout
+    assert fcpair("assign", "--close").stdout == "assign: taken away 36\n"
+    assert "is not open here" in fcpair("assign", "--close", code=2).stderr
+    assert "give --close alone" in fcpair("assign", "--close", "--redo", code=2).stderr

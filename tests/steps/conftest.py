@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import on_databases
-from servers import Database, copy_study
+from servers import Database, Places, copy_study
 
 from fcpair.study import Study
 from steps.small import build_all
@@ -15,10 +15,10 @@ from steps.small import build_all
 # What only reads the study, and then works on arrays or files, is run on a server by `--database both`. The others say
 # what is written, by whom, and what holds afterwards.
 WRITING = {
-    *("access", "between", "blind", "building", "desk", "docket", "due_to_check", "eligible", "following", "forms"),
-    *("generate", "grids", "guide", "handover", "kept", "monitor", "origin", "people", "planted", "promises"),
-    *("release", "runs", "sampled", "settings", "slots", "together", "topics", "topup", "walk", "walk_grids"),
-    "withdraw",
+    *("access", "asking", "attempts", "between", "blind", "building", "desk", "docket", "due_to_check", "eligible"),
+    *("following", "forms", "generate", "grids", "guide", "handover", "interleaved", "kept", "monitor", "origin"),
+    *("people", "planted", "promises", "release", "runs", "sampled", "settings", "shown", "slots", "together"),
+    *("topics", "topup", "walk", "walk_grids", "withdraw"),
 }
 
 
@@ -29,14 +29,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(autouse=True)
 def everywhere(database: Database) -> Iterator[None]:
     """All tests here are run on each database."""
-    with database():
+    with database(lasting=False):
         yield
 
 
 @pytest.fixture(scope="session")
-def files(database: Database, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def files(database: Database, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     with database():
-        return build_all(tmp_path_factory.mktemp("small"))
+        return files if Places.now is None else build_all(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.errors import InputError, StageError, StudyError, UnknownIdError
 from fcpair.params import Annotate, Assign
 from fcpair.records import Role
 from fcpair.study import Study
@@ -23,6 +23,29 @@ def test_a_token_lets_its_owner_in(at: At) -> None:
     assert visitor is not None
     assert (visitor.name, visitor.role, visitor.consented) == ("ana", Role.ANNOTATOR, False)
     assert study.access.by_id(visitor.id) == visitor
+
+
+def test_people_are_added_with_their_tokens_or_not_at_all(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = at("dealt")
+    with monkeypatch.context() as patch:
+        patch.setattr("fcpair.store.people.set_token", _fail)
+        assert_refused(study, lambda: study.access.add(["dora"], Role.ANNOTATOR), StudyError, "the disk is full")
+    assert_refused(study, lambda: study.access.add(["dora", "ana"], Role.ANNOTATOR), InputError, "there is a `ana`")
+    tokens = study.access.add(["dora", "eve"], Role.VALIDATOR)
+    found = {name: study.access.by_token(token) for name, token in tokens.items()}
+    assert [(one and (one.name, one.role)) for one in found.values()] == [
+        ("dora", Role.VALIDATOR),
+        ("eve", Role.VALIDATOR),
+    ]
+    assert [run.params for run in study.log()[-3:]] == [
+        {"add": ["dora", "eve"], "role": "validator"},
+        {"invite": "dora"},
+        {"invite": "eve"},
+    ]
+
+
+def _fail(*_: object) -> None:
+    raise StudyError("the disk is full")
 
 
 def test_tokens_are_not_kept(at: At) -> None:

@@ -16,7 +16,7 @@ import pytest
 from servers import execute
 
 from fcpair.errors import ConflictError, RefusedError
-from fcpair.params import Annotate
+from fcpair.params import Annotate, Assign
 from fcpair.records import Role, Submission, Visitor
 from fcpair.steps.docket import Docket, Ruling
 from fcpair.study import Study
@@ -149,4 +149,40 @@ def test_who_labels_and_who_validates_never_meet_on_a_pair(at: At) -> None:
             )
         )
     assert [type(one) for one in replies] == [dict] * 2
+    assert is_sound(study)
+
+
+def ask_and_answer(study: Study, visitor: Visitor, seed: int, skips: float = 0.1) -> set[int]:
+    """Ask for pairs until nothing is free any more; the pairs answered."""
+    desk, random = study.desk(Annotate()), Random(seed)
+    answered: set[int] = set()
+    for number in count():
+        tasks = desk.tasks(visitor, random.choice([1, 2, 10]))
+        if not tasks:
+            return answered
+        for at, task in enumerate(tasks[: random.randint(1, len(tasks))]):
+            said = "skip" if random.random() < skips else random.choice(ANSWERS)
+            desk.submit(visitor, Submission(f"{visitor.name}-{seed}-{number}-{at}", task.assignment_id, said))
+            answered |= set() if said == "skip" else {task.cell_id}
+    raise AssertionError
+
+
+def test_many_who_ask_two_servers_at_once_are_given_each_pair_as_often_as_was_asked(at: At) -> None:
+    study = at("paired")
+    names = [f"a{at:02d}" for at in range(1, 13)]
+    study.add_people(names, Role.ANNOTATOR)
+    study.grid().assign(Assign(open=True, overlap={2: 0.25, 5: 0.5}, seed=3))
+    visitors = [admit(study, name) for name in names]
+    with servers_of(study, 2) as opened:
+        acts = [
+            lambda one=opened[at % 2], visitor=visitor, at=at: ask_and_answer(one, visitor, at)
+            for at, visitor in enumerate(visitors)
+        ]
+        answered = at_once(*acts)
+    assert [type(one) for one in answered] == [set] * len(names)
+    answered += [ask_and_answer(study, visitor, 99, skips=0) for visitor in visitors]  # what was skipped at the end
+    given = Counter(cell_id for one in answered for cell_id in one)
+    assert Counter(given.values()) == Counter({1: 6, 2: 6, 5: 12})
+    assert execute(study.place, "SELECT count(*) FROM slot") == [(0,)]
+    assert execute(study.place, "SELECT count(*) FROM assignment WHERE status = 'done'") == [(given.total(),)]
     assert is_sound(study)

@@ -29,7 +29,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(autouse=True)
 def everywhere(database: Database) -> Iterator[None]:
     """All tests here are run on each database."""
-    with database():
+    with database(lasting=False):
         yield
 
 

@@ -19,12 +19,12 @@ import pytest
 from click.testing import CliRunner
 from servers import Server
 from steps.online import at_desk, give
-from steps.small import build_all, dump
+from steps.small import dump
 
 from fcpair.cli import main
 from fcpair.errors import StudyError
 from fcpair.store import backends, container, schema
-from fcpair.store.backends import Place, postgres_backup
+from fcpair.store.backends import Place, postgres_backup, sqlite_backup
 from fcpair.store.container import Manifest
 from fcpair.study import Study
 
@@ -32,11 +32,6 @@ pytestmark = pytest.mark.files  # each is about both databases
 
 KINDS = ("file", "database")
 N_FLIPS, N_CUTS = 150, 40
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return build_all(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture
@@ -170,6 +165,25 @@ def test_a_study_that_is_there_is_not_restored_over(studies: Studies, new: New, 
     with pytest.raises(StudyError, match=r"exists already|has tables already"):
         Study.restore(file, there)
     assert Study.doctor(there).digest == before
+
+
+def test_where_a_study_is_being_restored_none_is_begun(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Formerly its empty file was taken for one that was left, and then the study that had been begun was replaced."""
+    target = tmp_path / "again.db"
+    unpack, begun = sqlite_backup.unpack, []
+
+    def meanwhile(content: Any, path: Path) -> None:
+        with pytest.raises(StudyError, match="exists already"):
+            Study.create(target)
+        begun.append(path)
+        unpack(content, path)
+
+    monkeypatch.setattr(sqlite_backup, "unpack", meanwhile)
+    Study.restore(whole, target)
+    assert len(begun) == 1
+    assert Study.doctor(target).sound
 
 
 def test_a_backup_goes_back_to_the_kind_of_place_it_is_of(studies: Studies, new: New, tmp_path: Path) -> None:

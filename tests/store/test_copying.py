@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from servers import Server
 from sqlalchemy import Boolean, Column, LargeBinary, MetaData, Table, insert
 from steps.online import at_desk, give
-from steps.small import build_all, labels_of
+from steps.small import labels_of
 
 from fcpair.cli import main
 from fcpair.errors import StudyError
 from fcpair.records import Copied
-from fcpair.store import Store, backends
+from fcpair.store import Store, Tx, backends, runs
 from fcpair.store.backends import Place, lines
 from fcpair.store.columns import Number, Real, Words
 from fcpair.store.tables import assignment, metadata, neighbour, person, setting, text
@@ -37,11 +37,6 @@ pytestmark = pytest.mark.files  # each is about both databases
 NewPlace = Callable[[str], Place]
 KINDS = ("file", "database")
 BOTH_WAYS = [("file", "database"), ("database", "file"), ("file", "file"), ("database", "database")]
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return build_all(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture
@@ -231,6 +226,51 @@ def test_a_study_is_copied_while_people_answer(files: dict[str, Path], new: NewP
         answering.join()
         study.close()
     assert all(Study.doctor(target).sound for target in targets)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_two_copies_to_one_place_at_once_one_is_there_and_the_other_has_changed_nothing(
+    files: dict[str, Path], new: NewPlace, kind: str
+) -> None:
+    """Formerly the second, which found the tables of the first in a database, dropped them."""
+    target, refused = new(kind), []
+
+    def second() -> None:
+        with pytest.raises(StudyError, match=r"exists already|has tables already") as error:
+            copied(files["empty"], target)
+        refused.append(error)
+
+    other = threading.Thread(target=second)
+
+    def meanwhile(*_: int) -> None:
+        if other.ident is None:
+            other.start()
+            other.join(0.5)  # it has found nothing there, and waits until it may write
+
+    first = Study.copy(files["checked"], target, meanwhile)
+    other.join(60)
+    assert len(refused) == 1
+    assert copied(target, new("file")).digest == first.digest
+
+
+def test_a_study_that_is_begun_where_one_is_being_begun_takes_nothing_away(new: NewPlace) -> None:
+    target = new("database")
+
+    def fill(tx: Tx) -> None:
+        first_rows(tx)
+        other.start()
+        other.join(0.5)
+
+    def second() -> None:
+        with pytest.raises(StudyError, match="has tables already"):
+            Store.create(target, first_rows)
+
+    other = threading.Thread(target=second)
+    made = Store.create(target, fill)
+    other.join(60)
+    with made.read() as tx:
+        assert runs.study_facts(tx)["title"] == "A study"
+    made.close()
 
 
 def test_the_command_says_what_it_did(files: dict[str, Path], new: NewPlace) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from servers import execute
 from sqlalchemy import Column, Integer, MetaData, Table, inspect
 
-from fcpair.store import Store, schema, tables
+from fcpair.errors import StudyError
+from fcpair.records import Role
+from fcpair.store import Store, people, schema, tables
 
 
 def differences(store: Store, metadata: MetaData) -> list[object]:
@@ -41,3 +45,16 @@ def test_head_is_the_newest_script() -> None:
 def test_a_new_study_is_at_head(store: Store) -> None:
     with store.read() as tx:
         assert MigrationContext.configure(tx).get_current_revision() == schema.HEAD
+
+
+def test_nothing_more_is_written_into_a_study_that_a_newer_fcpair_has_upgraded_meanwhile(store: Store) -> None:
+    """Such as by a server that was forgotten."""
+    execute(store.place, "UPDATE alembic_version SET version_num = '9999'")
+    for alone, grows in ((True, True), (False, True), (False, False)):
+        with (
+            pytest.raises(StudyError, match=r"was upgraded by a newer fcpair meanwhile.*nothing was changed"),
+            store.write(alone=alone, grows=grows) as tx,
+        ):
+            people.add_people(tx, ["ana"], Role.ANNOTATOR)
+    with store.read() as tx:
+        assert people.people(tx) == []

@@ -17,11 +17,13 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from servers import execute
 from sqlalchemy import Engine, event
 
 from fcpair.errors import BusyError, InputError, StudyError
 from fcpair.records import Role
 from fcpair.store import Store, people, runs
+from fcpair.store.backends import sqlite
 from store.conftest import first_rows
 
 pytestmark = pytest.mark.files
@@ -84,9 +86,9 @@ def test_the_store_can_be_used_after_a_failure(store: Store) -> None:
     assert names(store) == ["ana"]
 
 
-def test_a_reader_sees_one_state_throughout(store: Store) -> None:
+def test_a_reader_sees_one_state_throughout(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "PATIENCE_S", 0.1)  # of a commit: a writer may begin here, and not end
     other = Store.open(Path(store.place))
-    other._writing.patience_s = 0.1
     with store.read() as tx:
         before = people.people(tx)
         with pytest.raises(StudyError):
@@ -250,8 +252,7 @@ def test_what_is_no_study_is_refused(tmp_path: Path, make: Callable[[Path], obje
 
 
 def test_a_study_of_a_newer_fcpair_is_refused_with_the_remedy(store: Store) -> None:
-    with store.write() as tx:
-        tx.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    execute(store.place, "UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(StudyError, match=r"made by a newer fcpair \(its schema is 9999.*pip install --upgrade fcpair"):
         Store.open(Path(store.place))
 

@@ -9,20 +9,26 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import signal
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from importlib import resources
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from click.testing import CliRunner
 from servers import Server
 from sqlalchemy import Connection
 from steps.online import at_desk, give
-from steps.small import dump, labels_of, write_csv
+from steps.small import build_to, dump, labels_of, write_csv
+from web.served import Served
 
 from fcpair.cli import main
 from fcpair.errors import InputError, StudyError
@@ -30,7 +36,7 @@ from fcpair.params import Adjudicate, Annotate, Evaluate, Pair, Partition
 from fcpair.records import Origin
 from fcpair.stages.question.labels import read_labels
 from fcpair.steps.published import is_taken_over
-from fcpair.store import Store, chain, decisions, schema, settings
+from fcpair.store import chain, decisions, schema, settings
 from fcpair.study import Study
 
 pytestmark = pytest.mark.files
@@ -102,6 +108,51 @@ def test_it_is_not_upgraded_where_the_backup_would_replace_a_file(older: Path) -
     with pytest.raises(StudyError, match="move that one away"):
         Study.upgrade(older)
     assert dump(older) == before
+
+
+KILLED = """
+import os, signal, sys
+from fcpair.store import schema
+from fcpair.study import Study
+
+def die(_conn):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+schema.upgrade = die
+Study.upgrade(sys.argv[1])
+"""
+
+
+def kill_an_upgrade(place: str | Path) -> None:
+    """Have an upgrade die when it has its backup and begins to change the study."""
+    died = subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
+    assert died.returncode == -signal.SIGKILL
+
+
+def test_one_that_was_killed_is_in_no_way_of_the_next_and_no_backup_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older, again = Path(shutil.copy(FILES[-1], tmp_path / "study.db")), tmp_path / "again.db"
+    before, backup = dump(older), _backup_of(older)
+    second = backup.with_name(f"{backup.stem}-2.backup")
+    kill_an_upgrade(older)
+    left = backup.read_bytes()
+    with monkeypatch.context() as patch, pytest.raises(sqlite3.OperationalError):
+        patch.setattr(schema, "upgrade", _stop)
+        Study.upgrade(older)
+    assert sorted(tmp_path.iterdir()) == [backup, older]
+    result = CliRunner().invoke(main, ["upgrade", "--study", str(older)])
+    assert result.stdout == f"{older}: upgraded; as it was, it is in {second}\n"
+    assert backup.read_bytes() == left
+    for one in (backup, second):
+        Study.restore(one, again)
+        assert dump(again) == before
+        again.unlink()
+    assert Study.doctor(older).sound
+
+
+def _stop(_conn: Connection) -> None:
+    raise sqlite3.OperationalError("stopped before the end")
 
 
 def test_the_tables_are_those_of_a_new_study(older: Path, tmp_path: Path) -> None:
@@ -353,6 +404,61 @@ def test_a_database_of_an_older_fcpair_is_upgraded_after_a_backup(there: str, tm
     assert Study.upgrade(there) is None
 
 
+def test_an_upgrade_of_a_database_that_was_killed_is_in_no_way_of_the_next(there: str, tmp_path: Path) -> None:
+    Study.restore(BACKUPS[0], there)
+    kill_an_upgrade(there)
+    assert [one.name for one in tmp_path.iterdir()] == ["upgraded-0006.backup"]
+    assert Study.upgrade(there) == Path("upgraded-0006-2.backup")
+    assert Study.doctor(there).sound
+    assert [Study.check_backup(one).schema for one in sorted(tmp_path.iterdir())] == ["0006", "0006"]
+
+
+@contextmanager
+def served(place: str, folder: Path) -> Iterator[Callable[[], int]]:
+    """A server of a new study, and somebody who answers: each time the status of that."""
+    with closing(build_to("dealt", Study.create(place), folder)) as study:
+        token, number = study.access.invite("ana"), count()
+        visitor = study.access.by_token(token)
+        assert visitor is not None
+        study.access.consent(visitor.id, {})
+    server = Served(place, output=folder / "server.log")
+
+    def answer() -> int:
+        (task,) = json.loads(server.ask("/api/next", token)[1])["tasks"]
+        body = {"request_id": f"request-{next(number)}", "assignment_id": task["assignment_id"]}
+        return server.ask("/api/judgements", token, {**body, "answer": "appropriate"})[0]
+
+    try:
+        yield answer
+    finally:
+        server.terminate()
+
+
+def test_a_file_that_is_being_served_is_not_upgraded(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    place = tmp_path / "study.db"
+    with served(str(place), tmp_path) as answer:
+        assert answer() == 200
+        request.getfixturevalue("next_revision")
+        with pytest.raises(StudyError, match="is being served: end `fcpair serve`"):
+            Study.upgrade(place)
+        assert answer() == 200
+    assert Study.upgrade(place) == tmp_path / f"study-{schema.OLDER[-1]}.backup"
+    assert len(labels_of(Study.open(place))) == 2
+
+
+def test_a_server_whose_database_was_upgraded_stores_nothing_more(
+    there: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    with served(there, tmp_path) as answer:
+        assert answer() == 200
+        request.getfixturevalue("next_revision")
+        Study.upgrade(there)
+        assert answer() == 503
+        assert "was upgraded by a newer fcpair meanwhile" in (tmp_path / "server.log").read_text()
+    assert len(labels_of(Study.open(there))) == 1
+    assert Study.doctor(there).sound
+
+
 @pytest.mark.usefixtures("next_revision")
 def test_a_database_whose_upgrade_fails_is_as_it_was(
     there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -371,9 +477,9 @@ def test_a_database_whose_upgrade_fails_is_as_it_was(
 
 
 def test_a_database_of_a_newer_fcpair_is_refused(there: str, tmp_path: Path) -> None:
-    Study.restore(BACKUPS[0], there)
-    with Store.open(there).write() as tx:
-        tx.exec_driver_sql("UPDATE alembic_version SET version_num = '0999'")
+    Study.restore(BACKUPS[-1], there)
+    with closing(psycopg.connect(there.replace("+psycopg", ""), autocommit=True)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0999'")
     for use in (Study.open, Study.upgrade, Study.doctor):
         with pytest.raises(StudyError, match="was made by a newer fcpair"):
             use(there)

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from steps.small import build_all
 
 from fcpair.params import Annotate
 from fcpair.records import Role
@@ -85,11 +84,6 @@ def csrf_of(browser: TestClient) -> str:
     found = re.search(r'name="csrf" value="(\w+)"', browser.get("/guidelines").text)
     assert found
     return found[1]
-
-
-@pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return build_all(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +12,11 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from itsdangerous import URLSafeTimedSerializer
+from servers import execute
 
 from fcpair.records import Role, Visitor
-from fcpair.web import session
+from fcpair.web import app, session
 from fcpair.web.door import is_known
-from fcpair.web.limit import Limit, TooManyError
 from fcpair.web.session import Sessions
 from web.conftest import Site, csrf_of
 
@@ -266,36 +267,47 @@ def test_wrong_tokens_are_counted_by_what_one_subscriber_has(
     assert {from_address(site, one).get("/api/me").status_code for one in elsewhere} == {401}
 
 
+def test_a_wrong_token_with_a_large_body_is_counted_too(site: Site) -> None:
+    stranger = site.stranger(headers={"Authorization": f"Bearer {WRONG}"})
+    large = b"x" * 10_000
+    assert {stranger.put("/api/settings", content=large).status_code for _ in range(20)} == {401}
+    assert stranger.get("/api/me").status_code == 429
+
+
+@pytest.mark.parametrize("path", ["/", "/join", "/nowhere", "/api/openapi.json", "/worker.js", "/api/next"])
+def test_a_wrong_token_is_counted_once_wherever_it_is_sent(site: Site, path: str) -> None:
+    site.stranger().get(path, headers={"Authorization": f"Bearer {WRONG}"})
+    assert execute(site.study.place, "SELECT count(*) FROM attempt") == [(1,)]
+
+
+def test_the_server_keeps_nothing_of_attempts_that_do_not_count_any_more(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "FORGET_S", 0.01)
+
+    def add_one_of_long_ago() -> None:
+        execute(site.study.place, "INSERT INTO attempt (place, at) VALUES ('0', '2026-03-02T12:00:00.000+00:00')")
+
+    def n_kept() -> int:
+        return int(execute(site.study.place, "SELECT count(*) FROM attempt")[0][0])
+
+    add_one_of_long_ago()
+    with TestClient(site.app) as client:  # begins and ends as a server does
+        assert join(client, WRONG).status_code == 403
+        add_one_of_long_ago()
+        wait_until(lambda: n_kept() == 1)
+    assert n_kept() == 1
+
+
+def wait_until(it_is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 10
+    while not it_is_so():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
 def test_good_tokens_are_not_counted(site: Site) -> None:
     assert {join(site.stranger(), site.token("ana")).status_code for _ in range(30)} == {303}
-
-
-def test_the_window_slides() -> None:
-    now = 0.0
-    limit = Limit(n=2, window_s=10, clock=lambda: now)
-    for now in (0.0, 6.0):  # noqa: B007
-        limit.check("a")
-        limit.count("a")
-    now = 9.5
-    with pytest.raises(TooManyError, match="1 seconds") as raised:
-        limit.check("a")
-    assert raised.value.wait_s == 1
-    limit.check("b")
-    now = 10.5
-    limit.check("a")
-    limit.count("a")
-    with pytest.raises(TooManyError):
-        limit.check("a")
-
-
-def test_the_memory_for_addresses_is_bounded() -> None:
-    limit = Limit(n=1, addresses=3)
-    for at in range(10):
-        limit.count(str(at))
-    assert len(limit._counted) == 3
-    limit.check("0")
-    with pytest.raises(TooManyError):
-        limit.check("9")
 
 
 def test_no_token_gets_into_a_log(site: Site, caplog: pytest.LogCaptureFixture) -> None:

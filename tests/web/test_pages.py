@@ -16,7 +16,7 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from steps.online import admit, give
-from steps.small import ANNOTATORS, NAMES, build_all, dump
+from steps.small import ANNOTATORS, NAMES, dump
 
 from fcpair.errors import InputError
 from fcpair.params import Annotate, Setup, Validate
@@ -37,11 +37,6 @@ TERMS = Annotate(
 )
 SCRIPT = "<script>alert(1)</script>"
 Enter = Callable[..., TestClient]
-
-
-@pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return build_all(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture
@@ -223,6 +218,7 @@ def test_what_was_said_at_the_first_visit_stays_on_the_page_while_nothing_can_be
     study: Study, enter: Enter
 ) -> None:
     browser = enter(study, "ana", consent=False)
+    study.store._writing.patience_s = 0.1
     with closing(sqlite3.connect(study.place, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         page = send(browser, "/welcome", consent="yes", said=["30 or more", "Basque"], blurred="yes")

@@ -72,6 +72,22 @@ def test_how_far_somebody_is_is_the_same_at_both(study: Study, both: tuple[Serve
         assert json.loads(second.ask("/api/progress", ana)[1])["done"] == at + 1
 
 
+def test_wrong_tokens_are_counted_over_both_and_by_one_that_is_started_again(
+    study: Study, both: tuple[Served, Served], tmp_path: Path
+) -> None:
+    asked = [one.ask("/api/me", "not-a-token")[0] for _ in range(13) for one in both]
+    assert asked == [401] * 20 + [429] * 6
+    right = invited(study, "ana")
+    assert [one.ask("/api/me", right)[0] for one in both] == [200, 200]
+    both[0].end()
+    again = Served(study.address, output=tmp_path / "again.log")
+    try:
+        assert again.ask("/api/me", "not-a-token")[0] == 429
+        assert again.ask("/api/me", right)[0] == 200
+    finally:
+        again.end()
+
+
 def test_who_came_in_at_one_is_in_at_the_other_and_signed_out_of_both(
     study: Study, both: tuple[Served, Served]
 ) -> None:

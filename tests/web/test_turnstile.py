@@ -17,6 +17,7 @@ from steps.small import open_work
 
 from fcpair.params import Annotate
 from fcpair.records import Role
+from fcpair.steps.attempts import AGAIN_S
 from fcpair.store import docket, store
 from fcpair.web import turnstile
 from fcpair.web.kinds import KINDS, Kind, kind_of
@@ -333,6 +334,30 @@ def test_while_another_program_writes_answers_are_put_off_in_time_and_nobody_els
 
     run(work())
     assert len(impatient.study.grid().labels()) == 1
+
+
+def test_while_another_program_writes_strangers_who_guess_hold_up_nobody_and_learn_nothing(impatient: Site) -> None:
+    guess = {"Authorization": "Bearer not-a-token"}
+
+    async def work() -> None:
+        async with clients(impatient) as client:
+            ben, stranger = client("ben"), client("")
+            await ben.get("/annotate")  # the first time takes longer
+            with locked(impatient):
+                guesses = [asyncio.create_task(stranger.get("/api/me", headers=guess)) for _ in range(15)]
+                guesses += [asyncio.create_task(stranger.post("/join", data={"token": "x"})) for _ in range(15)]
+                large = asyncio.create_task(stranger.put("/api/settings", headers=guess, content=b"x" * 9_000))
+                await asyncio.sleep(0.1)
+                for path in ("/api/next", "/api/progress", "/annotate"):
+                    status, took_s = await timed(ben.get(path))
+                    assert (status, took_s < PATIENCE_S) == (200, True), path
+                told = await asyncio.gather(*guesses)
+                assert {one.status_code for one in told} == {429}
+                assert {one.headers["retry-after"] for one in told} == {str(AGAIN_S)}
+                assert (await large).status_code == 401
+            assert (await stranger.get("/api/me", headers=guess)).status_code == 401
+
+    run(work())
 
 
 def test_45_connections_of_one_person_who_toggles_topics_hold_up_nobody(

@@ -275,6 +275,14 @@ class StudyFile:
             sqlite.drop(connection)
             raise
 
+    def check_alone(self) -> None:
+        """Raise StudyError while another process serves the file; only then its log is still there."""
+        if self.is_shared:
+            raise StudyError(
+                f"{self.place} is being served: end `fcpair serve`, and whatever else uses it, then try again. Nothing "
+                "was changed"
+            )
+
     def share(self) -> bool:
         """Begin the log, if the file can be had alone for a moment; returns whether it could.
 
@@ -327,6 +335,10 @@ class StudyFile:
                 sqlite.fold(connection, _nothing if own else self._examine)
         finally:
             sqlite.drop(connection)
+
+    def abandon(self) -> None:
+        """Delete the empty file, unless it is not the one any more that was made."""
+        self.remove()
 
     def remove(self) -> None:
         """Delete the file with what lies beside it, unless it is not the one any more that was opened."""

@@ -30,14 +30,15 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
 """
 # The references hold by construction; looking each of them up would take many times as long as writing the cells.
 _CELL_REFERENCES = {"fk_cell_row_id_text": "row_id", "fk_cell_column_id_text": "column_id"}
+# From one series of numbers: a join of both sides may go down the columns first, and then numbers come in no order.
 _FILL = """
 INSERT INTO cell (id, row_id, column_id)
-SELECT %(before)s + (r.at - 1) * (SELECT count(*)
-  FROM side WHERE grid_id = %(grid)s AND axis = 'column' AND drawn) + c.at, r.text_id, c.text_id
-FROM (SELECT text_id, row_number() OVER (ORDER BY position) AS at
+SELECT %(before)s + k + 1, r.ids[k / c.n + 1], c.ids[k %% c.n + 1]
+FROM (SELECT array_agg(text_id ORDER BY position) AS ids, count(*) AS n
   FROM side WHERE grid_id = %(grid)s AND axis = 'row' AND drawn) AS r
-CROSS JOIN (SELECT text_id, row_number() OVER (ORDER BY position) AS at
+CROSS JOIN (SELECT array_agg(text_id ORDER BY position) AS ids, count(*) AS n
   FROM side WHERE grid_id = %(grid)s AND axis = 'column' AND drawn) AS c
+CROSS JOIN generate_series(0, r.n * c.n - 1) AS k
 """
 _UNREACHABLE = "the server cannot be reached, or has ended the connection; see that it runs, and try again"
 _FULL = "the server's disk is full; make room and try again"
@@ -47,6 +48,7 @@ _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (errors.LockNotAvailable, BUSY),
     (errors.DeadlockDetected, BUSY),
     (errors.SerializationFailure, BUSY),
+    (errors.DuplicateTable, "it has tables already; choose another database, or use that study"),
     (errors.DiskFull, _FULL),
     (errors.ReadOnlySqlTransaction, _READ_ONLY),
     (errors.InsufficientPrivilege, _FORBIDDEN),
@@ -82,6 +84,11 @@ def hold(conn: Connection, table: Table, numbers: Sequence[int]) -> None:
 def hold_numbers(conn: Connection) -> None:
     """By an advisory lock, one for all tables: of several, somebody would take the second before the first."""
     driver(conn).execute(f"SELECT pg_advisory_xact_lock({NUMBERS})")
+
+
+def take_stock(conn: Connection, tables: Sequence[Table]) -> None:
+    """By ANALYZE, which it does by itself a minute later; until then, it takes every table for a small one."""
+    driver(conn).execute(f"ANALYZE {', '.join(_quoted(one.name) for one in tables)}")
 
 
 def touch(conn: Connection) -> None:

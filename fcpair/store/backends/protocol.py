@@ -76,6 +76,9 @@ class Backend(Protocol):
         So numbers have no gaps, and whoever sees one sees all before it.
         """
 
+    def take_stock(self, conn: Connection, tables: Sequence[Table]) -> None:
+        """Let the database find out what is in tables that have just been filled, where it plans by that."""
+
     def touch(self, conn: Connection) -> None:
         """Write what is there already: an error where nothing can be written."""
 
@@ -192,6 +195,9 @@ class Home(Protocol):
     def check_here(self) -> None:
         """Raise StudyError where the study is not any more what was opened."""
 
+    def check_alone(self) -> None:
+        """Raise StudyError where others are seen to use the study, after it was closed here."""
+
     def share(self) -> bool:
         """Let readers and writers work side by side until `close`; whether that could be had at this moment."""
 
@@ -200,6 +206,9 @@ class Home(Protocol):
 
     def close(self) -> None:
         """Let go of it."""
+
+    def abandon(self) -> None:
+        """Let go of what was made here and has nothing in it; what somebody else has put there meanwhile stays."""
 
     def remove(self) -> None:
         """Delete the study, as it was opened or made here."""

@@ -64,6 +64,9 @@ class StudyServer:
     def check_here(self) -> None:
         """The server finds its files, or says that it does not."""
 
+    def check_alone(self) -> None:
+        """Who else is connected may be no fcpair; what an older one writes from now on is not kept, see extent.py."""
+
     def share(self) -> bool:
         """A server always lets many work side by side."""
         return True
@@ -77,6 +80,10 @@ class StudyServer:
         """Close all connections."""
         for engine in self._engines:
             engine.dispose()
+
+    def abandon(self) -> None:
+        """Close all connections; the transaction is undone, and all others that are there are not ours."""
+        self.close()
 
     def remove(self) -> None:
         """Drop all that is in the schema of the study; the database itself stays."""

@@ -142,6 +142,10 @@ def hold_numbers(_conn: Connection) -> None:
     """Who writes has the whole study."""
 
 
+def take_stock(_conn: Connection, _tables: Sequence[Table]) -> None:
+    """SQLite plans by the indexes alone."""
+
+
 def touch(conn: Connection) -> None:
     """That one begins to write does not tell whether one can."""
     version = conn.exec_driver_sql("PRAGMA user_version").scalar()
@@ -306,8 +310,25 @@ def reading_engine(path: Path) -> Engine:
 
 
 def faults(conn: Connection) -> list[str]:
-    """In the pages of the file, and in indexes that are not those of their tables."""
-    return [f"SQLite says: {row[0]}" for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+    """In the pages of the file, in indexes that are not those of their tables, and in how tables are defined."""
+    said = [row[0] for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+    return [f"SQLite says: {one}" for one in (*said, *_refused(conn))]
+
+
+def _refused(conn: Connection) -> list[str]:
+    """Why the first table that cannot be made as it is defined cannot be; what belongs to it cannot be then, either.
+
+    SQLite opens no file to be written in which a condition of a table makes no sense, but one to be read it does.
+    """
+    own = "sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"
+    defined = conn.exec_driver_sql(f"SELECT name, sql FROM sqlite_master WHERE {own} ORDER BY rowid")
+    with closing(sqlite3.connect(":memory:")) as empty:
+        for name, statement in defined:
+            try:
+                empty.execute(statement)
+            except sqlite3.Error as error:
+                return [f"{name} is not defined as it was: {error}"]
+    return []
 
 
 def n_pages(conn: Connection) -> int:

@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from fcpair.store.backends import Place, file, sqlite
 from fcpair.store.backends.protocol import driver
 
 KIND, MEMBER = "sqlite", "study.sqlite"
+FOR_A_WHILE = "fcpair-backup-"
 
 
 def further(_conn: Connection) -> dict[str, str]:
@@ -25,7 +27,7 @@ def further(_conn: Connection) -> dict[str, str]:
 
 def save(conn: Connection, _address: str, to: Any, folder: Path) -> None:
     """Write the study as it is now; it is in the folder for as long as that takes, too."""
-    with tempfile.TemporaryDirectory(dir=folder) as for_a_while:
+    with tempfile.TemporaryDirectory(prefix=FOR_A_WHILE, dir=folder) as for_a_while:
         path = Path(for_a_while) / MEMBER
         sqlite.copy(driver(conn), path)
         with path.open("rb") as content:
@@ -36,7 +38,11 @@ def restore(place: Place, content: Any, _further: Mapping[str, str]) -> None:
     """Write a study where none is; it has its name only when all of it is on the disk."""
     home = file.make(Path(place))
     try:
-        with tempfile.TemporaryDirectory(dir=Path(place).absolute().parent) as for_a_while:
+        with (
+            closing(home.connect()) as held,
+            tempfile.TemporaryDirectory(prefix=FOR_A_WHILE, dir=Path(place).absolute().parent) as for_a_while,
+        ):
+            held.execute("BEGIN IMMEDIATE")  # lest it be taken for one that was left empty
             path = Path(for_a_while) / MEMBER
             unpack(content, path)
             os.replace(path, place)

@@ -111,7 +111,7 @@ function record(answers) {
     nAnswered += answers.size;
   }
   keepTexts();
-  view.say(again ? "Your new answer is kept." : `Kept. ${progress.open} left.`);
+  view.say(again ? "Your new answer is kept." : progress.more ? "Kept." : `Kept. ${progress.open} left.`);
   if (queue.length) show();
   else wait();
   const due = [...answers].map(() => pause.answered()).at(-1);
@@ -256,7 +256,7 @@ function take(tasks, now) {
   const left = tasks.filter((task) => !answered.has(task.assignment_id));
   const kept = new Map(before.map((task) => [task.assignment_id, task]));
   queue = left.map((task) => kept.get(task.assignment_id) ?? task);
-  exhausted = tasks.length < Number(ahead);
+  exhausted = !tasks.length || (tasks.length < Number(ahead) && !now.more);
   fetchedAt = Date.now();
   nAnswered = 0;
   progress = now;

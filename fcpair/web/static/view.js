@@ -152,11 +152,15 @@ export class View {
     this.veil(blurred);
   }
 
-  progress({ open, done, skipped, left_s, ...reading }) {
+  // Where pairs go to whoever asks (`more` says whether there are any), nobody has a share of which something is left.
+  progress({ open, done, skipped, left_s, more = null, ...reading }) {
+    shown("bar", more === null);
     element("bar").max = Math.max(done + skipped + open, 1);
     element("bar").value = done + skipped;
-    element("count").textContent = `${done} answered, ${skipped ? `${skipped} skipped, ` : ""}${open} open`;
-    element("left").textContent = left_s === null ? TOO_FEW : `${duration(left_s)} left`;
+    const left = more === null ? `${open} open` : more ? "more when you like" : `${open} with you`;
+    element("count").textContent = `${done} answered, ${skipped ? `${skipped} skipped, ` : ""}${left}`;
+    const time = left_s === null ? TOO_FEW : `${duration(left_s)} left`;
+    element("left").textContent = more === null ? time : "";
     element("reading").textContent = allowance(reading);
   }
 
