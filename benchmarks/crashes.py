@@ -3,7 +3,7 @@
 On PostgreSQL the process that serves the stage's connection, and the whole server, are killed too. Afterwards the
 study must be exactly as after one of the stage's commits, `fcpair doctor` must be content, all ten promises of the
 design must hold, and the stage must end as it would have without the kill. Then every stage meets a disk that takes no
-changes, and one that is full.
+changes, and one that is full, and so does `fcpair serve` while people answer.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.crash import disks
+from benchmarks.crash import disks, served
 from benchmarks.crash.places import Databases, Files, Places, databases
 from benchmarks.crash.stages import Stage
 from benchmarks.crash.trials import Bench, Count
 from benchmarks.measure import SEED, Figure
 
 REPETITIONS = 400
+FILLED = 20  # times that the disk of a study is filled up while people answer
 # Of what is killed on PostgreSQL; each but the first makes the whole server recover, which takes its time.
 HOW = ("process", "process", "process", "backend", "process", "process", "process", "server")
 
@@ -50,7 +51,7 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
             figures.append(
                 Figure("crashes", f"promises broken in {kills} kills, {places.name}", len(count.broken), "exactly", 0)
             )
-    return figures
+    return [*figures, *served.run_full(folder / "served", FILLED)]
 
 
 def _both(folder: Path, until_the_end: ExitStack) -> Iterator[Places]:

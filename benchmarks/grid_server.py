@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.crash.places import Databases, databases
-from benchmarks.grid import IN_CORPUS, N_CN, N_HS, prepare
-from benchmarks.measure import Figure, alternate, column, data, ratios, show
+from benchmarks.grid import IN_CORPUS, N_CN, N_HS
+from benchmarks.measure import Figure, alternate, column, data, job, ratios, show
 
 REPETITIONS = 3
-NAME = "grid"
+SIDES, NAME, BARE_NAME = "sides", "grid", "bare"
 BARE = "INSERT INTO bare (hs_id, cn_id) SELECT hs.id, cn.id FROM hs CROSS JOIN cn"
 
 
 def run(folder: Path, repetitions: int) -> list[Figure]:
     """Measure the time of both, in turn; `folder` and the server take some 6 GB for a while."""
     with databases() as places:
-        prepare(str(data()), places.at(NAME), str(N_HS))
+        job("benchmarks.grid:prepare", data(), places.at(SIDES), N_HS)
         _prepare_bare(places)
         jobs = {"fcpair": lambda: _pair(places), "bare": lambda: _bare(places)}
         results = alternate(jobs, repetitions)
@@ -37,32 +37,29 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
 
 
 def _pair(places: Databases) -> dict[str, Any]:
-    """The stage as it is, from its first statement to its commit, on what the last one left."""
+    """The stage as it is, from its first statement to its commit, in a new copy of a study with both sides."""
     from fcpair import Study
     from fcpair.params import Pair
 
+    places.copy(SIDES, NAME)
     study = Study.open(places.at(NAME))
-    with study.store.write() as tx:
-        from fcpair.store import cells
-
-        cells.clear(tx)
-    places.execute("VACUUM FULL cell", NAME)
     start = time.perf_counter()
-    made = study.grid().pair(Pair(), redo=True)
+    made = study.grid().pair(Pair())
     seconds = time.perf_counter() - start
     study.close()
     return {"seconds": seconds, "cells": made.counts["pairs"]}
 
 
 def _prepare_bare(places: Databases) -> None:
+    places.copy(SIDES, BARE_NAME)
     for name, axis in (("hs", "row"), ("cn", "column")):
-        places.execute(f"CREATE TABLE {name} (id bigint)", NAME)
-        places.execute(f"INSERT INTO {name} SELECT text_id FROM side WHERE axis = '{axis}' ORDER BY position", NAME)
-    places.execute("CREATE TABLE bare (id bigserial PRIMARY KEY, hs_id bigint, cn_id bigint)", NAME)
+        ids = f"SELECT text_id AS id FROM side WHERE axis = '{axis}' ORDER BY position"
+        places.execute(f"CREATE TABLE {name} AS {ids}", BARE_NAME)
+    places.execute("CREATE TABLE bare (id bigserial PRIMARY KEY, hs_id bigint, cn_id bigint)", BARE_NAME)
 
 
 def _bare(places: Databases) -> dict[str, Any]:
-    places.execute("TRUNCATE bare", NAME)
+    places.execute("TRUNCATE bare", BARE_NAME)
     start = time.perf_counter()
-    places.execute(BARE, NAME)
+    places.execute(BARE, BARE_NAME)
     return {"seconds": time.perf_counter() - start}

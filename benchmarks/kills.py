@@ -27,6 +27,7 @@ from benchmarks.measure import SEED, Figure
 from benchmarks.serving import prepare, server
 
 REPETITIONS = 200
+N_HS, N_CN = 30, 30  # a hundred pairs for each client, who answer them again and again
 SECONDS = (0.05, 0.4)  # how long the clients answer before something is done to the file, and after it
 PATIENCE_S = 30
 GONE = (ConnectionError, asyncio.IncompleteReadError, OSError)
@@ -180,7 +181,7 @@ ACTS: tuple[Act, ...] = (
 
 def run(folder: Path, repetitions: int) -> list[Figure]:
     """End the server so often under load, and count what was acknowledged and is not there, or is there twice."""
-    tokens = prepare(folder)
+    tokens = prepare(folder, n_hs=N_HS, n_cn=N_CN)
     other = Path(shutil.copy(folder / "study.db", folder / "other.db"))
     (folder / "served").mkdir()
     place = Path(shutil.move(folder / "study.db", folder / "served" / "study.db"))

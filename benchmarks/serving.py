@@ -55,14 +55,24 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
     ]
 
 
-def prepare(folder: Path, place: str | None = None, n_annotators: int = N_CLIENTS) -> list[str]:
-    """Make a study with enough pairs for the fastest server, at `place` or as `study.db`, and invite its annotators."""
+def prepare(
+    folder: Path,
+    place: str | None = None,
+    n_annotators: int = N_CLIENTS,
+    n_hs: int = N_HS,
+    n_cn: int = N_CN,
+    **dealt: Any,
+) -> list[str]:
+    """Make a study at `place` or as `study.db`, and invite its annotators.
+
+    By default it has enough pairs for the fastest server. They are `dealt` as these options of `Assign` say.
+    """
     from fcpair.params import Assign
 
-    hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(N_HS)]
-    cn = [f"A reply with the number {i}, written to be of about the length that replies have." for i in range(N_CN)]
+    hs = [f"A mild statement about group {i}, as long as such statements tend to be." for i in range(n_hs)]
+    cn = [f"A reply with the number {i}, written to be of about the length that replies have." for i in range(n_cn)]
     study = crossed(folder, hs, cn, place)
-    study.grid().assign(Assign(annotators=n_annotators, seed=SEED))
+    study.grid().assign(Assign(annotators=n_annotators, seed=SEED, **dealt))
     tokens = [study.access.invite(one.name) for one in study.people]
     for one in study.people:
         study.access.consent(one.id, {})

@@ -9,7 +9,7 @@ import os
 import random
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,7 +35,7 @@ class Disk:
         """Take all room but so many pages."""
         self.free()
         free = os.statvfs(self.folder).f_bavail
-        with self._filler.open("wb") as file:
+        with suppress(OSError), self._filler.open("wb", buffering=0) as file:  # who else writes may be quicker
             for _ in range(max(free - but, 0)):
                 file.write(bytes(BLOCK))
 
@@ -140,8 +140,8 @@ def _refused(bench: Bench, known: Known, tried: Tried, what: str, mend: Callable
 def _do_again(bench: Bench, known: Known, tried: Tried) -> None:
     """What was refused ends well now that there is room."""
     at = known.states.index(digest(bench.places.rows(TRIAL))) if known.base_is_there else 0
-    act = (known.stage.again if at else None) or known.stage.do
-    code, _, _ = children.run(lambda: act(bench.places.at(TRIAL), bench.files_of(known.stage)), bench.said(known.stage))
+    do = known.stage.do
+    code, _, _ = children.run(lambda: do(bench.places.at(TRIAL), bench.files_of(known.stage)), bench.said(known.stage))
     rows = bench.places.rows(TRIAL)
     if code or (not at and digest(rows) != known.states[-1]):
         said = bench.said(known.stage).read_text()[-300:]

@@ -120,6 +120,7 @@ class Databases:
         """A copy by the server, through its log."""
         self.clear(target)
         self.execute(f'CREATE DATABASE "{target}" TEMPLATE "{source}"')
+        self.execute("CHECKPOINT")  # else the copy's next numbers are not in the log, and a crash gives them out again
 
     def clear(self, name: str) -> None:
         """Whoever is connected to it."""

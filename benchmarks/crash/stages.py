@@ -33,8 +33,7 @@ class Stage:
     do: Do
     ready: Do | None = None
     on_road: bool = True
-    base: str = "road"  # or `nothing`, `models`, `survey`, `older`
-    again: Do | None = None  # how it is ended where it was stopped between two transactions, if not by itself
+    base: str = "road"  # or `nothing`, `older`, or one of BASES
 
 
 def command(*line: str) -> Do:
@@ -190,14 +189,46 @@ def _make_models(place: str, folder: Path) -> None:
     study.close()
 
 
-def _upgrade(place: str, folder: Path) -> None:
-    """The copy that an upgrade has left which was killed is moved away first, as its message says."""
-    for copy in Path(place).parent.glob("trial-0*"):
-        copy.unlink()
-    command("upgrade")(place, folder)
+def _make_volunteers(place: str, folder: Path) -> None:
+    """A study that is dealt openly, and two who have come in."""
+    write_corpus(place, folder)
+    road = (("init",), ("import", "FOLDER/corpus.csv"), ("select", "--hs", "4"), ("retrieve", "--k", "12"), ("pair",))
+    for line in (*road, ("people", "add", *PEOPLE), ("assign", "--open", "--overlap", "2:0.25")):
+        with suppress(SystemExit):
+            command(*line)(place, folder)
+    study = _open(place)
+    for one in study.people:
+        study.access.consent(one.id, {})
+    study.close()
 
 
-INVITE = command("people", "invite", "--all")
+def _make_overdue(place: str, folder: Path) -> None:
+    """The same, where the lease of somebody has run out."""
+    from sqlalchemy import text
+
+    _make_volunteers(place, folder)
+    _ask(place, folder)
+    study = _open(place)
+    with study.store.write() as tx:
+        tx.execute(text("UPDATE assignment SET until = '2020-01-01T00:00:00.000+00:00'"))
+    study.close()
+
+
+def _ask(place: str, _folder: Path, name: str = "ana") -> None:
+    """Somebody asks for pairs."""
+    from fcpair.params import Annotate
+
+    study = _open(place)
+    visitor = study.access.by_id(next(one.id for one in study.people if one.name == name))
+    study.desk(Annotate()).tasks(visitor, 5)
+    study.close()
+
+
+def _ask_too(place: str, folder: Path) -> None:
+    """Somebody else asks."""
+    _ask(place, folder, "ben")
+
+
 STAGES = (
     Stage("init", command("init", "--title", "Crashed"), base="nothing"),
     Stage("import", command("import", "FOLDER/corpus.csv"), write_corpus),
@@ -205,7 +236,8 @@ STAGES = (
     Stage("retrieve", command("retrieve", "--k", "12")),
     Stage("pair, sampled", command("pair", "--sample", "12"), on_road=False),
     Stage("pair", command("pair")),
-    Stage("people add", command("people", "add", *PEOPLE), again=INVITE),
+    Stage("people add", command("people", "add", *PEOPLE)),
+    Stage("assign openly", command("assign", "--open", "--overlap", "2:0.25"), on_road=False),
     Stage("assign", command("assign", "--overlap", "2:0.25", "--overlap", "3:0.25", "--seed", "1")),
     Stage("people retire", command("people", "retire", "cleo"), on_road=False),
     Stage("people handover", command("people", "handover", "ben", "--to", "ana"), on_road=False),
@@ -215,17 +247,23 @@ STAGES = (
     Stage("labels withdraw", _told(_withdraw), on_road=False),
     Stage("assign more", command("assign", "--more", "--overlap", "2:0.5", "--overlap", "3:0.25"), on_road=False),
     Stage("adjudicate by a policy", command("adjudicate", "--policy", "manual")),
-    Stage("people add an adjudicator", command("people", "add", "lea", "--role", "adjudicator"), again=INVITE),
+    Stage("people add an adjudicator", command("people", "add", "lea", "--role", "adjudicator")),
     Stage("adjudicate by a person", _told(_decide), on_road=False),
     Stage("adjudicate by a file", command("adjudicate", "--import", "FOLDER/outcomes.csv"), _write_outcomes),
-    Stage("people add validators", command("people", "add", "vera", "walt", "--role", "validator"), again=INVITE),
+    Stage("people add validators", command("people", "add", "vera", "walt", "--role", "validator")),
     Stage("validate assign", command("validate", "assign", "--seed", "1")),
     Stage("validate import", command("validate", "import", "FOLDER/verdicts.csv"), _write_verdicts),
     Stage("partition, released", command("partition", "--tier", "bronze", "--out", "FOLDER/bronze.csv")),
     Stage("evaluate", command("evaluate", "--system", "random", "--system", "bm25", "--resamples", "200")),
     Stage("generate", command("generate", "--round", "propose"), on_road=False, base="models"),
     Stage("answers import", command("answers", "import", "FOLDER/answers.csv"), _write_answers, False, "survey"),
+    Stage("ask for pairs", _told(_ask), on_road=False, base="volunteers"),
+    Stage("ask when leases are over", _told(_ask_too), on_road=False, base="overdue"),
+    Stage("assign, closed", command("assign", "--close"), on_road=False, base="volunteers"),
     Stage("run a recipe", _recipe("ask"), on_road=False, base="nothing"),
-    Stage("upgrade", _upgrade, on_road=False, base="older"),
+    Stage("upgrade", command("upgrade"), on_road=False, base="older"),
 )
-BASES: dict[str, Do] = {"survey": _make_survey, "models": _make_models}
+BASES: dict[str, Do] = {
+    **{"survey": _make_survey, "models": _make_models},
+    **{"volunteers": _make_volunteers, "overdue": _make_overdue},
+}

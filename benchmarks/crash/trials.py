@@ -226,7 +226,7 @@ class Bench:
                 self._found(known, how, fault)
         self._check_files(known, how)
         if at < len(known.states) - 1:
-            self._do_again(known, how, at)
+            self._do_again(known, how)
         return None
 
     def _check_words(self, known: Known, how: str, code: int, at: int) -> None:
@@ -245,13 +245,11 @@ class Bench:
             if path.exists() and path.read_bytes() != body:
                 self._found(known, how, f"{name} is there in part")
 
-    def _do_again(self, known: Known, how: str, at: int) -> None:
-        act = (known.stage.again if at else None) or known.stage.do
-        child = Child(lambda: act(self.places.at(TRIAL), self.files_of(known.stage)), self.said(known.stage))
+    def _do_again(self, known: Known, how: str) -> None:
+        do = known.stage.do
+        child = Child(lambda: do(self.places.at(TRIAL), self.files_of(known.stage)), self.said(known.stage))
         if child.wait():
             self._found(known, how, f"cannot be done again: {self.said(known.stage).read_text()[-400:]}")
-        elif at and known.stage.again:
-            self.count.states["between, and ended by other means"] += 1
         elif digest(self.places.rows(TRIAL)) != known.states[-1]:
             self._found(known, how, "done again, it ends otherwise")
         else:
