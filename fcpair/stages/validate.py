@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,11 @@ def draw_pairs(
     return np.sort(np.concatenate([drawn[before], drawn[~before]])[:n])
 
 
+def is_valid(balance: Any) -> Any:
+    """Whether a pair is valid by how many more validators agree than disagree: a number, or an array of them."""
+    return balance > 0
+
+
 def combine(cell_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """One verdict a pair: valid when more validators agree with the label than disagree.
 
@@ -41,7 +47,7 @@ def combine(cell_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDA
     """
     pairs, row = np.unique(cell_id, return_inverse=True)
     balance = np.bincount(row, weights=np.where(verdict == AGREE, 1, -1), minlength=len(pairs))
-    return pairs, np.where(balance > 0, AGREE, DISAGREE).astype(np.int64)
+    return pairs, np.where(is_valid(balance), AGREE, DISAGREE).astype(np.int64)
 
 
 def blind_verdict(own: NDArray[np.int64], final: NDArray[np.int64]) -> NDArray[np.int64]:

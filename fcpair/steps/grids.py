@@ -190,9 +190,9 @@ def waits_for(tx: Tx) -> str | None:
     return None
 
 
-def standing(tx: Tx, wanted: Round) -> Standing:
-    """How far a round is."""
-    by_status = work.by_status(tx, wanted)
+def standing(tx: Tx, wanted: Round, given: pd.DataFrame | None = None) -> Standing:
+    """How far a round is; `given` are the assignments of the grid, as `work.counts` has them, where known."""
+    by_status = work.by_status(tx, wanted) if given is None else _by_status(given, wanted)
     n_vacant = len(slots.vacant(tx, wanted)) if wanted.passes_on else 0
     counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": n_vacant}
     n_free = free.n_free(tx, wanted)
@@ -200,6 +200,11 @@ def standing(tx: Tx, wanted: Round) -> Standing:
     if n_free or lease_min(tx, wanted) is not None:
         counts["free"] = n_free
     return Standing(wanted, bool(by_status or n_free), counts)
+
+
+def _by_status(given: pd.DataFrame, wanted: Round) -> dict[str, int]:
+    own = given[given["round"] == wanted.name].groupby("status")["n"].sum()
+    return {str(status): int(n) for status, n in own.items()}
 
 
 def overview(study: OnStudy) -> list[dict[str, Any]]:

@@ -211,7 +211,7 @@ class Monitor:
 
             stages = [answering(one) for one in rounds.asked(tx)]
             if labels_of(tx) and (not is_planned(tx) or has_own(tx, Adjudicate)):
-                pairs, decided, again = tally.pair_counts(tx), tally.decided_by(tx), len(settle.overtaken(tx))
+                pairs, decided, again = tally.tally(tx).pairs, tally.decided_by(tx), len(settle.overtaken(tx))
                 decisions = _of_grid(here, acts.decisions)
                 stages.append(pulse.adjudicating(acts.everybody, decisions, decided, pairs, again, clock))
             if check.ids:

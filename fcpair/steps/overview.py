@@ -59,11 +59,11 @@ _NO_MAIN: dict[str, Any] = {
 def _main(tx: Tx) -> dict[str, Any]:
     """What `status` says of the grid `main` alone."""
     built, counts = progress.built(tx), work.counts(tx)
-    by_round = {one.name: grids.standing(tx, one).counts for one in rounds.rounds(tx)}
+    by_round = {one.name: grids.standing(tx, one, counts).counts for one in rounds.rounds(tx)}
     label, check = rounds.counting(tx), rounds.checking(tx)
-    pairs = tally.pair_counts(tx)
-    adjudications = _adjudications(tx, pairs.wait_for_person)
-    lost, dealable = validate.lost(tx)
+    counted = tally.tally(tx)
+    adjudications = _adjudications(tx, counted)
+    dealable = validate.lost(tx)[1] if counted.n_lost else []
     not_due = docket.verdicts_not_due(tx)
     again = validate.proposal(tx, len(dealable)) if dealable else None
     drawn = sampled(tx)
@@ -73,12 +73,12 @@ def _main(tx: Tx) -> dict[str, Any]:
         "overlap": {str(n): pairs for n, pairs in work.labels_per_pair(tx).items()},
         "rounds": by_round,
         "adjudications": adjudications,
-        "pairs": asdict(pairs),
-        "lost_verdicts": len(lost),
+        "pairs": asdict(counted.pairs),
+        "lost_verdicts": counted.n_lost,
         "verdicts_not_due": not_due,
         "notes": [
             *([str(drawn)] if drawn else []),
-            *_look_again(adjudications["second_look"], len(lost)),
+            *_look_again(adjudications["second_look"], counted.n_lost),
             *_not_due(not_due),
             *_late(tx, counts, label),
         ],
@@ -164,12 +164,9 @@ def _people(tx: Tx) -> list[dict[str, Any]]:
     return rows
 
 
-def _adjudications(tx: Tx, waiting: int) -> dict[str, int]:
-    standing = decisions.current_adjudications(tx, "rule")
-    by_rule = standing["rule"].value_counts().sort_index()
-    counts = dict(zip(by_rule.index.tolist(), by_rule.tolist(), strict=True))
+def _adjudications(tx: Tx, counted: tally.Tally) -> dict[str, int]:
     again = len(settle.overtaken(tx)) if decisions.is_answered(tx) else 0
-    return {**counts, "waiting": waiting, "second_look": again}
+    return {**counted.by_rule, "waiting": counted.pairs.wait_for_person, "second_look": again}
 
 
 def _next(

@@ -97,7 +97,7 @@ def tiers_of(tx: Tx, options: Partition) -> Tiers:
         )
         .reset_index(drop=True)
     )
-    simulated = decisions.origins(tx).get(Origin.SIMULATED.value, 0)
+    simulated = decisions.n_simulated(tx)
     second_look = int(pairs["cell_id"][pairs["tier"] > 0].isin(settle.overtaken(tx)).sum())
     found = tables(pairs, question, rules, OF_CELLS if is_planned(tx) else OF_PAIRS)
     return Tiers(rules, question, pairs, tuple(found), simulated, second_look)

@@ -29,7 +29,7 @@ def decided(tx: Tx, question: Closed, rules: Partition, there: pd.DataFrame, *, 
     return Decided(
         question=question,
         rules_used=dict(zip(used.index.tolist(), used.tolist(), strict=True)),
-        n_need_person=tally.pair_counts(tx).wait_for_person,
+        n_need_person=tally.tally(tx).pairs.wait_for_person,
         tiers=_tier_figures(tx, rules) if labelled and not no_tiers(question) else None,
         no_tiers=no_tiers(question),
     )

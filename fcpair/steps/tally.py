@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fcpair.records import Rule, Verdict
-from fcpair.stages.validate import combine
+from fcpair.records import Rule
+from fcpair.stages.validate import is_valid
 from fcpair.steps import adjudicate, settle
 from fcpair.store import Tx, decisions, progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -35,36 +31,43 @@ class PairCounts:
     not_valid: int
 
 
-def pair_counts(tx: Tx) -> PairCounts:
-    """Where the pairs of the grid are now."""
-    standing = standing_decisions(tx)
-    decided = standing["cell_id"][standing["code"].notna()].to_numpy(np.int64)
-    labels = decisions.current_labels(tx, "cell_id")["cell_id"].to_numpy(np.int64)
-    labelled = np.setdiff1d(labels, standing["cell_id"].to_numpy(np.int64))
-    for_person = np.intersect1d(labelled, adjudicate.waiting(tx)) if len(labelled) else labelled
-    given = decisions.current_verdicts(tx, "cell_id", "code")
-    pairs, verdict = combine(given["cell_id"].to_numpy(), given["code"].to_numpy())
-    verdict = verdict[np.isin(pairs, decided)]
-    valid = int((verdict == Verdict.AGREE).sum())
-    return PairCounts(
-        no_label=progress.built(tx)["pair"] - len(labelled) - len(standing),
-        wait_for_person=len(for_person),
-        wait_for_policy=len(labelled) - len(for_person),
-        discarded=len(standing) - len(decided),
-        no_verdict=len(decided) - len(verdict),
-        valid=valid,
-        not_valid=len(verdict) - valid,
+@dataclass(frozen=True)
+class Tally:
+    """Where the `pairs` are; how many newest decisions each rule made, those taken back included; and how many pairs
+    have verdicts, none of which is about the label that they have now.
+    """
+
+    pairs: PairCounts
+    by_rule: dict[str, int]
+    n_lost: int
+
+
+def tally(tx: Tx) -> Tally:
+    """Count the pairs of the grid, their decisions and their verdicts."""
+    of_rules = decisions.n_by_rule(tx)
+    labelled = decisions.undecided(tx)
+    n_for_person = len(np.intersect1d(labelled, adjudicate.waiting(tx))) if labelled else 0
+    standing = {key: n for key, n in of_rules.items() if key[0] != Rule.REOPENED}
+    n_standing, n_discarded = sum(standing.values()), sum(n for (_, discards), n in standing.items() if discards)
+    balances = decisions.verdict_balances(tx)
+    n_lost = balances.pop((0, 0), 0)
+    n_valid = sum(n for (agree, disagree), n in balances.items() if is_valid(agree - disagree))
+    n_checked = sum(balances.values())
+    by_rule: dict[str, int] = {}
+    for (rule, _), n in of_rules.items():
+        by_rule[rule] = by_rule.get(rule, 0) + n
+    pairs = PairCounts(
+        no_label=progress.built(tx)["pair"] - len(labelled) - n_standing,
+        wait_for_person=n_for_person,
+        wait_for_policy=len(labelled) - n_for_person,
+        discarded=n_discarded,
+        no_verdict=n_standing - n_discarded - n_checked,
+        valid=n_valid,
+        not_valid=n_checked - n_valid,
     )
-
-
-def standing_decisions(tx: Tx) -> pd.DataFrame:
-    """The decision that stands on each pair, without those taken back: `cell_id`, `rule`, `code`, `person_id`."""
-    standing = decisions.current_adjudications(tx, "cell_id", "rule", "code", "person_id")
-    return standing[standing["rule"] != Rule.REOPENED.value]
+    return Tally(pairs, by_rule, n_lost)
 
 
 def decided_by(tx: Tx) -> Counter[int]:
     """On how many pairs the decision of each person stands and waits for no second look, by their id."""
-    standing = standing_decisions(tx)
-    own = (standing["rule"] == Rule.PERSON.value) & ~standing["cell_id"].isin(settle.overtaken(tx))
-    return Counter(standing["person_id"][own].astype(int).tolist())
+    return Counter(decisions.n_by_person(tx, besides=settle.overtaken(tx)))

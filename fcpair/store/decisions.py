@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, case, exists, func, null, select
+from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
 
 from fcpair.records import BY_HAND, Origin, Round, Rule, Verdict
 from fcpair.store import answers, chain, current, lists, rounds
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
 DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
+_SEEN = adjudication.alias("seen")  # the decision that a verdict is about
 _DECIDED: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in ("id", "rule", "person_id", "note")}
 _DECIDED |= {"cell_id": adjudication.c.cell_id, "code": answer.c.code}
 
@@ -54,7 +55,7 @@ def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
 
 
 def _answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
-    seen, decided = adjudication.alias("seen"), answer.alias("decided")
+    decided = answer.alias("decided")
     agrees = case((answer.c.code == decided.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     available = {
         "cell_id": assignment.c.cell_id,
@@ -79,13 +80,14 @@ def _answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
         .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .outerjoin(answer, answer.c.id == judgement.c.answer_id)
-        .where(rounds.among(of), current.ANSWER)
+        .where(rounds.among(of), current.ANSWER_TO_IT)
         .order_by(current.BY_CELL, assignment.c.person_id)
     )
+    if of.checks:
+        query = query.outerjoin(_SEEN, _SEEN.c.id == judgement.c.adjudication_id)
     if {"code", "own_code"} & set(columns) and of.checks:
         query = query.outerjoin(round_, round_.c.id == answer.c.round_id)
-        query = query.outerjoin(seen, seen.c.id == judgement.c.adjudication_id)
-        query = query.outerjoin(decided, decided.c.id == seen.c.answer_id)
+        query = query.outerjoin(decided, decided.c.id == _SEEN.c.answer_id)
     if "annotator" in columns:
         query = query.join(person, person.c.id == assignment.c.person_id)
     if {"hs_id", "cn_id"} & set(columns):
@@ -113,7 +115,7 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
     Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
     query = _answers(tx, rounds.checking(tx), *(columns or VERDICT)).join(adjudication, current.DECIDED)
-    return frame(tx, query.where(~judgement.c.skipped, is_about_the_label_now()))
+    return frame(tx, query.where(~judgement.c.skipped, _is_now(_SEEN.c.answer_id)))
 
 
 def blind_verdict() -> ColumnElement[int]:
@@ -130,16 +132,41 @@ def is_about_the_label_now() -> ColumnElement[bool]:
 
     For queries of `judgement` with its `assignment` and the newest `adjudication` on its cell; not true of labels.
     """
-    seen = adjudication.alias("seen")
-    of_old = select(seen.c.answer_id).where(seen.c.id == judgement.c.adjudication_id).correlate(judgement)
-    return of_old.scalar_subquery() == adjudication.c.answer_id
+    of_old = select(_SEEN.c.answer_id).where(_SEEN.c.id == judgement.c.adjudication_id).correlate(judgement)
+    return _is_now(of_old.scalar_subquery())
+
+
+def _is_now(seen_answer: Any) -> ColumnElement[bool]:
+    """Whether the answer that a validator saw decided is the one that stands; true of none where the pair has none."""
+    is_now: ColumnElement[bool] = seen_answer == adjudication.c.answer_id
+    return is_now
+
+
+def _verdicts(tx: Tx) -> Subquery:
+    """Each validator's current verdict: `cell_id`, `code`, and `counts`, 1 if it is about the label of now, else 0."""
+    query = _answers(tx, rounds.checking(tx), "cell_id", "code").outerjoin(adjudication, current.DECIDED)
+    counts = case((_is_now(_SEEN.c.answer_id), 1), else_=0).label("counts")
+    return query.add_columns(counts).where(~judgement.c.skipped).order_by(None).subquery()
 
 
 def lost_verdicts(tx: Tx) -> list[int]:
     """The pairs all of whose verdicts are about a label that is not theirs any more, by id."""
-    given = frame(tx, _answers(tx, rounds.checking(tx), "cell_id").where(~judgement.c.skipped))["cell_id"]
-    lost: list[int] = np.setdiff1d(given, current_verdicts(tx, "cell_id")["cell_id"]).tolist()
-    return lost
+    given = _verdicts(tx)
+    query = select(given.c.cell_id).group_by(given.c.cell_id).having(func.max(given.c.counts) == 0)
+    return list(tx.execute(query.order_by(given.c.cell_id)).scalars())
+
+
+def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
+    """How many pairs have so many verdicts that agree with the label of now, and so many that do not.
+
+    At (0, 0) stands how many have verdicts, none of which is about the label of now.
+    """
+    given = _verdicts(tx)
+    agrees = case((given.c.code == int(Verdict.AGREE), given.c.counts), else_=0)
+    of_pair = select(func.sum(agrees).label("agree"), (func.sum(given.c.counts) - func.sum(agrees)).label("disagree"))
+    each = of_pair.group_by(given.c.cell_id).subquery()
+    query = select(each.c.agree, each.c.disagree, func.count()).group_by(each.c.agree, each.c.disagree)
+    return {(int(row[0]), int(row[1])): row[2] for row in tx.execute(query)}
 
 
 def all_answers(tx: Tx, of: Round, cell_id: int | None = None) -> pd.DataFrame:
@@ -207,6 +234,12 @@ def n_judgements(tx: Tx, of: Round | None = None) -> int:
         query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
         query = query.where(rounds.among(of))
     return int(tx.execute(query).scalar_one())
+
+
+def n_simulated(tx: Tx) -> int:
+    """How many current judgements were made up."""
+    made_up = judgement.c.origin == Origin.SIMULATED.value
+    return int(tx.execute(select(func.count()).where(made_up, current.ANSWER)).scalar_one())
 
 
 def origins(tx: Tx) -> dict[str, int]:
@@ -297,6 +330,25 @@ def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
     return frame(tx, query.order_by(adjudication.c.cell_id))
 
 
+def n_by_rule(tx: Tx) -> dict[tuple[str, bool], int]:
+    """On how many pairs the newest decision is by which rule, and whether it discards the pair."""
+    key = adjudication.c.rule, adjudication.c.answer_id.is_(None)
+    query = select(*key, func.count()).where(span(tx).holds(adjudication.c.cell_id), current.DECISION).group_by(*key)
+    return {(row[0], bool(row[1])): row[2] for row in tx.execute(query.order_by(*key))}
+
+
+def undecided(tx: Tx) -> list[int]:
+    """The labelled pairs on which no decision stands, by id."""
+    there = assignment.alias("there")
+    given = select(there.c.cell_id).where(there.c.round_id.in_(rounds.counting(tx).ids)).distinct().subquery()
+    answers = judgement.c.assignment_id == assignment.c.id
+    label = exists().where(assignment.c.cell_id == given.c.cell_id, rounds.among(rounds.counting(tx)))
+    label = label.where(answers, current.ANSWER, ~judgement.c.skipped)
+    decided = exists().where(adjudication.c.cell_id == given.c.cell_id, current.STANDING)
+    query = select(given.c.cell_id).where(~decided, label).order_by(given.c.cell_id)
+    return list(tx.execute(query).scalars())
+
+
 def decision_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     """Every decision about a pair, oldest first: `rule`, `person`, `code` (missing: discarded), `note`, `at`."""
     query = (
@@ -338,6 +390,14 @@ def by_hand(tx: Tx) -> list[int]:
     made = adjudication.c.rule.in_([rule.value for rule in BY_HAND])
     query = select(adjudication.c.cell_id).where(span(tx).holds(adjudication.c.cell_id), current.DECISION, made)
     return list(tx.execute(query).scalars())
+
+
+def n_by_person(tx: Tx, besides: list[int]) -> dict[int, int]:
+    """On how many pairs of the grid, without those `besides`, a decision by each person stands, by their id."""
+    own = (adjudication.c.rule == Rule.PERSON.value) & adjudication.c.person_id.is_not(None)
+    query = select(adjudication.c.person_id, func.count()).where(own, current.DECISION)
+    query = query.where(span(tx).holds(adjudication.c.cell_id), adjudication.c.cell_id.not_in(lists.listed(besides)))
+    return {row[0]: row[1] for row in tx.execute(query.group_by(adjudication.c.person_id))}
 
 
 def decided_by_people(tx: Tx) -> pd.DataFrame:

@@ -56,7 +56,7 @@ def disputed(
     unsettled = (
         select(assignment.c.cell_id)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(rounds.among(rounds.counting(tx)), current.ANSWER, ~judgement.c.skipped)
+        .where(rounds.among(rounds.counting(tx)), current.ANSWER_TO_IT, ~judgement.c.skipped)
         .group_by(assignment.c.cell_id)
         .having(answers != 1)
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import Result, Select, Table
+from sqlalchemy import CursorResult, Integer, Select, Table
 
 from fcpair.store import backends
 from fcpair.store.store import Tx
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHUNK = 20_000
-STREAMED = {"stream_results": True}
-"""The options of a statement whose rows are fetched a few at a time, and not all kept."""
 READ = 500
 
 
@@ -41,20 +39,41 @@ def frame(tx: Tx, query: Select[Any]) -> pd.DataFrame:
     """The result of `query` as a frame whose columns are named as in the query."""
     import pandas as pd
 
-    result = tx.execute(query, execution_options=STREAMED)
+    result = cast("CursorResult[Any]", tx.execute(query, execution_options=backends.of(tx).STREAMED))
     names = list(result.keys())
-    parts = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in _columns(result, len(names))]
+    whole = [isinstance(column.type, Integer) for column in query.selected_columns]
+    parts = [
+        pd.DataFrame({name: _numbers(part[at]) if whole[at] else part[at] for at, name in enumerate(names)})
+        for part in _columns(_source(tx, result, query), len(names))
+    ]
+    result.close()
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({name: [] for name in names}, dtype="int64")
 
 
-def _columns(result: Result[Any], n_columns: int) -> Iterator[list[list[Any]]]:
-    """The columns of the result, CHUNK rows or a few more at a time.
+def _numbers(values: list[Any]) -> Any:
+    """Whole numbers as an array, at once; as they are where some are missing."""
+    import numpy as np
+
+    return values if None in values else np.fromiter(values, np.int64, len(values))
+
+
+def _source(tx: Tx, result: CursorResult[Any], query: Select[Any]) -> Any:
+    """Where rows come from: the driver itself, which saves a quarter of the time, if it has them as they are wanted."""
+    if backends.of(tx).STREAMED:
+        return result
+    kinds = (column.type.dialect_impl(tx.dialect) for column in query.selected_columns)
+    as_they_are = all(kind.result_processor(tx.dialect, None) is None for kind in kinds)
+    return result.cursor if as_they_are else result
+
+
+def _columns(source: Any, n_columns: int) -> Iterator[list[list[Any]]]:
+    """The columns of the rows, CHUNK rows or a few more at a time.
 
     Rows are read a few at a time and let go at once: many that live together set off full garbage collections, which
     take a quarter of the time on a million rows.
     """
     columns: list[list[Any]] = [[] for _ in range(n_columns)]
-    while rows := result.fetchmany(READ):
+    while rows := source.fetchmany(READ):
         for column, values in zip(columns, zip(*rows, strict=True), strict=True):
             column.extend(values)
         if len(columns[0]) >= CHUNK:

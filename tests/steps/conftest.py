@@ -17,8 +17,8 @@ from steps.small import build_all
 WRITING = {
     *("access", "asking", "attempts", "between", "blind", "building", "desk", "docket", "due_to_check", "eligible"),
     *("following", "forms", "generate", "grids", "guide", "handover", "interleaved", "kept", "monitor", "origin"),
-    *("people", "planted", "promises", "release", "runs", "sampled", "settings", "shown", "slots", "together"),
-    *("topics", "topup", "walk", "walk_grids", "withdraw"),
+    *("people", "planted", "promises", "release", "runs", "sampled", "settings", "shown", "slots", "tally"),
+    *("together", "topics", "topup", "walk", "walk_grids", "withdraw"),
 }
 
 
