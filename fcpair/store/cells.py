@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exist
 from fcpair.errors import InputError
 from fcpair.store import backends, lists, sides
 from fcpair.store.grids import MOST_CELLS, Span, here, span, span_of
-from fcpair.store.rows import CHUNK, frame, insert_rows, records
+from fcpair.store.rows import CHUNK, STREAMED, frame, insert_rows, records
 from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, cell, grid, side, source_pair, text
 
@@ -156,7 +156,7 @@ def _cells(tx: Tx, *conditions: ColumnElement[bool]) -> Select[Any]:
 
 def cells(tx: Tx) -> pd.DataFrame:
     """All cells of the grid, in order: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _cells(tx))
+    return frame(tx, _cells(tx), streamed=True)
 
 
 def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
@@ -215,5 +215,5 @@ def known(tx: Tx) -> pd.DataFrame:
 def parts(tx: Tx) -> Iterator[list[tuple[int, int]]]:
     """The row and the column of every cell of the grid, in order, a chunk at a time."""
     query = select(cell.c.row_id, cell.c.column_id).where(span(tx).holds(cell.c.id)).order_by(cell.c.id)
-    result = tx.execute(query, execution_options=backends.of(tx).STREAMED)
+    result = tx.execute(query, execution_options=STREAMED)
     return iter(lambda: [(row[0], row[1]) for row in result.fetchmany(CHUNK)], [])

@@ -21,7 +21,7 @@ from sqlalchemy import Integer, Select, Table, bindparam, cast, insert, select, 
 
 from fcpair.store import backends, current, lists, numbers
 from fcpair.store.ready import Ready
-from fcpair.store.rows import CHUNK, insert_rows
+from fcpair.store.rows import CHUNK, STREAMED, insert_rows
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, cell, chain, judgement, round_
 
@@ -239,7 +239,7 @@ def read(tx: Tx, of: Chain, after: int = 0, n: int = ALL) -> Iterator[tuple[Any,
     raw = backends.of(tx).raw
     counts = raw(round_, "counts", "r")
     statement = text(of.rows.format(says=", ".join(raw(of.table, name, "row") for name in of.says), counts=counts))
-    for row in tx.execute(statement, {"after": after, "n": n}, execution_options=backends.of(tx).STREAMED):
+    for row in tx.execute(statement, {"after": after, "n": n}, execution_options=STREAMED):
         yield row[0], tuple(row[1:])
 
 

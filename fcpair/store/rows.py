@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHUNK = 20_000
+STREAMED = {"stream_results": True}
+"""The options of a statement whose rows are fetched a few at a time, and not all kept: on PostgreSQL by one process.
+"""
 READ = 500
 
 
@@ -35,16 +38,19 @@ def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
     return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
 
 
-def frame(tx: Tx, query: Select[Any]) -> pd.DataFrame:
-    """The result of `query` as a frame whose columns are named as in the query."""
+def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame:
+    """The result of `query` as a frame whose columns are named as in the query.
+
+    What may be a whole large grid is `streamed`: on PostgreSQL its rows are never all here besides the frame.
+    """
     import pandas as pd
 
-    result = cast("CursorResult[Any]", tx.execute(query, execution_options=backends.of(tx).STREAMED))
+    result = cast("CursorResult[Any]", tx.execute(query, execution_options=STREAMED if streamed else {}))
     names = list(result.keys())
     whole = [isinstance(column.type, Integer) for column in query.selected_columns]
     parts = [
         pd.DataFrame({name: _numbers(part[at]) if whole[at] else part[at] for at, name in enumerate(names)})
-        for part in _columns(_source(tx, result, query), len(names))
+        for part in _columns(result if streamed else _source(result, query), len(names))
     ]
     result.close()
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({name: [] for name in names}, dtype="int64")
@@ -57,13 +63,13 @@ def _numbers(values: list[Any]) -> Any:
     return values if None in values else np.fromiter(values, np.int64, len(values))
 
 
-def _source(tx: Tx, result: CursorResult[Any], query: Select[Any]) -> Any:
+def _source(result: CursorResult[Any], query: Select[Any]) -> Any:
     """Where rows come from: the driver itself, which saves a quarter of the time, if it has them as they are wanted."""
-    if backends.of(tx).STREAMED:
-        return result
-    kinds = (column.type.dialect_impl(tx.dialect) for column in query.selected_columns)
-    as_they_are = all(kind.result_processor(tx.dialect, None) is None for kind in kinds)
-    return result.cursor if as_they_are else result
+    dialect = result.dialect
+    kinds = (column.type.dialect_impl(dialect) for column in query.selected_columns)
+    of_driver = (column[1] for column in result.cursor.description)
+    converted = (one.result_processor(dialect, code) for one, code in zip(kinds, of_driver, strict=True))
+    return result if any(converted) else result.cursor
 
 
 def _columns(source: Any, n_columns: int) -> Iterator[list[list[Any]]]:

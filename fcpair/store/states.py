@@ -14,8 +14,9 @@ from typing import Any
 from sqlalchemy import Select, bindparam, case, exists, func, select
 
 from fcpair.records import BY_HAND, PairState
-from fcpair.store import backends, current, lists, rounds
+from fcpair.store import current, lists, rounds
 from fcpair.store.grids import span
+from fcpair.store.rows import STREAMED
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, judgement
 
@@ -31,7 +32,7 @@ def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = N
     query = _states(tuple(answers[code] for code in codes), some=cell_ids is not None)
     given: dict[str, Any] = dict(zip(("first", "last"), span(tx), strict=True))
     given |= {} if cell_ids is None else {ASKED: lists.as_list(cell_ids)}
-    for row in tx.execute(query, given, execution_options=backends.of(tx).STREAMED):
+    for row in tx.execute(query, given, execution_options=STREAMED):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
 

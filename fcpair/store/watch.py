@@ -12,8 +12,9 @@ from typing import NamedTuple
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import aliased
 
-from fcpair.store import backends, current, rounds
+from fcpair.store import current, rounds
 from fcpair.store.grids import span
+from fcpair.store.rows import STREAMED
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, assignment, cell, judgement, person, round_, run, text
 
@@ -122,7 +123,7 @@ def answers(tx: Tx) -> Answers:
         .order_by(judgement.c.id)
     )
     found = Answers()
-    for row in tx.execute(query, execution_options=backends.of(tx).STREAMED):
+    for row in tx.execute(query, execution_options=STREAMED):
         found.add(Given._make(row))
     return found
 

@@ -51,9 +51,6 @@ class Backend(Protocol):
     MANY_WRITE: bool
     """Whether several can write at once."""
 
-    STREAMED: dict[str, Any]
-    """The options of a statement whose rows are fetched a few at a time; empty where its driver fetches no others."""
-
     ROWS: str
     """What it calls the number of any row; empty where it has none but ours."""
 

@@ -23,7 +23,6 @@ from fcpair.store.backends.protocol import BUSY, PATIENCE_S, SEALED, Spans, driv
 ERRORS: tuple[type[Exception], ...] = (sqlite3.Error, DBAPIError)
 SEAL = "cell_sealed"
 MANY_WRITE = False
-STREAMED: dict[str, Any] = {}
 ROWS = "rowid"
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
 NEEDS_UNDOING = (
