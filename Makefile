@@ -54,7 +54,7 @@ $(AXE): $(BROWSER_TESTS)/package.json $(BROWSER_TESTS)/package-lock.json
 	fi
 
 test: $(STAMP) $(AXE) ## the whole test suite; FCPAIR_DATA names the folder with the real data
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25
 
 lint: $(STAMP) ## style and format
 	$(BIN)/ruff check .
