@@ -196,7 +196,7 @@ class Store:
         self, *, write: bool, bulk: bool = False, alone: bool = True, patience_s: float = PATIENCE_S
     ) -> Iterator[Tx]:
         backend = self._home.backend
-        with self._translated():
+        with self._translated(write=write):
             self._home.check_here()
             with self._engine.connect() as conn:
                 if bulk:
@@ -220,12 +220,12 @@ class Store:
             raise
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translated(self, *, write: bool = True) -> Iterator[None]:
         """Errors of the place, of the machine and of what was given as errors that say what to do."""
         try:
             yield
         except self._home.backend.ERRORS as error:
-            raise self._translate(error) from error
+            raise self._translate(error, write=write) from error
         except UnicodeDecodeError as error:  # an error of SQLite's that quotes what is no text any more
             raise StudyError(f"{self.place}: {sqlite.REMEDIES['malformed']}; nothing was changed") from error
         except UnicodeEncodeError as error:
@@ -239,8 +239,10 @@ class Store:
     def _busy(self) -> BusyError:
         return BusyError(f"{self.place}: {BUSY}; nothing was changed")
 
-    def _translate(self, error: Exception) -> Exception:
+    def _translate(self, error: Exception, *, write: bool) -> Exception:
+        """What to do about an error; a reader that loses its server does not know what was written before it read."""
         remedy = self._home.backend.remedy(error)
         if remedy == BUSY:
             return self._busy()
-        return StudyError(f"{self.place}: {remedy}; nothing was changed") if remedy else error
+        said = remedy if not write and self._home.backend.is_gone(error) else f"{remedy}; nothing was changed"
+        return StudyError(f"{self.place}: {said}") if remedy else error

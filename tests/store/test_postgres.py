@@ -186,6 +186,20 @@ def test_a_server_that_ends_connections_is_told_and_all_goes_on(store: Store, po
     assert names(store) == ["ana"]
 
 
+def test_only_who_wrote_and_has_not_committed_is_told_that_nothing_was_changed(store: Store, postgres: Server) -> None:
+    """A command that has written may read afterwards, and the reader does not know of it."""
+    name = store.place.rpartition("/")[2].partition("?")[0]
+    with pytest.raises(StudyError) as reading, store.read() as tx:
+        postgres.close_others(name)
+        people.people(tx)
+    with pytest.raises(StudyError) as writing, store.write() as tx:
+        postgres.close_others(name)
+        people.add_people(tx, ["ben"], Role.LEAD)
+    claims = ["nothing was changed" in str(one.value) for one in (reading, writing)]
+    assert claims == [False, True]
+    assert names(store) == []
+
+
 def test_words_are_in_the_order_of_their_characters(store: Store) -> None:
     with store.write() as tx:
         people.add_people(tx, ["b", "B", "ä", "a-c", "ab"], Role.LEAD)
