@@ -1,0 +1,196 @@
+"""Answers to BBQ's questions: its JSON Lines with a column of what a model said, as UnifiedQA's were released.
+
+Parrish, A. et al. (2022), BBQ: A hand-built bias benchmark for question answering,
+DOI 10.18653/v1/2022.findings-acl.165.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+from numpy.typing import NDArray
+
+from fcpair.bias import UNREADABLE, Answered
+from fcpair.bias.answered import Bools
+from fcpair.errors import Finding, InputError, nearest, reject
+from fcpair.files.tabular import check_file
+
+OPTIONS = ("ans0", "ans1", "ans2")
+_POLARITIES = {"neg": True, "nonneg": False}
+_CONTEXTS = {"ambig": True, "disambig": False}
+_UNKNOWN = "unknown"
+_TOGETHER = "\x1f"
+_TEXTS = pa.list_(pa.string())
+_FIELDS = {
+    "category": pa.string(),
+    "question_index": pa.string(),
+    "question_polarity": pa.string(),
+    "context_condition": pa.string(),
+    "answer_info": pa.struct([(name, _TEXTS) for name in OPTIONS]),
+    "additional_metadata": pa.struct([("stereotyped_groups", _TEXTS)]),
+    **{name: pa.string() for name in OPTIONS},
+    "label": pa.int64(),
+}
+
+Stereotyped = Mapping[tuple[str, str], Sequence[str]]
+"""The stereotyped groups by category and number of the template, for files that do not say them."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What was answered, with the names of the categories that `answered.category` numbers, and what to call it."""
+
+    answered: Answered
+    categories: tuple[str, ...]
+    unread: tuple[str, ...]
+    """What was said where no option can be read from it, as it came."""
+
+
+def read_bbq(paths: Sequence[str | Path], answer: str, stereotyped: Stereotyped | None = None) -> Answers:
+    """Read answers to BBQ's questions.
+
+    An answer is read as an option if it is its text but for capitals and spaces. Anything else is unreadable.
+
+    Args:
+        paths: JSON Lines, compressed where the name ends in `.gz`.
+        answer: the name of what holds the answers.
+        stereotyped: by category and `question_index`, groups in the place of those in the files.
+
+    Raises:
+        InputError: no file, no JSON, a field that is missing or not of its type, an unknown polarity or context, a
+            label that is no option, options that coincide, no option or two that say unknown; with line numbers.
+    """
+    tables = [_read(Path(path), answer) for path in paths]
+    return _answers(pa.concat_tables(tables), answer, stereotyped)
+
+
+def _read(path: Path, answer: str) -> pa.Table:
+    check_file(path)
+    schema = pa.schema([*_FIELDS.items(), (answer, pa.string())])
+    options = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    try:
+        with _opened(path) as file:
+            table = pyarrow.json.read_json(file, parse_options=options)
+    except pa.ArrowInvalid as error:
+        reject(path, list(_broken(path)))
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    _check(path, table, answer)
+    return table
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+
+
+def _lines(path: Path) -> list[int]:
+    """The numbers of the lines that hold something."""
+    with _opened(path) as file:
+        return [number for number, line in enumerate(file, 1) if line.strip()]
+
+
+def _broken(path: Path) -> Iterator[Finding]:
+    with _opened(path) as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    json.loads(line)
+                except ValueError as error:
+                    yield Finding(str(path), number, f"not JSON: {error}")
+
+
+def _check(path: Path, table: pa.Table, answer: str) -> None:
+    """Raise InputError for rows that lack something, or hold what means nothing."""
+    if table[answer].null_count == len(table):
+        with _opened(path) as file:
+            names = list(json.loads(next(line for line in file if line.strip())))
+        raise InputError(f"{path}: nothing has a field `{answer}`; {nearest(answer, names)}")
+    wrong = {f"no `{name}`, or not what it must be": _nulls(table[name]) for name in [*_FIELDS, answer]}
+    for name, known in {"question_polarity": _POLARITIES, "context_condition": _CONTEXTS}.items():
+        is_known = pc.is_in(table[name], pa.array(list(known)))
+        wrong[f"`{name}` is none of {', '.join(known)}"] = ~is_known.to_numpy()
+    label = pc.fill_null(table["label"], 0).to_numpy()
+    wrong[f"`label` is none of 0 to {len(OPTIONS) - 1}"] = (label < 0) | (label >= len(OPTIONS))
+    texts = _folded(table)
+    twice = [np.asarray(texts[a] == texts[b]) for a in range(len(OPTIONS)) for b in range(a)]
+    wrong["options coincide"] = np.logical_or.reduce(twice)
+    unknown = _is_unknown(table)
+    wrong["expected one option that says `unknown` in `answer_info`"] = unknown.sum(axis=1) != 1
+    if any(rows.any() for rows in wrong.values()):
+        lines = _lines(path)
+        found = [(lines[row], what) for what, rows in wrong.items() for row in np.flatnonzero(rows)]
+        reject(path, [Finding(str(path), line, what) for line, what in sorted(found)])
+
+
+def _nulls(column: pa.ChunkedArray) -> Bools:
+    """Where a column has nothing, `(n,)`; of a structure, where any of its fields has nothing."""
+    empty = column.is_null().to_numpy()
+    if pa.types.is_struct(column.type):
+        for at in range(column.type.num_fields):
+            empty = empty | pc.struct_field(column, at).is_null().to_numpy()
+    return np.asarray(empty)
+
+
+def _folded(table: pa.Table) -> list[NDArray[np.object_]]:
+    """The texts of the options without capitals and superfluous spaces."""
+    return [_fold(table[name]) for name in OPTIONS]
+
+
+def _fold(column: pa.ChunkedArray) -> NDArray[np.object_]:
+    spaced = pc.replace_substring_regex(pc.utf8_lower(pc.fill_null(column, "")), r"\s+", " ")
+    return np.asarray(pc.utf8_trim_whitespace(spaced).to_numpy())
+
+
+def _tags(table: pa.Table) -> list[pa.ChunkedArray]:
+    """What is said of each option, as one text."""
+    fields = [pc.struct_field(table["answer_info"], at) for at in range(len(OPTIONS))]
+    return [pc.utf8_lower(pc.fill_null(pc.binary_join(field, _TOGETHER), "")) for field in fields]
+
+
+def _is_unknown(table: pa.Table) -> Bools:
+    return np.stack([pc.ends_with(tags, f"{_TOGETHER}{_UNKNOWN}").to_numpy() for tags in _tags(table)], axis=1)
+
+
+def _answers(table: pa.Table, answer: str, stereotyped: Stereotyped | None) -> Answers:
+    said, options = _fold(table[answer]), _folded(table)
+    chosen = np.full(len(table), UNREADABLE)
+    for at, texts in enumerate(options):
+        chosen[said == texts] = at
+    category, categories = pd.factorize(table["category"].to_numpy(zero_copy_only=False))
+    template, _ = pd.factorize(table["question_index"].to_numpy(zero_copy_only=False))
+    unknown = _is_unknown(table)
+    answered = Answered(
+        template=template,
+        category=category,
+        ambiguous=pc.equal(table["context_condition"], "ambig").to_numpy(),
+        negative=pc.equal(table["question_polarity"], "neg").to_numpy(),
+        right=table["label"].to_numpy(),
+        chosen=chosen,
+        unknown=unknown,
+        stereotyped=_is_stereotyped(table, stereotyped) & ~unknown,
+    )
+    unread = table[answer].filter(pa.array(chosen == UNREADABLE)).to_pylist()
+    return Answers(answered, tuple(categories), tuple(unread))
+
+
+def _is_stereotyped(table: pa.Table, given: Stereotyped | None) -> Bools:
+    """Whether what is said of an option names a stereotyped group, `(n, n_options)`; looked up once for each kind."""
+    groups = pc.binary_join(pc.struct_field(table["additional_metadata"], 0), _TOGETHER).to_pandas()
+    if given is not None:
+        keys = zip(table["category"].to_pylist(), table["question_index"].to_pylist(), strict=True)
+        groups = pd.Series([_TOGETHER.join(given[key]) for key in keys])
+    found = []
+    for tags in _tags(table):
+        kind, kinds = pd.factorize(pd.MultiIndex.from_arrays([tags.to_pandas(), groups.str.lower()]))
+        among = [bool(set(told.split(_TOGETHER)) & set(named.split(_TOGETHER))) for told, named in kinds]
+        found.append(np.array(among)[kind])
+    return np.stack(found, axis=1)
