@@ -1,0 +1,103 @@
+"""KoBBQ's templates: tab-separated, every slot with all its forms where it stands, as Korean particles need.
+
+Jin, J. et al. (2024), KoBBQ: Korean bias benchmark for question answering, DOI 10.1162/tacl_a_00661.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from fcpair.errors import Finding, reject
+from fcpair.files.tabular import LINE, read_table
+from fcpair.items.template import Blank, Option, Template, Text, faults
+
+UNKNOWN = ("알 수 없음",)
+_TEXTS = {
+    "ambiguous": "Ambiguous_context",
+    "disambiguating": "Disambiguating_context",
+    "negative": "Biased_question",
+    "non_negative": "Counter-biased_question",
+}
+_OPTIONS = {"culprit": "Biased_question_answer", "other": "Counter-biased_question_answer"}
+_DECLARED = ("Names", "Lexical_diversity")
+_GROUPS = {"N1": "N1_info", "N2": "N2_info"}
+COLUMNS = (
+    *("Category", "ID", "version", "Target_group"),
+    *_TEXTS.values(),
+    *_OPTIONS.values(),
+    *_DECLARED,
+    *_GROUPS.values(),
+)
+_DECLARATION = re.compile(r"([A-Z]\d)\s*:\s*\[([^\]]*)\]")
+_BLANK = re.compile(r"\[([A-Z]\d)\s*:\s*([^\]]*)\]")
+_AROUND = " \t\b"  # a form; the release has backspaces before two of them, which its test samples lack
+
+Row = dict[str, str]
+
+
+def read_kobbq(path: Path) -> tuple[list[Template], list[str]]:
+    """Read KoBBQ's templates.
+
+    A place that has more forms than the slot has fillers is taken without the last ones.
+
+    Returns:
+        The templates, and a remark for each place whose forms were cut.
+
+    Raises:
+        InputError: no such file or columns, and all that `faults` finds, with line numbers.
+    """
+    frame = read_table(path, COLUMNS, verbatim=True)
+    templates, remarks, findings = [], [], []
+    for row in frame.to_dict("records"):
+        template = _template(row)
+        remarks += [f"{path}:{row[LINE]}: {remark}" for remark in _cut(row, template)]
+        templates.append(template)
+        findings += [Finding(str(path), row[LINE], why) for why in faults(template)]
+    reject(path, findings)
+    return templates, remarks
+
+
+def _template(row: Row) -> Template:
+    fillers = {name: _listed(listed) for column in _DECLARED for name, listed in _DECLARATION.findall(row[column])}
+    texts = {name: _text(row[column], fillers) for name, column in _TEXTS.items()}
+    options = {name: _option(row, _text(row[column], fillers)) for name, column in _OPTIONS.items()}
+    return Template(
+        id=f"{row['Category'].lower()}-{row['ID']}",
+        version=row["version"],
+        category=row["Category"],
+        fillers=fillers,
+        **texts,
+        **options,
+        unknown=UNKNOWN,
+        stereotyped=(row["Target_group"],),
+        line=int(row[LINE]),
+    )
+
+
+def _listed(told: str) -> tuple[str, ...]:
+    return tuple(one.strip(_AROUND) for one in told.split(","))
+
+
+def _text(told: str, fillers: dict[str, tuple[str, ...]]) -> Text:
+    parts: list[str | Blank] = []
+    end = 0
+    for found in _BLANK.finditer(told):
+        n = len(fillers.get(found[1], ())) or None
+        parts += [told[end : found.start()], Blank(found[1], _listed(found[2])[:n])]
+        end = found.end()
+    return (*parts, told[end:])
+
+
+def _option(row: Row, text: Text) -> Option:
+    slots = [part.slot for part in text if isinstance(part, Blank)]
+    return Option(text, tuple(row[_GROUPS[slot]] for slot in slots if slot in _GROUPS))
+
+
+def _cut(row: Row, template: Template) -> Iterator[str]:
+    for column in (*_TEXTS.values(), *_OPTIONS.values()):
+        for slot, told in _BLANK.findall(row[column]):
+            forms, n = _listed(told), len(template.fillers.get(slot, ()))
+            if len(forms) > n > 0:
+                yield f"{column}: {slot} has {len(forms)} forms for {n} fillers; taken without {', '.join(forms[n:])}"

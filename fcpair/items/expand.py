@@ -1,0 +1,133 @@
+"""Items of templates: every filling, in both contexts, with both questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fcpair.errors import Finding
+from fcpair.items.template import Blank, Template, Text
+
+FOUR = (("ambig", "neg"), ("ambig", "nonneg"), ("disambig", "neg"), ("disambig", "nonneg"))
+PER_FILLING = len(FOUR)
+COLUMNS = (
+    *("item_id", "template", "version", "category", "context_condition", "question_polarity"),
+    *("context", "question", "option_0", "option_1", "option_2", "label", "target", "unknown", "fillers"),
+)
+N_OPTIONS = 3
+_SAME = {"template": "id", "version": "version", "category": "category"}
+
+Strings = NDArray[np.object_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Items:
+    """A row for each item with the columns COLUMNS, and what is wrong with some of them.
+
+    `label` is the number of the right option, `target` that of the stereotyped group's, `unknown` that of the one which
+    says that it cannot be known. `fillers` has what is put in the slots, as `slot=filler`, parted by a semicolon.
+    """
+
+    frame: pd.DataFrame
+    findings: tuple[Finding, ...]
+
+
+def n_items(template: Template) -> int:
+    """How many items a template is expanded into."""
+    return PER_FILLING * template.n_fillings
+
+
+def expand(templates: Sequence[Template], place: str, seed: int = 13) -> Items:
+    """Make all items of templates that have no `faults`.
+
+    Items are in the order of their templates, then of the fillings (the last slot changes first), the ambiguous context
+    before the other, and the negative question before the other. The options of a filling are in an order drawn by
+    `seed`, so that no place is better than another; its four items share the order. An item's id is made of template,
+    version and the numbers of its fillers, context and question.
+
+    Args:
+        templates: the templates, in any order.
+        place: what findings call their file.
+        seed: of the orders of options.
+
+    Returns:
+        The items; `findings` names templates some of whose options coincide.
+    """
+    rng = np.random.default_rng(seed)
+    made = [_expanded(one, rng) for one in templates]
+    frame = pd.DataFrame({name: np.concatenate([one[name] for one in made]) for name in COLUMNS})
+    of = np.repeat(np.arange(len(templates)), [n_items(one) for one in templates])
+    return Items(frame, tuple(_findings(templates, frame, of, place)))
+
+
+def _expanded(template: Template, rng: np.random.Generator) -> dict[str, Strings | Ints]:
+    """The columns of a template's items."""
+    sizes = [len(fillers) for fillers in template.fillers.values()]
+    n = template.n_fillings
+    numbers = np.indices(sizes).reshape(len(sizes), n)
+    at = dict(zip(template.fillers, numbers, strict=True))
+    filled = {name: _filled(text, at, n) for name, text in template.texts().items()}
+    clear = _spaced(filled["ambiguous"] + " " + filled["disambiguating"])
+    unknown = np.array(template.unknown, dtype=object)[np.arange(n) % len(template.unknown)]
+    places = rng.permuted(np.tile(np.arange(N_OPTIONS), (n, 1)), axis=1)  # of the culprit, the other and unknown
+    options = np.empty((n, N_OPTIONS), dtype=object)
+    np.put_along_axis(options, places, np.stack([filled["culprit"], filled["other"], unknown], axis=1), axis=1)
+    culprit, other, not_known = places.T
+    ids = _ids(template, numbers, n)
+    columns: dict[str, list[Strings | Ints]] = {
+        "item_id": [ids + f"-{context}-{polarity}" for context, polarity in FOUR],
+        "context": [filled["ambiguous"], filled["ambiguous"], clear, clear],
+        "question": [filled["negative"], filled["non_negative"]] * 2,
+        "label": [not_known, not_known, culprit, other],
+        "target": [culprit if template.target is template.culprit else other] * PER_FILLING,
+        "unknown": [not_known] * PER_FILLING,
+        "fillers": [_told(template, numbers, n)] * PER_FILLING,
+        **{f"option_{i}": [options[:, i]] * PER_FILLING for i in range(N_OPTIONS)},
+    }
+    alternating = {name: np.stack(four, axis=1).ravel() for name, four in columns.items()}
+    of_four = np.tile(np.array(FOUR, dtype=object), (n, 1))
+    same = {name: np.full(PER_FILLING * n, getattr(template, of), dtype=object) for name, of in _SAME.items()}
+    return {**alternating, **same, "context_condition": of_four[:, 0], "question_polarity": of_four[:, 1]}
+
+
+def _filled(text: Text, at: dict[str, Ints], n: int) -> Strings:
+    """The text in each filling, `(n,)`."""
+    found: Strings = np.full(n, "", dtype=object)
+    for part in text:
+        found = found + (np.array(part.forms, dtype=object)[at[part.slot]] if isinstance(part, Blank) else part)
+    return _spaced(found)
+
+
+def _spaced(texts: Strings) -> Strings:
+    """The texts with single spaces."""
+    return np.array([" ".join(text.split()) for text in texts], dtype=object)
+
+
+def _ids(template: Template, numbers: Ints, n: int) -> Strings:
+    """What is the same in the ids of a filling's items, `(n,)`."""
+    found: Strings = np.full(n, "-".join(filter(None, (template.id, template.version))), dtype=object)
+    for row in numbers:
+        found = found + "-" + (row + 1).astype(str).astype(object)
+    return found
+
+
+def _told(template: Template, numbers: Ints, n: int) -> Strings:
+    found: Strings = np.full(n, "", dtype=object)
+    for i, ((slot, fillers), row) in enumerate(zip(template.fillers.items(), numbers, strict=True)):
+        found = found + ("; " * bool(i) + f"{slot}=") + np.array(fillers, dtype=object)[row]
+    return found
+
+
+def _findings(templates: Sequence[Template], frame: pd.DataFrame, of: Ints, place: str) -> Iterator[Finding]:
+    """A finding for each template some of whose items have two options that read the same."""
+    folded = [frame[f"option_{i}"].str.casefold() for i in range(N_OPTIONS)]
+    same = np.logical_or.reduce([folded[a] == folded[b] for a in range(N_OPTIONS) for b in range(a)])
+    rows = np.flatnonzero(same)
+    for at, row in zip(*np.unique(of[rows], return_index=True), strict=True):
+        fillers = frame["fillers"].iloc[rows[row]]
+        yield Finding(place, templates[at].line, f"options coincide{f', for instance with {fillers}' if fillers else ''}")
