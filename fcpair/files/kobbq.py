@@ -32,7 +32,7 @@ COLUMNS = (
 )
 _DECLARATION = re.compile(r"([A-Z]\d)\s*:\s*\[([^\]]*)\]")
 _BLANK = re.compile(r"\[([A-Z]\d)\s*:\s*([^\]]*)\]")
-_AROUND = " \t\b"  # a form; the release has backspaces before two of them, which its test samples lack
+_AROUND = " \t\b"  # a text or a form; the release has backspaces before some, which its test samples lack
 
 Row = dict[str, str]
 
@@ -83,7 +83,7 @@ def _listed(told: str) -> tuple[str, ...]:
 def _text(told: str, fillers: dict[str, tuple[str, ...]]) -> Text:
     parts: list[str | Blank] = []
     end = 0
-    for found in _BLANK.finditer(told):
+    for found in _BLANK.finditer(told := told.strip(_AROUND)):
         n = len(fillers.get(found[1], ())) or None
         parts += [told[end : found.start()], Blank(found[1], _listed(found[2])[:n])]
         end = found.end()
