@@ -144,4 +144,3 @@ def _interval(replicates: Floats, n_templates: int) -> tuple[float | None, float
         return None, None, f"no interval with fewer than {LEAST_TEMPLATES} templates" if few else "no interval"
     low, high = np.quantile(replicates, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high), ""
-

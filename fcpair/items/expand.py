@@ -130,4 +130,6 @@ def _findings(templates: Sequence[Template], frame: pd.DataFrame, of: Ints, plac
     rows = np.flatnonzero(same)
     for at, row in zip(*np.unique(of[rows], return_index=True), strict=True):
         fillers = frame["fillers"].iloc[rows[row]]
-        yield Finding(place, templates[at].line, f"options coincide{f', for instance with {fillers}' if fillers else ''}")
+        yield Finding(
+            place, templates[at].line, f"options coincide{f', for instance with {fillers}' if fillers else ''}"
+        )

@@ -1,0 +1,111 @@
+"""What a survey found: how many said yes to each statement, with intervals, and how large a sample has to be."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+from statsmodels.stats.proportion import proportion_confint
+
+from fcpair.errors import InputError
+
+LEVEL = 0.95
+LEAST_PEOPLE = 5  # of a group, before anything is said about it
+ASSUMPTION = "assumes a random sample"
+Verdict = Literal["kept", "dropped", "undecided", "undefined"]
+_RULE = re.compile(r"\s*(\w+)\s*>\s*([0-9.]+)\s*")
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A rule for statements: those whose share of yes to `question` is greater than `threshold`, and not equal."""
+
+    question: str
+    threshold: float
+
+    def __str__(self) -> str:
+        return f"{self.question} > {self.threshold:g}"
+
+
+def parse_keep(told: str) -> Keep:
+    """Read a rule such as `believed > 0.60`.
+
+    Raises:
+        InputError: it is not of that form, or the threshold is not from 0 to below 1.
+    """
+    found = _RULE.fullmatch(told)
+    try:
+        threshold = float(found[2]) if found else -1.0
+    except ValueError:
+        threshold = -1.0
+    if not found or not 0 <= threshold < 1:
+        raise InputError(f"the rule is `{told}`; expected a question, `>` and a share below 1, as in 'believed > 0.60'")
+    return Keep(found[1], threshold)
+
+
+def shares(counts: pd.DataFrame) -> pd.DataFrame:
+    """The share of yes over yes and no, with Wilson's interval at 95 %.
+
+    Who declined, or was not asked, does not count. Wilson (1927), DOI 10.1080/01621459.1927.10502953.
+
+    Args:
+        counts: `yes`, `no` and `decline`, one row for each statement and question.
+
+    Returns:
+        The same with `n` (yes and no), `share`, `low` and `high`; NaN where nobody said yes or no.
+    """
+    n = counts["yes"] + counts["no"]
+    some = n.to_numpy() > 0
+    share, low, high = (np.full(len(counts), np.nan) for _ in range(3))
+    yes, of = counts["yes"].to_numpy()[some], n.to_numpy()[some]
+    share[some] = yes / of
+    if some.any():
+        low[some], high[some] = proportion_confint(yes, of, alpha=1 - LEVEL, method="wilson")
+    return counts.assign(n=n, share=share, low=low, high=high)
+
+
+def verdicts(found: pd.DataFrame, threshold: float) -> pd.Series[str]:
+    """What a threshold says of each row of `shares`.
+
+    `undecided` where the interval has the threshold within it, whatever side the share is on: another sample could
+    have said otherwise. `undefined` where there is no share.
+    """
+    kept = found["share"] > threshold
+    straddles = (found["low"] <= threshold) & (threshold <= found["high"])
+    told = np.select([found["share"].isna(), straddles, kept], ["undefined", "undecided", "kept"], "dropped")
+    return pd.Series(told, index=found.index, dtype=object)
+
+
+def margin(n: int, population: int | None = None, share: float = 0.5) -> float:
+    """Cochran's margin of error at 95 %: z sqrt(p (1 - p) / n), in a finite population times sqrt((N - n) / (N - 1)).
+
+    Cochran (1977), Sampling Techniques, chapters 2 and 4. It assumes a random sample.
+
+    Raises:
+        InputError: no respondents, or more than the population has.
+    """
+    if n < 1 or (population is not None and n > population):
+        raise InputError(
+            f"{n:,} respondents of a population of {population or 'any size'}; expected 1 at least, and no more"
+        )
+    z = float(norm.ppf((1 + LEVEL) / 2))
+    finite = 1.0 if population is None else (population - n) / max(population - 1, 1)
+    return z * sqrt(share * (1 - share) / n * finite)
+
+
+def sample_size(error: float, population: int | None = None, share: float = 0.5) -> int:
+    """The least number of respondents with a margin of at most `error`, after Cochran; see `margin`.
+
+    Raises:
+        InputError: an error that is not between 0 and 1.
+    """
+    if not 0 < error < 1:
+        raise InputError(f"the margin is {error:g}; expected a number between 0 and 1")
+    z = float(norm.ppf((1 + LEVEL) / 2))
+    of_any = z**2 * share * (1 - share) / error**2
+    return ceil(of_any if population is None else of_any / (1 + (of_any - 1) / population))
