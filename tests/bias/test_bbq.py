@@ -121,5 +121,5 @@ def test_a_line_that_is_no_json_is_told(tmp_path: Path) -> None:
 
 
 def test_a_field_that_nothing_has_is_told_with_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nothing has a field `sayd`.*`said`"):
+    with pytest.raises(InputError, match=r"nothing has a field `sayd`.*`said`"):
         read_bbq([written(tmp_path, ITEM)], "sayd")

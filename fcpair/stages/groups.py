@@ -1,0 +1,261 @@
+"""Whether groups of annotators label otherwise: shares, differences, tests, odds, and agreement within and across.
+
+What is found is an association among these annotators, and never a cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fcpair.errors import Finding, InputError, reject
+
+LEAST_PEOPLE = LEAST_ITEMS = 5
+LEVEL = 0.95
+MOST_EXACT = 20_000  # ways to share people out, up to which all are gone through
+DRAWN = 10_000
+ASSOCIATION = "an association among these annotators, never a cause"
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often a group gave a label: `n` labels by `people`; `value` is None where `undefined` says why."""
+
+    label: str
+    group: str
+    people: int
+    n: int
+    value: float | None
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much more often one group gave a label than another: `value`, in shares, with its interval at 95 %.
+
+    The interval treats labels of one annotator, and labels of one item, as dependent; `odds_ratio` and its bounds come
+    of a logistic regression that does so too. `p` is of the permutation of groups over annotators, two-sided, `holm` the
+    same after Holm's correction for all differences that are reported, and `least_p` the least p that so many people
+    can give. All are None where `undefined` says why, and some where `note` does.
+    """
+
+    label: str
+    groups: tuple[str, str]
+    people: tuple[int, int]
+    least_p: float
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    holm: float | None = None
+    odds_ratio: float | None = None
+    odds_low: float | None = None
+    odds_high: float | None = None
+    undefined: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Together:
+    """How often two people of one group, or of two, gave an item the same label: `value` of `n` pairs of labels."""
+
+    groups: tuple[str, str]
+    n: int
+    value: float | None
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was found about groups of annotators."""
+
+    n: int
+    people: dict[str, int]
+    shares: tuple[Share, ...]
+    differences: tuple[Difference, ...]
+    together: tuple[Together, ...]
+
+
+def compared(labels: pd.DataFrame, *, seed: int = 13) -> Compared:
+    """Compare groups of annotators.
+
+    Args:
+        labels: `item`, `annotator`, `label`, `group`, all strings; who has no group (an empty one) does not count.
+        seed: of the permutations, where they are too many to go through all of them.
+
+    Returns:
+        Shares of each label in each group, differences between every two groups, and agreement. A group of fewer than
+        five people has no figures, so that nobody is recognised. Of two labels only the first by name is compared, as
+        the other has the same difference with the sign turned.
+
+    Raises:
+        InputError: fewer than two groups, an annotator with two groups, one with two labels for an item.
+    """
+    labels = labels[labels["group"] != ""]
+    check(labels)
+    people = labels.groupby("group")["annotator"].nunique()
+    named = list(people.index)
+    if len(named) < 2:
+        raise InputError(f"there is one group, {named[0] if named else 'without a name'}; expected two or more")
+    kinds = sorted(labels["label"].unique())
+    kinds = kinds[:1] if len(kinds) == 2 else kinds
+    few = {name: f"{n} people; expected {LEAST_PEOPLE} or more" for name, n in people.items() if n < LEAST_PEOPLE}
+    rng = np.random.default_rng(seed)
+    shares = [_share(labels, kind, name, few) for kind in kinds for name in named]
+    differences = [_difference(labels, kind, two, few, rng) for kind in kinds for two in combinations(named, 2)]
+    together = [_together(labels, two, few) for two in _pairs(named)]
+    return Compared(len(labels), dict(people), tuple(shares), tuple(_corrected(differences)), tuple(together))
+
+
+def check(labels: pd.DataFrame, place: str = "labels") -> None:
+    """Raise InputError, with `line` where the frame has it, for annotators with two groups or two labels of an item."""
+    lines = labels["line"] if "line" in labels else pd.Series(np.arange(1, len(labels) + 1), labels.index)
+    first = labels.groupby("annotator")["group"].transform("first")
+    other = labels["group"] != first
+    findings = [
+        Finding(
+            place,
+            int(lines[at]),
+            f"annotator {labels['annotator'][at]}: group {labels['group'][at]}, before {first[at]}",
+        )
+        for at in labels.index[other]
+    ]
+    twice = labels.duplicated(["item", "annotator"])
+    findings += [
+        Finding(place, int(lines[at]), f"annotator {labels['annotator'][at]} labels item {labels['item'][at]} again")
+        for at in labels.index[twice]
+    ]
+    reject(place, sorted(findings, key=lambda one: one.line or 0))
+
+
+def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    yield from ((name, name) for name in names)
+    yield from combinations(names, 2)
+
+
+def _share(labels: pd.DataFrame, kind: str, group: str, few: dict[str, str]) -> Share:
+    mine = labels[labels["group"] == group]
+    value = None if group in few else float((mine["label"] == kind).mean())
+    return Share(kind, group, mine["annotator"].nunique(), len(mine), value, few.get(group))
+
+
+def _difference(
+    labels: pd.DataFrame, kind: str, two: tuple[str, str], few: dict[str, str], rng: np.random.Generator
+) -> Difference:
+    ours = labels[labels["group"].isin(two)]
+    sizes = tuple(int(ours["annotator"][ours["group"] == name].nunique()) for name in two)
+    rests_on = (kind, two, (sizes[0], sizes[1]), 2 / comb(sum(sizes), sizes[0]))
+    why = "; ".join(f"{name}: {few[name]}" for name in two if name in few)
+    if not why and not set(ours["item"][ours["group"] == two[0]]) & set(ours["item"][ours["group"] == two[1]]):
+        why = f"{two[0]} and {two[1]} share no item"
+    if why:
+        return Difference(*rests_on, undefined=why)
+    is_first = (ours["group"] == two[0]).to_numpy()
+    given = (ours["label"] == kind).to_numpy(np.float64)
+    clusters = np.stack([pd.factorize(ours[name])[0] for name in ("item", "annotator")], axis=1)
+    ends = given[is_first].mean(), given[~is_first].mean()
+    found = {"value": ends[0] - ends[1], "p": permuted(given, is_first, clusters[:, 1], rng)}
+    if ours["item"].nunique() < LEAST_ITEMS:
+        return Difference(*rests_on, **found, note=f"no interval and no odds with fewer than {LEAST_ITEMS} items")
+    _, low, high = _regressed(given, is_first, clusters, logistic=False)
+    found |= {"low": low, "high": high}
+    if {*ends} & {0.0, 1.0}:
+        return Difference(*rests_on, **found, note="no odds, as a group gave the label always, or never")
+    odds = np.exp(_regressed(given, is_first, clusters, logistic=True))
+    return Difference(*rests_on, **found, odds_ratio=odds[0], odds_low=odds[1], odds_high=odds[2])
+
+
+def _regressed(given: Floats, is_first: NDArray[np.bool_], clusters: NDArray[np.intp], *, logistic: bool) -> Floats:
+    """The coefficient of the first group, with its interval: `(3,)`.
+
+    Errors are clustered by item and by annotator: Cameron, Gelbach and Miller (2011), Robust inference with multiway
+    clustering, DOI 10.1198/jbes.2010.07136; with t quantiles of the smaller number of clusters less one. Where such a
+    variance is less than one that is clustered one way, or not even positive, that one is taken.
+    """
+    import statsmodels.api as sm
+    from scipy.stats import t
+    from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
+
+    model = (sm.Logit if logistic else sm.OLS)(given, sm.add_constant(is_first.astype(np.float64)))
+    fitted = model.fit(**({"disp": 0} if logistic else {}))
+    variance = max(one[1, 1] for one in cov_cluster_2groups(fitted, clusters[:, 0], clusters[:, 1]))
+    n_clusters = min(len(np.unique(column)) for column in clusters.T)
+    half = t.ppf((1 + LEVEL) / 2, n_clusters - 1) * np.sqrt(variance)
+    return np.array([fitted.params[1], fitted.params[1] - half, fitted.params[1] + half])
+
+
+def permuted(
+    given: Floats, is_first: NDArray[np.bool_], annotator: NDArray[np.intp], rng: np.random.Generator
+) -> float:
+    """The two-sided p of a difference in shares, where groups are put on annotators otherwise.
+
+    It is twice the smaller one-sided p, at most 1. All ways are gone through where they are few, so that it is exact;
+    else it is of 10,000 random ones and the one that was seen: Phipson and Smyth (2010), DOI 10.2202/1544-6115.1585.
+
+    Args:
+        given: whether a label is the one in question, `(n,)`, 0 or 1.
+        is_first: whether its annotator is of the first group, `(n,)`.
+        annotator: their numbers, `(n,)`, from 0.
+        rng: draws the random ones.
+    """
+    sums, sizes = np.bincount(annotator, given), np.bincount(annotator).astype(np.float64)
+    first = np.zeros(len(sums), dtype=bool)
+    first[annotator] = is_first
+    n, k = len(first), int(first.sum())
+    exact = comb(n, k) <= MOST_EXACT
+    ways = _all_ways(n, k) if exact else rng.permuted(np.tile(first, (DRAWN, 1)), axis=1)
+    seen, others = (_differences(which, sums, sizes) for which in (first[np.newaxis], ways))
+    more, less = (others >= seen - 1e-12).sum(), (others <= seen + 1e-12).sum()
+    extra = 0 if exact else 1
+    return float(min(1.0, 2 * (min(more, less) + extra) / (len(ways) + extra)))
+
+
+def _all_ways(n: int, k: int) -> NDArray[np.bool_]:
+    chosen = np.array(list(combinations(range(n), k)))
+    ways = np.zeros((len(chosen), n), dtype=bool)
+    np.put_along_axis(ways, chosen, True, axis=1)
+    return ways
+
+
+def _differences(first: NDArray[np.bool_], sums: Floats, sizes: Floats) -> Floats:
+    """The difference in shares for each way to choose the first group, `(n_ways,)`."""
+    here, n_here = first @ sums, first @ sizes
+    return np.asarray(here / n_here - (sums.sum() - here) / (sizes.sum() - n_here))
+
+
+def _corrected(differences: Sequence[Difference]) -> Iterator[Difference]:
+    """The differences with Holm's correction over all that are defined."""
+    from statsmodels.stats.multitest import multipletests
+
+    defined = [one.p for one in differences if one.p is not None]
+    corrected = iter(multipletests(defined, method="holm")[1].tolist() if defined else [])
+    yield from (one if one.p is None else replace(one, holm=next(corrected)) for one in differences)
+
+
+def _together(labels: pd.DataFrame, two: tuple[str, str], few: dict[str, str]) -> Together:
+    why = "; ".join(f"{name}: {few[name]}" for name in dict.fromkeys(two) if name in few)
+    counts = [labels[labels["group"] == name].groupby(["item", "label"]).size().unstack(fill_value=0) for name in two]
+    a, b = (
+        one.reindex(index=labels["item"].unique(), columns=labels["label"].unique(), fill_value=0).to_numpy()
+        for one in counts
+    )
+    if two[0] == two[1]:
+        n, same = _pairs_of(a.sum(axis=1)), _pairs_of(a)
+    else:
+        n, same = int((a.sum(axis=1) * b.sum(axis=1)).sum()), int((a * b).sum())
+    if not why and not n:
+        why = "no item has labels of two such people"
+    return Together(two, n, None if why else same / n, why or None)
+
+
+def _pairs_of(counts: NDArray[np.int64]) -> int:
+    """How many pairs there are within so many each, over all."""
+    return int((counts * (counts - 1) // 2).sum())
