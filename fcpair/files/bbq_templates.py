@@ -1,0 +1,120 @@
+"""BBQ's templates: CSV, slots as `{{NAME1}}`, fillers in lists.
+
+Parrish, A. et al. (2022), BBQ: A hand-built bias benchmark for question answering,
+DOI 10.18653/v1/2022.findings-acl.165. BBQ draws one word of lexical diversity for each filling of the names; here
+every word makes items of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from fcpair.errors import Finding, InputError, reject
+from fcpair.files.bbq import Stereotyped
+from fcpair.files.tabular import LINE, read_table
+from fcpair.items.template import Blank, Option, Template, Text, faults
+
+UNKNOWN = (  # as BBQ's items have them
+    *("Unknown", "Cannot be determined", "Can't be determined", "Not enough info", "Not enough information"),
+    *("Not answerable", "Not known", "Undetermined", "Cannot answer", "Can't answer"),
+)
+_TEXTS = {
+    "ambiguous": "Ambiguous_Context",
+    "disambiguating": "Disambiguating_Context",
+    "negative": "Question_negative_stereotype",
+    "non_negative": "Question_non_negative",
+}
+_OPTIONS = {"culprit": "Answer_negative", "other": "Answer_non_negative"}
+_DECLARED = ("Names", "Lexical_diversity")
+_GROUPS = {"NAME1": "NAME1_info", "NAME2": "NAME2_info"}
+_STEREOTYPED = "Known_stereotyped_groups"
+_KEY = ("Category", "Q_id")
+COLUMNS = (*_KEY, _STEREOTYPED, *_TEXTS.values(), *_OPTIONS.values())
+NAMES = ("version", *_DECLARED, *_GROUPS.values())
+_DECLARATION = re.compile(r"([A-Z]+\d)\W*:\s*\[([^\]]*)\]")
+_BLANK = re.compile(r"\{\{([A-Z]+\d)\}\}")
+
+Row = dict[str, str]
+
+
+def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
+    """Read BBQ's templates; no remarks.
+
+    Raises:
+        InputError: no such file or columns, names that are to come of BBQ's vocabulary, which is another file, and all
+            that `faults` finds, with line numbers.
+    """
+    frame = read_table(path, COLUMNS, known=NAMES, verbatim=True)
+    if "Names" not in frame:
+        raise InputError(
+            f"{path}: no column `Names`; the names of these templates are in BBQ's vocabulary, so that they cannot be "
+            "expanded"
+        )
+    templates, findings = [], []
+    for row in frame.to_dict("records"):
+        templates.append(_template(row))
+        findings += [Finding(str(path), row[LINE], why) for why in faults(templates[-1])]
+    reject(path, findings)
+    return templates, []
+
+
+def read_stereotyped(path: Path) -> Stereotyped:
+    """The stereotyped groups of templates by category and number, for `read_bbq`.
+
+    Raises:
+        InputError: no such file or columns, groups that are no list of texts, or not the same in all versions.
+    """
+    frame = read_table(path, COLUMNS, known=NAMES, verbatim=True)
+    found: dict[tuple[str, str], list[str]] = {}
+    findings = []
+    for row in frame.to_dict("records"):
+        groups, key = _groups(row), (row["Category"].strip(), row["Q_id"])
+        if groups is None:
+            findings.append(Finding(str(path), row[LINE], f"`{_STEREOTYPED}` is no list of texts, such as [\"old\"]"))
+        elif found.setdefault(key, groups) != groups:
+            findings.append(Finding(str(path), row[LINE], f"other stereotyped groups than before for template {key[1]}"))
+    reject(path, findings)
+    return found
+
+
+def _groups(row: Row) -> list[str] | None:
+    try:
+        groups = json.loads(row[_STEREOTYPED])
+    except ValueError:
+        return None
+    return groups if isinstance(groups, list) and all(isinstance(one, str) for one in groups) else None
+
+
+def _template(row: Row) -> Template:
+    told = [cell for column in _DECLARED if (cell := row.get(column, ""))]
+    fillers = {name: _listed(listed) for cell in told for name, listed in _DECLARATION.findall(cell)}
+    texts = {name: _text(row[column], fillers) for name, column in _TEXTS.items()}
+    options = {name: _option(row, _text(row[column], fillers)) for name, column in _OPTIONS.items()}
+    category = row["Category"].strip()
+    return Template(
+        id=f"{category.lower()}-{row['Q_id']}",
+        version=row.get("version", ""),
+        category=category,
+        fillers=fillers,
+        **texts,
+        **options,
+        unknown=UNKNOWN,
+        stereotyped=tuple(_groups(row) or ()),
+        line=int(row[LINE]),
+    )
+
+
+def _listed(told: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in told.split(","))
+
+
+def _text(told: str, fillers: dict[str, tuple[str, ...]]) -> Text:
+    parts = _BLANK.split(told)  # text, slot, text, ...
+    return tuple(Blank(part, fillers.get(part, ())) if at % 2 else part for at, part in enumerate(parts))
+
+
+def _option(row: Row, text: Text) -> Option:
+    slots = [part.slot for part in text if isinstance(part, Blank)]
+    return Option(text, tuple(row[_GROUPS[slot]] for slot in slots if slot in _GROUPS))

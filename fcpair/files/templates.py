@@ -1,0 +1,158 @@
+"""Templates in files: our own TOML, and the releases of BBQ and KoBBQ.
+
+A text names a slot in braces, `{A}`, or one of its forms, `{A.plural}`. The group of an option is that of its slots.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from fcpair.errors import Finding, InputError, nearest, reject
+from fcpair.files.bbq_templates import read_bbq_templates
+from fcpair.files.kobbq import read_kobbq
+from fcpair.files.tabular import check_file
+from fcpair.items.template import TEXTS, Blank, Option, Template, Text, faults
+
+_OPTIONS = ("culprit", "other")
+_REQUIRED = ("id", "category", *TEXTS, *_OPTIONS, "unknown", "stereotyped", "slots")
+_KEYS = (*_REQUIRED, "author", "swap")
+_IN_SLOT = ("fillers", "group", "forms")
+_HEADER = "[[template]]"
+AS_WRITTEN, SWAPPED = "a", "b"
+
+
+def read_templates(path: Path, reader: str) -> tuple[list[Template], list[str]]:
+    """Read templates with one of READERS; returns them, and remarks about what was not taken as it stands.
+
+    Raises:
+        InputError: what the file, or a template in it, lacks, with line numbers.
+    """
+    return READERS[reader](path)
+
+
+def _read_toml(path: Path) -> tuple[list[Template], list[str]]:
+    check_file(path)
+    text = path.read_text("utf-8")
+    try:
+        tables = tomllib.loads(text).get("template", [])
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+    if not isinstance(tables, list) or not tables:
+        raise InputError(f"{path}: no templates; expected tables that begin with {_HEADER}")
+    lines = [at for at, line in enumerate(text.splitlines(), 1) if line.split("#")[0].strip() == _HEADER]
+    templates: list[Template] = []
+    findings: list[Finding] = []
+    for table, line in zip(tables, lines or [1] * len(tables), strict=False):
+        wrong = list(_misshapen(table))
+        made = [] if wrong else list(_templates(table, line))
+        wrong += [why for one in made for why in faults(one)]
+        findings += [Finding(str(path), line, why) for why in dict.fromkeys(wrong)]
+        templates += made
+    findings += _twice(path, templates)
+    reject(path, findings)
+    return templates, []
+
+
+READERS: dict[str, Callable[[Path], tuple[list[Template], list[str]]]] = {
+    "fcpair": _read_toml,
+    "bbq": read_bbq_templates,
+    "kobbq": read_kobbq,
+}
+
+
+def _misshapen(table: Mapping[str, Any]) -> Iterator[str]:
+    """What keeps a table from being read as a template."""
+    yield from (f"no `{key}`" for key in _REQUIRED if key not in table)
+    yield from (f"key `{key}` is unknown; {nearest(key, _KEYS)}" for key in table if key not in _KEYS)
+    for key in (*TEXTS, *_OPTIONS, "id", "category", "author"):
+        if not isinstance(table.get(key, ""), str):
+            yield f"`{key}` is no text"
+    for key in ("unknown", "stereotyped", "swap"):
+        if not _is_texts(table.get(key, [])):
+            yield f"`{key}` is no list of texts"
+    slots = table.get("slots", {})
+    if not isinstance(slots, dict) or not all(isinstance(slot, dict) for slot in slots.values()):
+        yield "`slots` is no table of tables, as [template.slots.A] begins one"
+        return
+    for name, slot in slots.items():
+        yield from _misshapen_slot(name, slot)
+    swap = table.get("swap", [])
+    if swap and not (len(swap) == 2 and set(swap) <= set(slots)):
+        yield f"`swap` is {swap}; expected the names of two slots"
+
+
+def _misshapen_slot(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"slot `{name}`: key `{key}` is unknown; {nearest(key, _IN_SLOT)}" for key in slot if key not in _IN_SLOT)
+    if not _is_texts(slot.get("fillers")):
+        yield f"slot `{name}`: `fillers` is no list of texts"
+        return
+    forms = slot.get("forms", {})
+    if not isinstance(forms, dict) or not all(map(_is_texts, forms.values())):
+        yield f"slot `{name}`: `forms` is no table of lists of texts"
+        return
+    n = len(slot["fillers"])
+    yield from (
+        f"slot `{name}`: form `{form}` has {len(told)} texts for {n} fillers"
+        for form, told in forms.items()
+        if len(told) != n
+    )
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _templates(table: Mapping[str, Any], line: int) -> Iterator[Template]:
+    """The template as it is written, and with two slots' fillers exchanged where that is asked for."""
+    swap = table.get("swap", [])
+    yield _template(table, table["slots"], AS_WRITTEN if swap else "", line)
+    if swap:
+        one, other = swap
+        slots = {**table["slots"], one: table["slots"][other], other: table["slots"][one]}
+        yield _template(table, slots, SWAPPED, line)
+
+
+def _template(table: Mapping[str, Any], slots: Mapping[str, Any], version: str, line: int) -> Template:
+    texts = {name: _text(table[name], slots) for name in (*TEXTS, *_OPTIONS)}
+    return Template(
+        id=table["id"],
+        version=version,
+        category=table["category"],
+        fillers={name: tuple(slot["fillers"]) for name, slot in slots.items()},
+        **{name: texts[name] for name in TEXTS},
+        **{name: Option(texts[name], _groups(texts[name], slots)) for name in _OPTIONS},
+        unknown=tuple(table["unknown"]),
+        stereotyped=tuple(table["stereotyped"]),
+        author=table.get("author", ""),
+        line=line,
+    )
+
+
+def _text(told: str, slots: Mapping[str, Any]) -> Text:
+    parts: list[str | Blank] = []
+    for before, name, _, _ in Formatter().parse(told):
+        parts.append(before)
+        if name is not None:
+            slot, _, form = name.partition(".")
+            given = slots.get(slot, {})
+            forms = given.get("forms", {}).get(form, ()) if form else given.get("fillers", ())
+            parts.append(Blank(slot, tuple(forms)))
+    return tuple(parts)
+
+
+def _groups(text: Text, slots: Mapping[str, Any]) -> tuple[str, ...]:
+    named = [slots.get(part.slot, {}).get("group", "") for part in text if isinstance(part, Blank)]
+    return tuple(filter(None, named))
+
+
+def _twice(path: Path, templates: list[Template]) -> list[Finding]:
+    seen: dict[tuple[str, str], int] = {}
+    found = []
+    for one in templates:
+        if (first := seen.setdefault((one.id, one.version), one.line)) != one.line:
+            found.append(Finding(str(path), one.line, f"template `{one.id}` is in line {first} already"))
+    return found
