@@ -48,6 +48,8 @@ COMMANDS = {
     "correlate": ("correlate:correlate", "Measure how a measure of texts goes with ratings."),
     "curation": ("curation:curation", "Count what was accepted, edited and rejected of given texts."),
     "ratings": ("ratings:ratings", "Average ratings by source, criterion and rater."),
+    "items": ("items:items", "Questions about two groups, made of templates: expand."),
+    "bias": ("bias:bias", "Bias of language models in questions about two groups: score."),
     "export": ("export:export", "Write files for the tools people have."),
     "report": ("show:report", "Write a self-contained HTML report."),
     "log": ("show:log", "List every run of every stage."),

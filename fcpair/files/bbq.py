@@ -43,7 +43,8 @@ _FIELDS = {
 }
 
 Stereotyped = Mapping[tuple[str, str], Sequence[str]]
-"""The stereotyped groups by category and number of the template, for files that do not say them."""
+"""The stereotyped groups by `key_of` a template, in the place of what files say."""
+SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ class Answers:
     """What was said where no option can be read from it, as it came."""
 
 
+def key_of(category: str, number: str) -> tuple[str, str]:
+    """What tells templates apart: BBQ's have the category `DisabilityStatus` where its items have another spelling."""
+    return "".join(filter(str.isalnum, category)).casefold(), number
+
+
 def read_bbq(paths: Sequence[str | Path], answer: str, stereotyped: Stereotyped | None = None) -> Answers:
     """Read answers to BBQ's questions.
 
@@ -64,7 +70,7 @@ def read_bbq(paths: Sequence[str | Path], answer: str, stereotyped: Stereotyped 
     Args:
         paths: JSON Lines, compressed where the name ends in `.gz`.
         answer: the name of what holds the answers.
-        stereotyped: by category and `question_index`, groups in the place of those in the files.
+        stereotyped: by `key_of` category and `question_index`, groups in the place of those in the files.
 
     Raises:
         InputError: no file, no JSON, a field that is missing or not of its type, an unknown polarity or context, a
@@ -186,11 +192,21 @@ def _is_stereotyped(table: pa.Table, given: Stereotyped | None) -> Bools:
     """Whether what is said of an option names a stereotyped group, `(n, n_options)`; looked up once for each kind."""
     groups = pc.binary_join(pc.struct_field(table["additional_metadata"], 0), _TOGETHER).to_pandas()
     if given is not None:
-        keys = zip(table["category"].to_pylist(), table["question_index"].to_pylist(), strict=True)
-        groups = pd.Series([_TOGETHER.join(given[key]) for key in keys])
+        groups = _looked_up(table, given)
     found = []
     for tags in _tags(table):
         kind, kinds = pd.factorize(pd.MultiIndex.from_arrays([tags.to_pandas(), groups.str.lower()]))
         among = [bool(set(told.split(_TOGETHER)) & set(named.split(_TOGETHER))) for told, named in kinds]
         found.append(np.array(among)[kind])
     return np.stack(found, axis=1)
+
+
+def _looked_up(table: pa.Table, given: Stereotyped) -> pd.Series[str]:
+    """The stereotyped groups of each item by its template, as one text."""
+    categories, numbers = (table[name].to_pandas() for name in ("category", "question_index"))
+    kind, kinds = pd.factorize(pd.MultiIndex.from_arrays([categories, numbers]))
+    if missing := [f"{category} {number}" for category, number in kinds if key_of(category, number) not in given]:
+        more = ", ..." * (len(missing) > SHOWN)
+        raise InputError(f"the templates that were given lack {', '.join(missing[:SHOWN])}{more}")
+    groups = [_TOGETHER.join(given[key_of(category, number)]) for category, number in kinds]
+    return pd.Series(np.array(groups, dtype=object)[kind])

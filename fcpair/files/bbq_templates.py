@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.bbq import Stereotyped
+from fcpair.files.bbq import Stereotyped, key_of
 from fcpair.files.tabular import LINE, read_table
 from fcpair.items.template import Blank, Option, Template, Text, faults
 
@@ -61,7 +61,7 @@ def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
 
 
 def read_stereotyped(path: Path) -> Stereotyped:
-    """The stereotyped groups of templates by category and number, for `read_bbq`.
+    """The stereotyped groups of templates by their `key_of`, for `read_bbq`.
 
     Raises:
         InputError: no such file or columns, groups that are no list of texts, or not the same in all versions.
@@ -70,11 +70,13 @@ def read_stereotyped(path: Path) -> Stereotyped:
     found: dict[tuple[str, str], list[str]] = {}
     findings = []
     for row in frame.to_dict("records"):
-        groups, key = _groups(row), (row["Category"].strip(), row["Q_id"])
+        groups, key = _groups(row), key_of(row["Category"], row["Q_id"])
         if groups is None:
-            findings.append(Finding(str(path), row[LINE], f"`{_STEREOTYPED}` is no list of texts, such as [\"old\"]"))
+            findings.append(Finding(str(path), row[LINE], f'`{_STEREOTYPED}` is no list of texts, such as ["old"]'))
         elif found.setdefault(key, groups) != groups:
-            findings.append(Finding(str(path), row[LINE], f"other stereotyped groups than before for template {key[1]}"))
+            findings.append(
+                Finding(str(path), row[LINE], f"other stereotyped groups than before for template {key[1]}")
+            )
     reject(path, findings)
     return found
 
@@ -89,7 +91,9 @@ def _groups(row: Row) -> list[str] | None:
 
 def _template(row: Row) -> Template:
     told = [cell for column in _DECLARED if (cell := row.get(column, ""))]
-    fillers = {name: _listed(listed) for cell in told for name, listed in _DECLARATION.findall(cell)}
+    listed = {name: _listed(names) for cell in told for name, names in _DECLARATION.findall(cell)}
+    used = {slot for column in (*_TEXTS.values(), *_OPTIONS.values()) for slot in _BLANK.findall(row[column])}
+    fillers = {name: names for name, names in listed.items() if name in used}
     texts = {name: _text(row[column], fillers) for name, column in _TEXTS.items()}
     options = {name: _option(row, _text(row[column], fillers)) for name, column in _OPTIONS.items()}
     category = row["Category"].strip()

@@ -86,7 +86,9 @@ def _misshapen(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _misshapen_slot(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"slot `{name}`: key `{key}` is unknown; {nearest(key, _IN_SLOT)}" for key in slot if key not in _IN_SLOT)
+    yield from (
+        f"slot `{name}`: key `{key}` is unknown; {nearest(key, _IN_SLOT)}" for key in slot if key not in _IN_SLOT
+    )
     if not _is_texts(slot.get("fillers")):
         yield f"slot `{name}`: `fillers` is no list of texts"
         return

@@ -12,6 +12,7 @@ import pytest
 from fcpair.bias import Scored, score
 from fcpair.errors import InputError
 from fcpair.files.bbq import Answers, read_bbq
+from fcpair.files.bbq_templates import read_stereotyped
 
 CATEGORIES = ("Age", "Disability_status", "Nationality", "Religion", "Sexual_orientation")
 PRINTED = {  # in per cent: s_AMB, s_DIS and the accuracy cost, for ARC and for RACE
@@ -86,8 +87,21 @@ def test_an_answer_is_an_option_but_for_capitals_and_spaces(tmp_path: Path) -> N
 
 
 def test_stereotyped_groups_may_come_from_elsewhere(tmp_path: Path) -> None:
-    read = read_bbq([written(tmp_path, ITEM)], "said", {("Street", "1"): ["South"]})
+    read = read_bbq([written(tmp_path, ITEM)], "said", {("street", "1"): ["South"]})
     assert read.answered.stereotyped.tolist() == [[False, True, False]]
+
+
+def test_a_template_without_stereotyped_groups_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="templates that were given lack Street 1"):
+        read_bbq([written(tmp_path, ITEM)], "said", {("street", "2"): ["South"]})
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_bbq_s_templates_have_the_groups_that_its_items_have(data: Path, category: str) -> None:
+    paths, column = [data / "bbq" / f"preds_{category}.jsonl.gz"], "unifiedqa-t5-11b_pred_race"
+    stereotyped = read_stereotyped(data / "bbq" / f"templates_{category}.csv")
+    of_items, of_templates = (read_bbq(paths, column, one).answered.stereotyped for one in (None, stereotyped))
+    assert (of_items == of_templates).all()
 
 
 @pytest.mark.parametrize(

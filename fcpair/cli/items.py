@@ -1,0 +1,91 @@
+"""items expand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import format_option
+from fcpair.cli.output import Table, emit, say
+from fcpair.errors import InputError
+
+if TYPE_CHECKING:
+    from fcpair.items import Template
+
+READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.templates, which a test holds against these
+
+
+@click.group()
+def items() -> None:
+    """Questions about two groups, made of templates: expand.
+
+    \b
+    Example:
+      fcpair items expand templates.toml --out items.jsonl
+    """
+
+
+@items.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--reader",
+    type=click.Choice(READERS),
+    default=READERS[0],
+    show_default=True,
+    help="What FILE is: our own TOML, or templates as BBQ or KoBBQ released them.",
+)
+@click.option("--count", is_flag=True, help="Count the items of each category, and write none.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the items: CSV, JSONL or Parquet.")
+@click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of the order of options.")
+@format_option
+def expand(file: Path, reader: str, count: bool, out: Path | None, seed: int, form: str) -> None:
+    """Expand templates into items.
+
+    Every filling of the slots makes four items: an ambiguous and a disambiguated context, each with a negative question
+    and one that is not. A slot that is used twice is filled the same.
+
+    \b
+    Example:
+      fcpair items expand templates.toml --out items.jsonl
+      fcpair items expand KoBBQ_templates.tsv --reader kobbq --count --format json
+    """
+    from fcpair.errors import reject
+    from fcpair.files.tabular import check_suffix, write_table
+    from fcpair.files.templates import read_templates
+    from fcpair.items import expand as expanded
+
+    if count == (out is not None):
+        raise InputError("give `--out FILE` to write the items, or `--count` to count them")
+    if out is not None:
+        check_suffix(out)
+    templates, remarks = read_templates(file, reader)
+    made = expanded(templates, str(file), seed)
+    reject(file, made.findings)
+    if out is not None:
+        write_table(made.frame, out)
+    for remark in remarks:
+        say(f"Note: {remark}")
+    _emit(file, templates, form, seed)
+
+
+def _emit(file: Path, templates: list[Template], form: str, seed: int) -> None:
+    from fcpair.items import n_items
+
+    n_templates = Counter(one.category for one in templates)
+    counts: Counter[str] = Counter()
+    for one in templates:
+        counts[one.category] += n_items(one)
+    rows = [{"category": name, "templates": n_templates[name], "items": n} for name, n in counts.items()]
+    data = {
+        "place": str(file),
+        "seed": seed,
+        "templates": len(templates),
+        "items": counts.total(),
+        "categories": {str(row.pop("category")): row for row in [dict(row) for row in rows]},
+    }
+    cells = [[row["category"], row["templates"], row["items"]] for row in rows]
+    title = f"{file}: {len(templates):,} templates, {counts.total():,} items"
+    emit(form, data=data, tables=[Table(title, ("category", "templates", "items"), cells)], rows=rows)
