@@ -75,7 +75,7 @@ def _weighed(answered: Answered, probabilities: Floats, unit: Ints, n_units: int
         "entropy": surprise.sum(axis=1) / np.log(probabilities.shape[1]),
     }
     return {
-        f"{context}.{name}": np.bincount(unit[rows], value[rows], n_units)
+        f"{context}.{name}": np.bincount(unit[rows], value[rows], n_units).astype(np.float64)
         for context, is_ambiguous in CONTEXTS.items()
         for rows in [answered.readable & (answered.ambiguous == is_ambiguous)]
         for name, value in values.items()

@@ -108,7 +108,8 @@ class _Of:
         self._drawn = {name: weights @ values for name, values in mine.items()}
 
     def figure(self, one: Score, category: str) -> BiasFigure:
-        value, rests_on = float(one.of(self._sums)), (*self._counts(one, "n", "unreadable"), self._n_templates)
+        value, (n, n_unreadable) = float(one.of(self._sums)), self._counts(one, "n", "unreadable")
+        rests_on = (n, n_unreadable, self._n_templates)
         if np.isnan(value):
             return BiasFigure(one.name, category, None, None, None, *rests_on, one.why_not)
         low, high, note = _interval(self.replicates(one), self._n_templates)
@@ -125,7 +126,7 @@ class _Of:
 
 def _over(one: Score, found: Sequence[BiasFigure], replicates: Sequence[Floats]) -> Iterator[BiasFigure]:
     """The mean over categories, and of a score that has a direction that of absolute values, which does not hide it."""
-    rests_on = [sum(column) for column in zip(*((of.n, of.n_unreadable, of.n_templates) for of in found), strict=True)]
+    rests_on = (sum(of.n for of in found), sum(of.n_unreadable for of in found), sum(of.n_templates for of in found))
     if missing := [of.category for of in found if of.value is None]:
         why = f"it is undefined in {', '.join(missing)}"
         yield BiasFigure(one.name, MEAN, None, None, None, *rests_on, why)

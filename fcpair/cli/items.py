@@ -13,8 +13,10 @@ from fcpair.cli.output import Table, emit, say
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
+    from fcpair.cli.table import Cell
     from fcpair.items import Template
 
+COLUMNS = ("category", "templates", "items")
 READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.templates, which a test holds against these
 
 
@@ -63,7 +65,7 @@ def expand(file: Path, reader: str, count: bool, out: Path | None, seed: int, fo
         check_suffix(out)
     templates, remarks = read_templates(file, reader)
     made = expanded(templates, str(file), seed)
-    reject(file, made.findings)
+    reject(file, list(made.findings))
     if out is not None:
         write_table(made.frame, out)
     for remark in remarks:
@@ -78,14 +80,14 @@ def _emit(file: Path, templates: list[Template], form: str, seed: int) -> None:
     counts: Counter[str] = Counter()
     for one in templates:
         counts[one.category] += n_items(one)
-    rows = [{"category": name, "templates": n_templates[name], "items": n} for name, n in counts.items()]
+    rows: list[list[Cell]] = [[name, n_templates[name], n] for name, n in counts.items()]
     data = {
         "place": str(file),
         "seed": seed,
         "templates": len(templates),
         "items": counts.total(),
-        "categories": {str(row.pop("category")): row for row in [dict(row) for row in rows]},
+        "categories": {name: {"templates": n_templates[name], "items": n} for name, n in counts.items()},
     }
-    cells = [[row["category"], row["templates"], row["items"]] for row in rows]
     title = f"{file}: {len(templates):,} templates, {counts.total():,} items"
-    emit(form, data=data, tables=[Table(title, ("category", "templates", "items"), cells)], rows=rows)
+    named = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+    emit(form, data=data, tables=[Table(title, COLUMNS, rows)], rows=named)

@@ -26,12 +26,12 @@ _TEXTS = {
     "negative": "Question_negative_stereotype",
     "non_negative": "Question_non_negative",
 }
-_OPTIONS = {"culprit": "Answer_negative", "other": "Answer_non_negative"}
+_OPTIONS = ("Answer_negative", "Answer_non_negative")  # of the culprit, of the other
 _DECLARED = ("Names", "Lexical_diversity")
 _GROUPS = {"NAME1": "NAME1_info", "NAME2": "NAME2_info"}
 _STEREOTYPED = "Known_stereotyped_groups"
 _KEY = ("Category", "Q_id")
-COLUMNS = (*_KEY, _STEREOTYPED, *_TEXTS.values(), *_OPTIONS.values())
+COLUMNS = (*_KEY, _STEREOTYPED, *_TEXTS.values(), *_OPTIONS)
 NAMES = ("version", *_DECLARED, *_GROUPS.values())
 _DECLARATION = re.compile(r"([A-Z]+\d)\W*:\s*\[([^\]]*)\]")
 _BLANK = re.compile(r"\{\{([A-Z]+\d)\}\}")
@@ -53,9 +53,10 @@ def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
             "expanded"
         )
     templates, findings = [], []
-    for row in frame.to_dict("records"):
+    rows: list[Row] = frame.to_dict("records")  # type: ignore[assignment]
+    for row in rows:
         templates.append(_template(row))
-        findings += [Finding(str(path), row[LINE], why) for why in faults(templates[-1])]
+        findings += [Finding(str(path), int(row[LINE]), why) for why in faults(templates[-1])]
     reject(path, findings)
     return templates, []
 
@@ -69,13 +70,16 @@ def read_stereotyped(path: Path) -> Stereotyped:
     frame = read_table(path, COLUMNS, known=NAMES, verbatim=True)
     found: dict[tuple[str, str], list[str]] = {}
     findings = []
-    for row in frame.to_dict("records"):
+    rows: list[Row] = frame.to_dict("records")  # type: ignore[assignment]
+    for row in rows:
         groups, key = _groups(row), key_of(row["Category"], row["Q_id"])
         if groups is None:
-            findings.append(Finding(str(path), row[LINE], f'`{_STEREOTYPED}` is no list of texts, such as ["old"]'))
+            findings.append(
+                Finding(str(path), int(row[LINE]), f'`{_STEREOTYPED}` is no list of texts, such as ["old"]')
+            )
         elif found.setdefault(key, groups) != groups:
             findings.append(
-                Finding(str(path), row[LINE], f"other stereotyped groups than before for template {key[1]}")
+                Finding(str(path), int(row[LINE]), f"other stereotyped groups than before for template {key[1]}")
             )
     reject(path, findings)
     return found
@@ -92,18 +96,19 @@ def _groups(row: Row) -> list[str] | None:
 def _template(row: Row) -> Template:
     told = [cell for column in _DECLARED if (cell := row.get(column, ""))]
     listed = {name: _listed(names) for cell in told for name, names in _DECLARATION.findall(cell)}
-    used = {slot for column in (*_TEXTS.values(), *_OPTIONS.values()) for slot in _BLANK.findall(row[column])}
+    used = {slot for column in (*_TEXTS.values(), *_OPTIONS) for slot in _BLANK.findall(row[column])}
     fillers = {name: names for name, names in listed.items() if name in used}
     texts = {name: _text(row[column], fillers) for name, column in _TEXTS.items()}
-    options = {name: _option(row, _text(row[column], fillers)) for name, column in _OPTIONS.items()}
+    culprit, other = (_option(row, _text(row[column], fillers)) for column in _OPTIONS)
     category = row["Category"].strip()
     return Template(
         id=f"{category.lower()}-{row['Q_id']}",
         version=row.get("version", ""),
         category=category,
         fillers=fillers,
-        **texts,
-        **options,
+        texts=texts,
+        culprit=culprit,
+        other=other,
         unknown=UNKNOWN,
         stereotyped=tuple(_groups(row) or ()),
         line=int(row[LINE]),

@@ -20,13 +20,13 @@ _TEXTS = {
     "negative": "Biased_question",
     "non_negative": "Counter-biased_question",
 }
-_OPTIONS = {"culprit": "Biased_question_answer", "other": "Counter-biased_question_answer"}
+_OPTIONS = ("Biased_question_answer", "Counter-biased_question_answer")  # of the culprit, of the other
 _DECLARED = ("Names", "Lexical_diversity")
 _GROUPS = {"N1": "N1_info", "N2": "N2_info"}
 COLUMNS = (
     *("Category", "ID", "version", "Target_group"),
     *_TEXTS.values(),
-    *_OPTIONS.values(),
+    *_OPTIONS,
     *_DECLARED,
     *_GROUPS.values(),
 )
@@ -50,11 +50,12 @@ def read_kobbq(path: Path) -> tuple[list[Template], list[str]]:
     """
     frame = read_table(path, COLUMNS, verbatim=True)
     templates, remarks, findings = [], [], []
-    for row in frame.to_dict("records"):
+    rows: list[Row] = frame.to_dict("records")  # type: ignore[assignment]
+    for row in rows:
         template = _template(row)
         remarks += [f"{path}:{row[LINE]}: {remark}" for remark in _cut(row, template)]
         templates.append(template)
-        findings += [Finding(str(path), row[LINE], why) for why in faults(template)]
+        findings += [Finding(str(path), int(row[LINE]), why) for why in faults(template)]
     reject(path, findings)
     return templates, remarks
 
@@ -62,14 +63,15 @@ def read_kobbq(path: Path) -> tuple[list[Template], list[str]]:
 def _template(row: Row) -> Template:
     fillers = {name: _listed(listed) for column in _DECLARED for name, listed in _DECLARATION.findall(row[column])}
     texts = {name: _text(row[column], fillers) for name, column in _TEXTS.items()}
-    options = {name: _option(row, _text(row[column], fillers)) for name, column in _OPTIONS.items()}
+    culprit, other = (_option(row, _text(row[column], fillers)) for column in _OPTIONS)
     return Template(
         id=f"{row['Category'].lower()}-{row['ID']}",
         version=row["version"],
         category=row["Category"],
         fillers=fillers,
-        **texts,
-        **options,
+        texts=texts,
+        culprit=culprit,
+        other=other,
         unknown=UNKNOWN,
         stereotyped=(row["Target_group"],),
         line=int(row[LINE]),
@@ -96,7 +98,7 @@ def _option(row: Row, text: Text) -> Option:
 
 
 def _cut(row: Row, template: Template) -> Iterator[str]:
-    for column in (*_TEXTS.values(), *_OPTIONS.values()):
+    for column in (*_TEXTS.values(), *_OPTIONS):
         for slot, told in _BLANK.findall(row[column]):
             forms, n = _listed(told), len(template.fillers.get(slot, ()))
             if len(forms) > n > 0:

@@ -71,7 +71,7 @@ def _expanded(template: Template, rng: np.random.Generator) -> dict[str, Strings
     n = template.n_fillings
     numbers = np.indices(sizes).reshape(len(sizes), n)
     at = dict(zip(template.fillers, numbers, strict=True))
-    filled = {name: _filled(text, at, n) for name, text in template.texts().items()}
+    filled = {name: _filled(text, at, n) for name, text in template.written.items()}
     clear = _spaced(filled["ambiguous"] + " " + filled["disambiguating"])
     unknown = np.array(template.unknown, dtype=object)[np.arange(n) % len(template.unknown)]
     places = rng.permuted(np.tile(np.arange(N_OPTIONS), (n, 1)), axis=1)  # of the culprit, the other and unknown

@@ -41,10 +41,9 @@ class Template:
         version: what sets it apart from others of the same id, such as the order in which the two are named.
         category: what the stereotype is about.
         fillers: by slot, what can be put there; a slot that is used twice has the same filler at both places.
-        ambiguous: the context that does not say who is meant.
-        disambiguating: what is said after it to make clear who is meant.
-        negative: the question whose answer is harmful where it follows the stereotype.
-        non_negative: the other question.
+        texts: by TEXTS, the context that does not say who is meant (`ambiguous`), what is said after it to make clear
+            who is meant (`disambiguating`), the question whose answer is harmful where it follows the stereotype
+            (`negative`), and the other question (`non_negative`).
         culprit: the option that is right for the negative question in the disambiguated context.
         other: the option that is right for the other question there.
         unknown: what can be said where it cannot be known; items take one of them in turn.
@@ -57,10 +56,7 @@ class Template:
     version: str
     category: str
     fillers: Mapping[str, tuple[str, ...]]
-    ambiguous: Text
-    disambiguating: Text
-    negative: Text
-    non_negative: Text
+    texts: Mapping[str, Text]
     culprit: Option
     other: Option
     unknown: tuple[str, ...]
@@ -79,16 +75,16 @@ class Template:
         hit = [one for one in (self.culprit, self.other) if set(one.groups) & set(self.stereotyped)]
         return hit[0] if len(hit) == 1 else None
 
-    def texts(self) -> dict[str, Text]:
-        """All its texts by what they are."""
-        written = {name: getattr(self, name) for name in TEXTS}
-        return {**written, "culprit": self.culprit.text, "other": self.other.text}
+    @property
+    def written(self) -> dict[str, Text]:
+        """All its texts by what they are, those of the options too."""
+        return {**self.texts, "culprit": self.culprit.text, "other": self.other.text}
 
 
 def faults(template: Template) -> Iterator[str]:
     """What is wrong with a template, so that no items, or items without a meaning, would be made of it."""
     declared = ", ".join(template.fillers) or "none"
-    for name, text in template.texts().items():
+    for name, text in template.written.items():
         for blank in _blanks(text):
             fillers = template.fillers.get(blank.slot)
             if fillers is None:
@@ -96,9 +92,9 @@ def faults(template: Template) -> Iterator[str]:
             elif len(blank.forms) != len(fillers):
                 yield f"{name}: slot `{blank.slot}` has {len(blank.forms)} forms for {len(fillers)} fillers"
     yield from (f"slot `{slot}` has no fillers" for slot, fillers in template.fillers.items() if not fillers)
-    used = {blank.slot for text in template.texts().values() for blank in _blanks(text)}
+    used = {blank.slot for text in template.written.values() for blank in _blanks(text)}
     yield from (f"slot `{slot}` is declared and not used" for slot in template.fillers if slot not in used)
-    yield from (f"{name} is empty" for name, text in template.texts().items() if not any(text))
+    yield from (f"{name} is empty" for name, text in template.written.items() if not any(text))
     if not template.unknown:
         yield "there is no option for what cannot be known"
     if template.target is None:

@@ -23,6 +23,7 @@ DRAWN = 10_000
 ASSOCIATION = "an association among these annotators, never a cause"
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class Difference:
     """How much more often one group gave a label than another: `value`, in shares, with its interval at 95 %.
 
     The interval treats labels of one annotator, and labels of one item, as dependent; `odds_ratio` and its bounds come
-    of a logistic regression that does so too. `p` is of the permutation of groups over annotators, two-sided, `holm` the
-    same after Holm's correction for all differences that are reported, and `least_p` the least p that so many people
+    of a logistic regression that does so too. `p`, two-sided, is of groups put on annotators otherwise, `holm` the same
+    after Holm's correction for all differences that are reported, and `least_p` the least p that so many people
     can give. All are None where `undefined` says why, and some where `note` does.
     """
 
@@ -102,12 +103,12 @@ def compared(labels: pd.DataFrame, *, seed: int = 13) -> Compared:
     labels = labels[labels["group"] != ""]
     check(labels)
     people = labels.groupby("group")["annotator"].nunique()
-    named = list(people.index)
+    named = [str(name) for name in people.index]
     if len(named) < 2:
         raise InputError(f"there is one group, {named[0] if named else 'without a name'}; expected two or more")
     kinds = sorted(labels["label"].unique())
     kinds = kinds[:1] if len(kinds) == 2 else kinds
-    few = {name: f"{n} people; expected {LEAST_PEOPLE} or more" for name, n in people.items() if n < LEAST_PEOPLE}
+    few = {str(name): f"{n} people; expected {LEAST_PEOPLE} or more" for name, n in people.items() if n < LEAST_PEOPLE}
     rng = np.random.default_rng(seed)
     shares = [_share(labels, kind, name, few) for kind in kinds for name in named]
     differences = [_difference(labels, kind, two, few, rng) for kind in kinds for two in combinations(named, 2)]
@@ -159,7 +160,7 @@ def _difference(
     if why:
         return Difference(*rests_on, undefined=why)
     is_first = (ours["group"] == two[0]).to_numpy()
-    given = (ours["label"] == kind).to_numpy(np.float64)
+    given: Floats = np.asarray(ours["label"] == kind, dtype=np.float64)
     clusters = np.stack([pd.factorize(ours[name])[0] for name in ("item", "annotator")], axis=1)
     ends = given[is_first].mean(), given[~is_first].mean()
     found = {"value": ends[0] - ends[1], "p": permuted(given, is_first, clusters[:, 1], rng)}
@@ -173,7 +174,7 @@ def _difference(
     return Difference(*rests_on, **found, odds_ratio=odds[0], odds_low=odds[1], odds_high=odds[2])
 
 
-def _regressed(given: Floats, is_first: NDArray[np.bool_], clusters: NDArray[np.intp], *, logistic: bool) -> Floats:
+def _regressed(given: Floats, is_first: Bools, clusters: NDArray[np.intp], *, logistic: bool) -> Floats:
     """The coefficient of the first group, with its interval: `(3,)`.
 
     Errors are clustered by item and by annotator: Cameron, Gelbach and Miller (2011), Robust inference with multiway
@@ -192,9 +193,7 @@ def _regressed(given: Floats, is_first: NDArray[np.bool_], clusters: NDArray[np.
     return np.array([fitted.params[1], fitted.params[1] - half, fitted.params[1] + half])
 
 
-def permuted(
-    given: Floats, is_first: NDArray[np.bool_], annotator: NDArray[np.intp], rng: np.random.Generator
-) -> float:
+def permuted(given: Floats, is_first: Bools, annotator: NDArray[np.intp], rng: np.random.Generator) -> float:
     """The two-sided p of a difference in shares, where groups are put on annotators otherwise.
 
     It is twice the smaller one-sided p, at most 1. All ways are gone through where they are few, so that it is exact;
@@ -206,7 +205,7 @@ def permuted(
         annotator: their numbers, `(n,)`, from 0.
         rng: draws the random ones.
     """
-    sums, sizes = np.bincount(annotator, given), np.bincount(annotator).astype(np.float64)
+    sums, sizes = (np.bincount(annotator, one).astype(np.float64) for one in (given, np.ones(len(given))))
     first = np.zeros(len(sums), dtype=bool)
     first[annotator] = is_first
     n, k = len(first), int(first.sum())

@@ -11,6 +11,7 @@ from fcpair.bias import SCHEMES, Answered, BiasFigure, score
 from fcpair.errors import InputError
 
 NORTH, SOUTH, UNKNOWN, UNREAD = 0, 1, 2, -1
+Item = tuple[int, bool, bool, int, int]
 ITEMS = st.lists(
     st.tuples(st.integers(0, 6), st.booleans(), st.booleans(), st.sampled_from([NORTH, SOUTH]), st.integers(-1, 2)),
     min_size=1,
@@ -18,7 +19,7 @@ ITEMS = st.lists(
 )
 
 
-def answered(*items: tuple[int, bool, bool, int, int], probabilities: list[list[float]] | None = None) -> Answered:
+def answered(*items: Item, probabilities: list[list[float]] | None = None) -> Answered:
     """Answers to items: template, whether ambiguous, whether negative, who is right where it is said, and what is said.
 
     Northerners are the stereotyped.
@@ -74,7 +75,7 @@ def test_no_figure_is_made_of_what_cannot_be_read() -> None:
 
 
 @given(ITEMS)
-def test_kobbq_s_ambiguous_score_is_bbq_s_and_the_other_is_minus_the_accuracy_cost(items: list[tuple]) -> None:
+def test_kobbq_s_ambiguous_score_is_bbq_s_and_the_other_is_minus_the_accuracy_cost(items: list[Item]) -> None:
     bbq, kobbq = figures(answered(*items), "bbq"), figures(answered(*items), "kobbq")
     s, net = bbq["s_ambiguous"].value, kobbq["diff_bias_ambiguous"].value
     if s is not None:
@@ -86,7 +87,7 @@ def test_kobbq_s_ambiguous_score_is_bbq_s_and_the_other_is_minus_the_accuracy_co
 
 
 @given(ITEMS, st.sampled_from(["bbq", "kobbq", "cbbq"]))
-def test_figures_and_their_intervals_stay_within_their_bounds(items: list[tuple], scheme: str) -> None:
+def test_figures_and_their_intervals_stay_within_their_bounds(items: list[Item], scheme: str) -> None:
     found = figures(answered(*items), scheme)
     for one in SCHEMES[scheme]:
         figure = found[one.name]
@@ -96,7 +97,7 @@ def test_figures_and_their_intervals_stay_within_their_bounds(items: list[tuple]
 
 
 @given(ITEMS)
-def test_the_order_of_answers_does_not_matter(items: list[tuple]) -> None:
+def test_the_order_of_answers_does_not_matter(items: list[Item]) -> None:
     values = [
         {name: one.value for name, one in figures(answered(*some), "bbq").items()} for some in (items, items[::-1])
     ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import csv
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -73,7 +75,7 @@ def _sample(row: dict[str, str]) -> tuple[object, ...]:
     return row["context"], row["question"], options, row["answer"], row["biased_answer"]
 
 
-def _item(row: dict) -> tuple[object, ...]:
+def _item(row: Mapping[Any, Any]) -> tuple[object, ...]:
     options = [row[f"option_{i}"] for i in range(3)]
     (counter,) = {0, 1, 2} - {row["target"], row["unknown"]}
     biased = options[row["target"] if row["question_polarity"] == "neg" else counter]
