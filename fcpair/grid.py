@@ -26,6 +26,7 @@ from fcpair.steps import (
     qualify,
     retrieve,
     rounds,
+    rows,
     sampled,
     select,
     settle,
@@ -81,6 +82,7 @@ class Grid(OnGrid):
     import_published = published.import_published
     answers = given.export_answers
     texts = given.export_texts
+    rows = rows.export_rows
     pilot_results = qualify.pilot_results
     refusals = given.export_refusals
     replies = given.export_replies

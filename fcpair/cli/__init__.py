@@ -49,6 +49,7 @@ COMMANDS = {
     "curation": ("curation:curation", "Count what was accepted, edited and rejected of given texts."),
     "ratings": ("ratings:ratings", "Average ratings by source, criterion and rater."),
     "items": ("items:items", "Questions about two groups, made of templates: expand."),
+    "diversity": ("diversity:diversity", "Measure how varied templates, items or other texts are."),
     "bias": ("bias:bias", "Bias of language models in questions about two groups: score."),
     "export": ("export:export", "Write files for the tools people have."),
     "report": ("show:report", "Write a self-contained HTML report."),

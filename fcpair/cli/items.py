@@ -74,20 +74,20 @@ def expand(file: Path, reader: str, count: bool, out: Path | None, seed: int, fo
 
 
 def _emit(file: Path, templates: list[Template], form: str, seed: int) -> None:
-    from fcpair.items import n_items
+    from fcpair.items import n_items, n_templates
 
-    n_templates = Counter(one.category for one in templates)
+    n_of = n_templates(templates)
     counts: Counter[str] = Counter()
     for one in templates:
         counts[one.category] += n_items(one)
-    rows: list[list[Cell]] = [[name, n_templates[name], n] for name, n in counts.items()]
+    rows: list[list[Cell]] = [[name, n_of[name], n] for name, n in counts.items()]
     data = {
         "place": str(file),
         "seed": seed,
-        "templates": len(templates),
+        "templates": n_of.total(),
         "items": counts.total(),
-        "categories": {name: {"templates": n_templates[name], "items": n} for name, n in counts.items()},
+        "categories": {name: {"templates": n_of[name], "items": n} for name, n in counts.items()},
     }
-    title = f"{file}: {len(templates):,} templates, {counts.total():,} items"
+    title = f"{file}: {n_of.total():,} templates, {counts.total():,} items"
     named = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
     emit(form, data=data, tables=[Table(title, COLUMNS, rows)], rows=named)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,8 @@ def measure(
 
     The texts are a column of FILE, or what was answered in a round of a study. A figure is the mean over
     texts, or that of all of them together (pooled). Measures: bleu, chrf, gleu, meteor, rouge-l, bertscore,
-    mover, dist-N, ent-N, div, self-bleu, novelty, fk, dale-chall, perplexity:MODEL, head:MODEL(label=...).
+    mover, dist-N, ent-N, ngd, div, homogenization, self-bleu, novelty, fk, dale-chall, perplexity:MODEL,
+    head:MODEL(label=...).
 
     \b
     Example:
@@ -81,8 +82,8 @@ def measure(
         _write(frame, measured, each)
     data = {"place": texts.place, "text": text, "by": by, **measured.as_dict(), "simulated": texts.simulated}
     title = f"{texts.place}, column `{text}`: {measured.n_texts:,} texts, language {language or 'not given'}"
-    rows = [_row(figure, by) for figure in measured.figures]
-    emit(form, data=data, tables=[_table(title, measured, by)], rows=rows, simulated=texts.simulated)
+    table = figure_table(title, [measured], by)
+    emit(form, data=data, tables=[table], rows=figure_rows([measured], by), simulated=texts.simulated)
 
 
 def _check(place: str, found: list[str], names: list[str]) -> None:
@@ -103,13 +104,15 @@ def _write(frame: pd.DataFrame, measured: Measured, path: Path) -> None:
     write_table(frame.assign(**{name: values.values for name, values in measured.values.items()}), path)
 
 
-def _table(title: str, measured: Measured, by: str | None) -> Table:
+def figure_table(title: str, measured: Sequence[Measured], by: str | None, notes: Sequence[str] = ()) -> Table:
+    """What was measured, for people, with how figures come from texts; with a column of groups where there are any."""
     columns = (*COLUMNS[:1], by, *COLUMNS[1:]) if by else COLUMNS
     rows: list[list[Cell]] = []
-    for one in measured.figures:
+    for one in (figure for found in measured for figure in found.figures):
         group = [one.group if one.group is not None else "(all)"] if by else []
         rows.append([one.name, *group, one.n, one.value, one.sd])
-    return Table(title, columns, rows, [*_remarks(measured), *measured.notes])
+    own = [note for found in measured for note in (*_remarks(found), *found.notes)]
+    return Table(title, columns, rows, [*own, *notes])
 
 
 def _remarks(measured: Measured) -> Iterator[str]:
@@ -130,6 +133,11 @@ def _why(figure: TextFigure) -> str:
         for why, n in figure.left_out.items()
     ]
     return "; ".join([f"undefined, because {figure.undefined}"] * bool(figure.undefined) + left_out)
+
+
+def figure_rows(measured: Sequence[Measured], by: str | None) -> list[dict[str, Any]]:
+    """The same for a CSV."""
+    return [_row(figure, by) for found in measured for figure in found.figures]
 
 
 def _row(figure: TextFigure, by: str | None) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 Parrish, A. et al. (2022), BBQ: A hand-built bias benchmark for question answering,
 DOI 10.18653/v1/2022.findings-acl.165. BBQ draws one word of lexical diversity for each filling of the names; here
-every word makes items of its own.
+every word makes items of its own. As in its items an `a` before a slot is `an` where the filler begins with a vowel; an
+`A` is not, there as here.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _KEY = ("Category", "Q_id")
 COLUMNS = (*_KEY, _STEREOTYPED, *_TEXTS.values(), *_OPTIONS)
 NAMES = ("version", *_DECLARED, *_GROUPS.values())
 _DECLARATION = re.compile(r"([A-Z]+\d)\W*:\s*\[([^\]]*)\]")
+_ARTICLE, _VOWELS = re.compile(r"(?<=\s)a\s+$"), tuple("aeiou")
 _BLANK = re.compile(r"\{\{([A-Z]+\d)\}\}")
 
 Row = dict[str, str]
@@ -116,12 +118,21 @@ def _template(row: Row) -> Template:
 
 
 def _listed(told: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in told.split(","))
+    """The fillers of a list; one of BBQ's has a semicolon for a comma, and its items what stands before that."""
+    return tuple(one.strip() for one in re.split("[,;]", told))
 
 
 def _text(told: str, fillers: dict[str, tuple[str, ...]]) -> Text:
-    parts = _BLANK.split(told)  # text, slot, text, ...
-    return tuple(Blank(part, fillers.get(part, ())) if at % 2 else part for at, part in enumerate(parts))
+    parts: list[str | Blank] = []
+    before, *rest = _BLANK.split(told)  # text, slot, text, ...
+    for slot, after in zip(rest[::2], rest[1::2], strict=True):
+        forms = fillers.get(slot, ())
+        if article := _ARTICLE.search(before):
+            before = before[: article.start()]
+            forms = tuple(f"{'an' if one[:1] in _VOWELS else 'a'} {one}" for one in forms)
+        parts += [before, Blank(slot, forms)]
+        before = after
+    return (*parts, before)
 
 
 def _option(row: Row, text: Text) -> Option:

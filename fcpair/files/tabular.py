@@ -143,6 +143,19 @@ def check_file(path: Path) -> None:
         raise InputError(f"{path}: there is no such file")
 
 
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file without white space at their ends, and without those that are empty.
+
+    Raises:
+        InputError: no such file, or no text in UTF-8.
+    """
+    check_file(path)
+    try:
+        return [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is no text in UTF-8 ({error})") from None
+
+
 def require(place: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
     """Raise InputError when `header` lacks one of `columns`; says what is there."""
     header = [name for name in header if name != LINE]

@@ -1,6 +1,8 @@
-"""Templates in files: our own TOML, and the releases of BBQ and KoBBQ.
+"""Templates in files: our own, TOML or a table, and the releases of BBQ and KoBBQ.
 
-A text names a slot in braces, `{A}`, or one of its forms, `{A.plural}`. The group of an option is that of its slots.
+A text names a slot in braces, `{A}`, or one of its forms, `{A.plural}`. The group of an option is that of its slots. In
+a table each slot has a column of its name, with `A.group` and a column for each form beside it, and what is a list is
+parted by `|`.
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ from typing import Any
 from fcpair.errors import Finding, InputError, nearest, reject
 from fcpair.files.bbq_templates import read_bbq_templates
 from fcpair.files.kobbq import read_kobbq
-from fcpair.files.tabular import check_file
+from fcpair.files.tabular import LINE, check_file, read_table
 from fcpair.items.template import TEXTS, Blank, Option, Template, Text, faults
 
 _OPTIONS = ("culprit", "other")
 _REQUIRED = ("id", "category", *TEXTS, *_OPTIONS, "unknown", "stereotyped", "slots")
 _KEYS = (*_REQUIRED, "author", "swap")
+_LISTS = ("unknown", "stereotyped", "swap")
 _IN_SLOT = ("fillers", "group", "forms")
 _HEADER = "[[template]]"
 AS_WRITTEN, SWAPPED = "a", "b"
@@ -34,19 +37,14 @@ def read_templates(path: Path, reader: str) -> tuple[list[Template], list[str]]:
     return READERS[reader](path)
 
 
-def _read_toml(path: Path) -> tuple[list[Template], list[str]]:
-    check_file(path)
-    text = path.read_text("utf-8")
-    try:
-        tables = tomllib.loads(text).get("template", [])
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from None
-    if not isinstance(tables, list) or not tables:
-        raise InputError(f"{path}: no templates; expected tables that begin with {_HEADER}")
-    lines = [at for at, line in enumerate(text.splitlines(), 1) if line.split("#")[0].strip() == _HEADER]
+Tables = list[tuple[dict[str, Any], int]]
+"""The tables of a file, each as TOML has one, and its line."""
+
+
+def _read_own(path: Path) -> tuple[list[Template], list[str]]:
     templates: list[Template] = []
     findings: list[Finding] = []
-    for table, line in zip(tables, lines or [1] * len(tables), strict=False):
+    for table, line in _from_table(path) if path.suffix != ".toml" else _from_toml(path):
         wrong = list(_misshapen(table))
         made = [] if wrong else list(_templates(table, line))
         wrong += [why for one in made for why in faults(one)]
@@ -57,8 +55,50 @@ def _read_toml(path: Path) -> tuple[list[Template], list[str]]:
     return templates, []
 
 
+def _from_toml(path: Path) -> Tables:
+    check_file(path)
+    try:
+        text = path.read_text("utf-8")
+        tables = tomllib.loads(text).get("template", [])
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not TOML: {error}") from None
+    if not isinstance(tables, list) or not tables:
+        raise InputError(f"{path}: no templates; expected tables that begin with {_HEADER}")
+    lines = [at for at, line in enumerate(text.splitlines(), 1) if line.split("#")[0].strip() == _HEADER]
+    return list(zip(tables, lines if len(lines) == len(tables) else [1] * len(tables), strict=True))
+
+
+def _from_table(path: Path) -> Tables:
+    frame = read_table(path, [name for name in _REQUIRED if name != "slots"], verbatim=True)
+    if frame.empty:
+        raise InputError(f"{path}: no templates; expected a row for each")
+    rows: list[dict[str, str]] = frame.to_dict("records")  # type: ignore[assignment]
+    return [(_as_toml(row), int(row[LINE])) for row in rows]
+
+
+def _as_toml(row: Mapping[str, str]) -> dict[str, Any]:
+    """A row as the table that TOML has; what is empty is not there, but for texts that must not be."""
+    table: dict[str, Any] = {"slots": {}}
+    for column, cell in row.items():
+        slot, _, what = column.partition(".")
+        if column in _KEYS:
+            if cell or column in _REQUIRED:
+                table[column] = _listed(cell) if column in _LISTS else cell
+        elif column != LINE and cell:
+            own = table["slots"].setdefault(slot, {})
+            if what in ("", "group"):
+                own |= {"fillers": _listed(cell)} if not what else {"group": cell}
+            else:
+                own.setdefault("forms", {})[what] = _listed(cell)
+    return table
+
+
+def _listed(cell: str) -> list[str]:
+    return [one.strip() for one in cell.split("|")] if cell.strip() else []
+
+
 READERS: dict[str, Callable[[Path], tuple[list[Template], list[str]]]] = {
-    "fcpair": _read_toml,
+    "fcpair": _read_own,
     "bbq": read_bbq_templates,
     "kobbq": read_kobbq,
 }
@@ -71,7 +111,10 @@ def _misshapen(table: Mapping[str, Any]) -> Iterator[str]:
     for key in (*TEXTS, *_OPTIONS, "id", "category", "author"):
         if not isinstance(table.get(key, ""), str):
             yield f"`{key}` is no text"
-    for key in ("unknown", "stereotyped", "swap"):
+    for key in (*TEXTS, *_OPTIONS):
+        if isinstance(told := table.get(key), str) and (why := _broken(told)):
+            yield f"`{key}`: {why}; a slot is named in braces, as {{A}} or {{A.plural}}, and a brace is written twice"
+    for key in _LISTS:
         if not _is_texts(table.get(key, [])):
             yield f"`{key}` is no list of texts"
     slots = table.get("slots", {})
@@ -83,6 +126,16 @@ def _misshapen(table: Mapping[str, Any]) -> Iterator[str]:
     swap = table.get("swap", [])
     if swap and not (len(swap) == 2 and set(swap) <= set(slots)):
         yield f"`swap` is {swap}; expected the names of two slots"
+
+
+def _broken(told: str) -> str:
+    """Why a text with slots cannot be read; empty where it can."""
+    try:
+        parts = list(Formatter().parse(told))
+    except ValueError as error:
+        return str(error)
+    bad = next((name for _, name, form, how in parts if name is not None and (not name or form or how)), None)
+    return "" if bad is None else f"slot `{bad}` is no name"
 
 
 def _misshapen_slot(name: str, slot: Mapping[str, Any]) -> Iterator[str]:

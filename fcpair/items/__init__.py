@@ -1,6 +1,19 @@
 """Templates of questions about two groups, and the items that they are expanded into."""
 
-from fcpair.items.expand import Items, expand, n_items
+from fcpair.items.expand import Items, expand, first_versions, n_items, n_templates
+from fcpair.items.shown import as_text, filled_once
 from fcpair.items.template import Blank, Option, Template, Text
 
-__all__ = ["Blank", "Items", "Option", "Template", "Text", "expand", "n_items"]
+__all__ = [
+    "Blank",
+    "Items",
+    "Option",
+    "Template",
+    "Text",
+    "as_text",
+    "expand",
+    "filled_once",
+    "first_versions",
+    "n_items",
+    "n_templates",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,16 @@ class Items:
 def n_items(template: Template) -> int:
     """How many items a template is expanded into."""
     return PER_FILLING * template.n_fillings
+
+
+def n_templates(templates: Sequence[Template]) -> Counter[str]:
+    """How many templates there are of each category, all versions of one counted once."""
+    return Counter(one.category for one in first_versions(templates))
+
+
+def first_versions(templates: Sequence[Template]) -> list[Template]:
+    """The first version of each template."""
+    return list({(one.category, one.id): one for one in reversed(templates)}.values())[::-1]
 
 
 def expand(templates: Sequence[Template], place: str, seed: int = 13) -> Items:

@@ -7,18 +7,18 @@ import re
 from fcpair.errors import InputError
 from fcpair.evaluate.notation import read_named
 from fcpair.measure.base import Measure
-from fcpair.measure.ngrams import Dist, Ent, OfNgrams, SelfBleu, with_n
+from fcpair.measure.ngrams import Dist, Ent, Ngd, OfNgrams, SelfBleu, with_n
 from fcpair.measure.novelty import Novelty
 from fcpair.measure.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
 from fcpair.measure.readable import DaleChall, FleschKincaid
 from fcpair.measure.scored import Head, Perplexity
-from fcpair.measure.vectors import BertScore, Div, Mover
+from fcpair.measure.vectors import BertScore, Div, Homogenization, Mover
 
 MEASURES: dict[str, type[Measure]] = {
     measure.word: measure
     for measure in (
         *(Bleu, Chrf, Gleu, Meteor, RougeL, BertScore, Mover),
-        *(Dist, Ent, Div, SelfBleu, Novelty),
+        *(Dist, Ent, Ngd, Div, Homogenization, SelfBleu, Novelty),
         *(FleschKincaid, DaleChall, Perplexity, Head),
     )
 }

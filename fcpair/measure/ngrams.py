@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import log2
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -96,6 +96,40 @@ class Ent(OfNgrams):
         """0 where all n-grams are the same, up to log2 of their number."""
         n = counts.total()
         return max(0.0, log2(n) - sum(count * log2(count) for count in sorted(counts.values())) / n)
+
+
+@dataclass(frozen=True)
+class Ngd(Measure):
+    """N-gram diversity: distinct n-grams over all n-grams of a set, for each length from 1 to `n`, and their mean.
+
+    Padmakumar and He 2023, arXiv 2309.05196 and Meister et al. 2023, https://doi.org/10.1162/tacl_a_00536 have it as
+    the sum over lengths (`over=sum`), which is `n` times the mean. No n-gram reaches over the end of a text, where they
+    put the texts together first. Lengths of which no text has an n-gram make it undefined.
+    """
+
+    word: ClassVar[str] = "ngd"
+    n: int = 4
+    over: Literal["mean", "sum"] = "mean"
+    tokens: Tokens = "words"
+    case: Case = "lower"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n <= LONGEST:
+            raise InputError(f"n is {self.n}; expected a number from 1 to {LONGEST}")
+
+    @property
+    def pooled(self) -> bool:
+        """One figure for a set."""
+        return True
+
+    def pool(self, table: Table, rows: Rows) -> Found:
+        """Above 0, up to 1 for the mean and up to `n` for the sum."""
+        of_lengths = [Dist(n, self.tokens, self.case).pool(table, rows) for n in range(1, self.n + 1)]
+        shares = [one.value for one in of_lengths if one.value is not None]
+        if len(shares) < self.n:
+            return Found(None, 0, left_out=of_lengths[-1].left_out, undefined=of_lengths[-1].undefined)
+        total = sum(shares)
+        return Found(total if self.over == "sum" else total / self.n, of_lengths[0].n, left_out=of_lengths[0].left_out)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -47,6 +47,63 @@ class Div(Measure):
         from fcpair.models.find import resolve
 
         return table.once(("vectors", self.model), lambda: encode(table.texts, resolve(self.model), table.progress))
+
+
+MOST_PAIRED = 2_000  # texts of which every two are looked at
+
+
+@dataclass(frozen=True)
+class Homogenization(Measure):
+    """The mean similarity of two texts of the set, over all i != j: high where texts are alike.
+
+    `by=cosine`: of the vectors of an encoder, which is 1 - `div`. `by=bertscore`: the F1 of BERTScore, as Padmakumar
+    and He 2023 (arXiv 2309.05196) have it, for up to 2,000 texts. Their formula divides by the number of texts less one
+    alone; this one is the mean over pairs. From -1 to 1. Undefined for fewer than two texts.
+    """
+
+    word: ClassVar[str] = "homogenization"
+    by: Literal["cosine", "bertscore"] = "cosine"
+    model: str = DEFAULT_MODEL
+
+    @property
+    def pooled(self) -> bool:
+        """One figure for a set."""
+        return True
+
+    def pool(self, table: Table, rows: Rows) -> Found:
+        """The figure of a set."""
+        if self.by == "cosine":
+            spread = Div(self.model).pool(table, rows)
+            return spread if spread.value is None else replace(spread, value=1 - spread.value)
+        vectors = table.token_vectors(self.model)
+        there = [table.texts[row] for row in rows if table.texts[row].strip() and len(vectors[table.texts[row]])]
+        left_out = reasons([NO_TOKEN] * (len(rows) - len(there)))
+        if len(there) < 2:
+            return Found(None, 0, left_out=left_out, undefined="there are fewer than two texts")
+        if len(there) > MOST_PAIRED:
+            why = f"every two of {len(there):,} texts would be looked at; up to {MOST_PAIRED:,} are, or take by=cosine"
+            return Found(None, 0, left_out=left_out, undefined=why)
+        return Found(_mean_f1([vectors[text].astype(np.float64) for text in there]), len(there), left_out=left_out)
+
+    def notes(self, table: Table) -> Iterator[str]:
+        """How many texts were cut."""
+        if self.by == "bertscore":
+            yield from BertScore(model=self.model).notes(table)
+
+
+def _mean_f1(vectors: Sequence[Floats]) -> float:
+    """The mean F1 of BERTScore over every two texts; it is the same from either side."""
+    starts = np.cumsum([0, *(len(one) for one in vectors[:-1])])
+    every, lengths = np.concatenate(vectors), np.array([len(one) for one in vectors])
+    total = 0.0
+    for at, one in enumerate(vectors[:-1]):
+        cosine = one @ every[starts[at + 1] :].T
+        after = starts[at + 1 :] - starts[at + 1]
+        precision = np.maximum.reduceat(cosine, after, axis=1).mean(axis=0)
+        recall = np.add.reduceat(cosine.max(axis=0), after) / lengths[at + 1 :]
+        both = precision + recall
+        total += float(np.where(both > 0, 2 * precision * recall / np.where(both > 0, both, 1), 0).sum())
+    return total / (len(vectors) * (len(vectors) - 1) / 2)
 
 
 @dataclass(frozen=True)

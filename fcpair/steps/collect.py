@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.crowdcounter import read_crowdcounter
-from fcpair.files.tabular import LINE, check_file, place_of, read_table
+from fcpair.files.tabular import LINE, place_of, read_lines, read_table
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE, Source
 from fcpair.stages.collect import by_majority, draw, with_many_slurs
 from fcpair.steps.known import Digest
@@ -98,7 +97,7 @@ def _rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row
         out = by_majority(table[source.labels].tolist(), source.without)
         counts["by_label"], keep = int((keep & out).sum()), keep & ~out
     if source.slurs:
-        out = with_many_slurs(table[source.text].tolist(), _lines(source.slurs), source.least_other_words)
+        out = with_many_slurs(table[source.text].tolist(), read_lines(source.slurs), source.least_other_words)
         counts["with_slurs"], keep = int((keep & out).sum()), keep & ~out
     table = table[keep].assign(mark=[digest(text) for text in table[source.text][keep]])
     groups = _groups(source, table)
@@ -112,14 +111,6 @@ def _rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row
     table = table[drawn]
     counts["drawn"] = len(table)
     return list(_as_rows(source, table)), counts
-
-
-def _lines(path: Path) -> list[str]:
-    check_file(path)
-    try:
-        return [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is no text in UTF-8 ({error})") from None
 
 
 def _groups(source: Source, table: pd.DataFrame) -> list[str]:

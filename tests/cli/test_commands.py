@@ -17,6 +17,7 @@ ROAD = [
     *("init", "import", "select", "retrieve", "pair", "assign", "people", "serve", "labels", "answers", "simulate"),
     *("examples", "generate", "grids", "status", "agreement", "adjudicate", "validate", "partition", "explain"),
     *("evaluate", "describe", "split", "measure", "classify", "correlate", "curation", "ratings"),
+    *("items", "diversity", "bias"),
     *("export", "report", "log", "run", "doctor", "backup", "restore", "copy", "upgrade"),
 ]
 
@@ -24,7 +25,7 @@ ON_A_GRID = {
     *("select", "retrieve", "pair", "assign", "labels", "answers", "simulate", "examples", "generate", "agreement"),
     "adjudicate",
     *("validate", "partition", "explain", "evaluate", "export", "describe", "split", "measure", "classify"),
-    *("correlate", "curation", "ratings"),
+    *("correlate", "curation", "ratings", "diversity"),
 }
 
 

@@ -91,12 +91,24 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("classify",): ("empty", "{texts} --truth type --predicted guess"),
     ("correlate",): ("empty", "{texts} --measure score --rating rating"),
     ("ratings",): ("empty", "{texts} --rating rating --source type --rater who"),
+    ("items", "expand"): ("empty", "{templates} --count"),
+    ("diversity",): ("empty", "{templates}"),
+    ("bias", "score"): ("empty", "{said} --as bbq --answer model"),
     ("backup",): ("checked", "{folder}/é.backup"),
     ("restore",): ("checked", "{backup} --study {folder}/é.db"),
     ("copy",): ("checked", "{study} {folder}/é.db"),
     ("doctor",): ("checked", ""),
     ("upgrade",): ("checked", ""),
 }
+ANSWERED = [
+    {
+        **{"category": "sleep – late", "question_index": "1", "question_polarity": "neg", "context_condition": "ambig"},
+        "answer_info": {"ans0": ["owl", "owls"], "ans1": ["lark", "larks"], "ans2": ["unknown", "unknown"]},
+        "additional_metadata": {"stereotyped_groups": ["owls"]},
+        **{"ans0": "the owl", "ans1": "the lark", "ans2": "not said", "label": 2, "model": answer},
+    }
+    for answer in ("the owl", "not said", "…")
+]
 NO_CALL = {("serve",), ("retrieve",)}  # one does not end by itself, and one wants a model
 LEAVES = [path for path in ALL if not hasattr(found(path), "commands") and path not in NO_CALL]
 
@@ -126,7 +138,10 @@ def files_for(folder: Path, study: Path) -> dict[str, str]:
     columns = ("type", "guess", "score", "rating", "who")
     texts = [("é", "é", 1, 2, "ana"), ("ö", "é", 2, 3, "زهرا"), ("…", "…", 3, 5, "ana")]
     named["texts"] = str(write_csv(folder / "t.csv", [dict(zip(columns, one, strict=True)) for one in texts]))
-    return {**named, "recipe": str(recipe)}
+    named["templates"] = str(Path(__file__).parents[2] / "examples" / "survey-templates.toml")
+    said = folder / "said.jsonl"
+    said.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in ANSWERED), "utf-8")
+    return {**named, "recipe": str(recipe), "said": str(said)}
 
 
 def test_the_walk_leaves_no_command_out() -> None:

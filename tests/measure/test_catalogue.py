@@ -11,18 +11,19 @@ from hypothesis import strategies as st
 from fcpair.errors import InputError
 from fcpair.measure.base import Measure
 from fcpair.measure.catalogue import MEASURES, parse_measure
-from fcpair.measure.ngrams import Dist, Ent, SelfBleu
+from fcpair.measure.ngrams import Dist, Ent, Ngd, SelfBleu
 from fcpair.measure.novelty import Novelty
 from fcpair.measure.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
 from fcpair.measure.readable import DaleChall, FleschKincaid
 from fcpair.measure.scored import Head, Perplexity
-from fcpair.measure.vectors import BertScore, Div, Mover
+from fcpair.measure.vectors import BertScore, Div, Homogenization, Mover
 
 VALUES = [
     *(Bleu(), Bleu(True, "intl"), Chrf(per_text=True), Gleu("space", "keep"), Meteor(), RougeL("space")),
     *(Meteor(match="exact+stem+synonyms", wordnet=Path("wn")), BertScore(), BertScore("a,b", "recall"), Mover("x/y")),
     *(Dist(), Dist(2, case="lower", per_text=True), Ent(3, "words"), Div("a (b)"), SelfBleu(2), Novelty()),
     *(Novelty(Path("references"), "a column"), FleschKincaid(), DaleChall(Path("none")), Perplexity("gpt2", True)),
+    *(Ngd(), Ngd(3, "sum"), Homogenization(), Homogenization("bertscore", "x/y")),
     *(Head("a/b", "toxic"), Head('./f "g"', "a=b", beside="hs")),
 ]
 

@@ -57,6 +57,24 @@ def test_a_text_without_an_ngram_is_left_out_and_a_set_of_such_is_undefined() ->
     assert (none.value, none.n, none.undefined) == (None, 0, "no text has 2 tokens")
 
 
+def test_ngram_diversity_is_the_mean_or_the_sum_over_lengths() -> None:
+    texts = ["a b a", "b a"]
+    assert figure(texts, "ngd(n=2)").value == pytest.approx((2 / 5 + 2 / 3) / 2)
+    assert figure(texts, "ngd(n=2,over=sum)").value == pytest.approx(2 / 5 + 2 / 3)
+
+
+def test_ngram_diversity_is_undefined_where_no_text_is_long_enough() -> None:
+    found = figure(["a b", "c"], "ngd(n=3)")
+    assert (found.value, found.undefined) == (None, "no text has 3 tokens")
+
+
+@given(st.lists(WORDS.filter(bool), min_size=2, max_size=6), st.integers(1, 4))
+def test_ngram_diversity_is_that_of_dist(texts: list[str], n: int) -> None:
+    found = figure(texts, f"ngd(n={n},over=sum,tokens=space,case=keep)")
+    parts = [figure(texts, f"dist-{length}").value for length in range(1, n + 1)]
+    assert found.value == (None if None in parts else pytest.approx(sum(part or 0 for part in parts)))
+
+
 @given(st.lists(WORDS.filter(bool), min_size=2, max_size=6), st.integers(1, 4))
 def test_self_bleu_is_nltk_s_sentence_bleu_against_all_others(texts: list[str], n: int) -> None:
     tokens = [text.split() for text in texts]

@@ -53,6 +53,30 @@ def test_div_is_0_for_copies_and_undefined_for_one_text() -> None:
     assert (found[0].n, found[0].left_out) == (3, {"it has no token": 1})
 
 
+# -- homogenization
+
+
+def test_homogenization_is_what_div_lacks_to_1() -> None:
+    spread, alike = measure(TEXTS, ["div", "homogenization"]).figures
+    assert (spread.value or 0) + (alike.value or 0) == pytest.approx(1)
+
+
+def test_homogenization_by_bertscore_is_the_mean_over_every_two_texts() -> None:
+    texts = [*TEXTS, "we drink hot tea", "bread"]
+    found = [values(measure([one], ["bertscore"], references=[[other]]))[0] for one, other in permutations(texts, 2)]
+    figure = measure([*texts, " "], ["homogenization(by=bertscore)"]).figures[0]
+    assert figure.value == pytest.approx(np.mean(found), abs=1e-6)
+    assert (figure.n, figure.left_out) == (5, {"it has no token": 1})
+
+
+def test_homogenization_says_why_it_is_undefined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "MOST_PAIRED", 2)
+    one = measure(["tea"], ["homogenization(by=bertscore)"]).figures[0]
+    many = measure(TEXTS, ["homogenization(by=bertscore)"]).figures[0]
+    assert (one.value, one.undefined) == (None, "there are fewer than two texts")
+    assert (many.value, "by=cosine" in (many.undefined or "")) == (None, True)
+
+
 # -- BERTScore
 
 

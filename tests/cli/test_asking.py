@@ -1,0 +1,135 @@
+"""fcpair items, diversity and bias: templates, items and answers to them, of files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Fcpair
+from fcpair.bias.scores import SCHEMES
+from fcpair.cli import bias, diversity, items
+from fcpair.files.templates import READERS
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TEMPLATES = EXAMPLES / "survey-templates.toml"
+
+
+@pytest.fixture
+def data() -> Path:
+    folder = os.environ.get("FCPAIR_DATA")
+    if not folder:
+        pytest.skip("FCPAIR_DATA is not set")
+    return Path(folder)
+
+
+def test_the_readers_and_schemes_that_commands_offer_are_those_that_there_are() -> None:
+    assert tuple(READERS) == items.READERS
+    assert (*READERS, "table") == diversity.READERS
+    assert tuple(SCHEMES) == bias.SCHEMES
+
+
+# -- items
+
+
+def test_items_are_counted_by_category(fcpair: Fcpair) -> None:
+    counted = json.loads(fcpair("items", "expand", TEMPLATES, "--count", "--format", "json").output)
+    assert (counted["templates"], counted["items"]) == (7, 320)
+    assert counted["categories"]["sleep"] == {"templates": 5, "items": 224}
+
+
+def test_items_are_written_with_their_ids_and_the_same_seed_writes_the_same_bytes(
+    fcpair: Fcpair, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        fcpair("items", "expand", TEMPLATES, "--out", tmp_path / f"{name}.csv")
+    fcpair("items", "expand", TEMPLATES, "--out", tmp_path / "three.csv", "--seed", "5")
+    one, two, three = (((tmp_path / f"{name}.csv").read_bytes()) for name in ("one", "two", "three"))
+    assert one == two != three
+    rows = list(csv.DictReader(io.StringIO(one.decode())))
+    assert len({row["item_id"] for row in rows}) == len(rows) == 320
+
+
+@pytest.mark.parametrize("asked", [(), ("--count", "--out", "x.csv")])
+def test_items_are_counted_or_written(fcpair: Fcpair, asked: tuple[str, ...]) -> None:
+    assert "give `--out FILE`" in fcpair("items", "expand", TEMPLATES, *asked, code=2).output
+
+
+def test_kobbq_is_counted_as_its_readme_prints_it(fcpair: Fcpair, data: Path) -> None:
+    file = data / "kobbq" / "KoBBQ_templates.tsv"
+    told = fcpair("items", "expand", file, "--reader", "kobbq", "--count", "--format", "csv")
+    counts = {row["category"]: int(row["items"]) for row in csv.DictReader(io.StringIO(told.stdout))}
+    assert (counts["Age"], counts["SES"], counts["Sexual_orientation"]) == (3608, 6928, 552)
+
+
+# -- diversity
+
+
+def figures(output: str) -> dict[tuple[str, str | None], float]:
+    return {(one["name"], one["group"]): one["value"] for one in json.loads(output)["figures"]}
+
+
+def test_diversity_is_measured_by_template_unless_by_item(fcpair: Fcpair) -> None:
+    by_template = json.loads(fcpair("diversity", TEMPLATES, "--format", "json").output)
+    by_item = json.loads(fcpair("diversity", TEMPLATES, "--unit", "item", "--format", "json").output)
+    assert (by_template["n_texts"], by_template["unit"]) == (7, "a template with its first fillers")
+    assert (by_item["n_texts"], by_item["unit"]) == (320, "an item")
+    one, other = (figures(json.dumps(told)) for told in (by_template, by_item))
+    assert one["ngd(over=sum)", None] == pytest.approx(4 * one["ngd", None])
+    assert other["self-bleu", None] > 0.9 > one["self-bleu", None]
+    assert other["homogenization", "sleep"] > one["homogenization", "sleep"]
+
+
+def test_diversity_of_a_table_leaves_words_out_of_ttr_alone(fcpair: Fcpair, tmp_path: Path) -> None:
+    table, stop = tmp_path / "t.csv", tmp_path / "stop.txt"
+    table.write_text("said\nthe tea and the milk\nthe bread\n", "utf-8")
+    stop.write_text("the\nand\n", "utf-8")
+    words = ("diversity", table, "--reader", "table", "--text", "said", "--format", "json")
+    plain, without = (figures(fcpair(*words, *more).output) for more in ((), ("--stop", stop)))
+    ttr = ("dist-1(tokens=words,case=lower)", None)
+    assert (plain[ttr], without[ttr]) == (5 / 7, 1)
+    assert plain["self-bleu", None] == without["self-bleu", None]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ((EXAMPLES / "statements.csv", "--reader", "table"), "say with `--text COLUMN`"),
+        ((EXAMPLES / "statements.csv", "--reader", "table", "--text", "x"), "missing column `x`"),
+        ((TEMPLATES, "--text", "context"), "are about tables"),
+        ((TEMPLATES, "--stop", "none.txt"), "there is no such file"),
+    ],
+)
+def test_diversity_of_what_is_not_there_is_refused(fcpair: Fcpair, asked: tuple[str | Path, ...], said: str) -> None:
+    assert said in fcpair("diversity", *asked, code=2).output
+
+
+def test_diversity_of_the_rows_of_a_grid(fcpair: Fcpair, study: Path) -> None:
+    fcpair("run", EXAMPLES / "ask.toml", "--study", study)
+    told = json.loads(fcpair("diversity", "--format", "json").output)
+    assert (told["n_texts"], told["unit"]) == (6, "a row")
+
+
+# -- bias
+
+
+def test_bias_is_scored_as_the_paper_prints_it(fcpair: Fcpair, data: Path) -> None:
+    words = ("bias", "score", data / "bbq" / "preds_Age.jsonl.gz", "--as", "bbq", "--format", "json")
+    arc = json.loads(fcpair(*words, "--answer", "unifiedqa-t5-11b_pred_arc").output)
+    found = {one["score"]: round(100 * one["value"], 1) for one in arc["figures"]}
+    assert (found["accuracy_ambiguous"], found["accuracy_disambiguated"]) == (33.9, 89.6)
+    assert (found["s_ambiguous"], found["s_disambiguated"], found["accuracy_cost"]) == (48.9, 3.3, -5.5)
+
+
+def test_an_answer_that_names_nothing_is_refused_with_the_nearest_name(fcpair: Fcpair, data: Path) -> None:
+    words = ("bias", "score", data / "bbq" / "preds_Age.jsonl.gz", "--as", "bbq")
+    assert "did you mean" in fcpair(*words, "--answer", "unifiedqa-t5-11b_pred_ark", code=2).output
+
+
+def test_answers_without_probabilities_have_no_scores_of_pbbq(fcpair: Fcpair, data: Path) -> None:
+    words = ("bias", "score", data / "bbq" / "preds_Age.jsonl.gz", "--as", "pbbq")
+    assert "probabilities" in fcpair(*words, "--answer", "unifiedqa-t5-11b_pred_arc", code=2).output
