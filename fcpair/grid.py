@@ -18,6 +18,7 @@ from fcpair.steps import (
     generate,
     given,
     ground,
+    groups,
     label,
     overview,
     pair,
@@ -40,6 +41,7 @@ from fcpair.steps.docket import Case, Decided, Docket, Ruling
 from fcpair.steps.examples import Reviewing
 from fcpair.steps.export import Exports
 from fcpair.steps.ground import OnGrid
+from fcpair.steps.groups import GroupsFound
 from fcpair.steps.monitor import Monitor
 from fcpair.steps.shares import OnePersonsShares
 from fcpair.store import decisions, docket
@@ -51,6 +53,7 @@ __all__ = [
     "Docket",
     "Exports",
     "Grid",
+    "GroupsFound",
     "Monitor",
     "OnePersonsShares",
     "Reviewing",
@@ -103,6 +106,7 @@ class Grid(OnGrid):
     generate = generate.generate
     agreement = agree.measure_agreement
     round_of_blocks = agree.round_of_blocks
+    groups = groups.compare_groups
 
     adjudicate_dry_run = adjudicate.dry_run
     waiting = adjudicate.waiting_pairs

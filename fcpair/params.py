@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, 
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, nearest
 from fcpair.records import TIERS, TOPIC_SPLIT
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
@@ -200,6 +200,9 @@ class Annotate:
     thanks: str | None = param(None, "the words at the end, with a debriefing if there is one", otherwise=OF_FCPAIR)
     contact: str = param("", "whom to turn to for support, such as a name with a telephone number")
     demographics: tuple[str, ...] = param((), "a question that may be left open, as `Age: 18-29 | 30 or more`")
+    compare: tuple[str, ...] = param(
+        (), "a question about people whose answers make groups that are to be compared; declared before anybody answers"
+    )
     opt_out: str | None = param(None, "a metadata column of whose topics people may spare themselves any")
     opt_out_split: str = param(TOPIC_SPLIT, "at which characters a value of that column is split into topics")
     pause_pairs: int = param(50, "after how many pairs a pause is proposed")
@@ -224,12 +227,18 @@ class Annotate:
         )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "demographics", tuple(self.demographics))  # a run keeps them as a list
+        for name in ("demographics", "compare"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # a run keeps them as a list
         for name in ("pause_pairs", "pause_minutes", "daily_limit", "total_limit"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}; expected 1 or more")
-        once("question", [question.partition(":")[0].strip() for question in self.demographics])
+        asked = [question.partition(":")[0].strip() for question in self.demographics]
+        once("question", asked)
+        once("question", self.compare)
+        if unknown := [one for one in self.compare if one not in asked]:
+            known = nearest(unknown[0], asked, "they are asked") if asked else "they are asked none"
+            raise InputError(f"`{unknown[0]}` of `compare` is no question about people; {known}")
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ COMMANDS = {
     "grids": ("grids:grids", "List the grids, their sides and rounds."),
     "status": ("show:status", "Say how the study stands and what is next."),
     "agreement": ("agree:agreement", "Measure how far annotators agree."),
+    "groups": ("groups:groups", "Say whether groups of annotators label otherwise."),
     "adjudicate": ("adjudicate:adjudicate", "Turn each pair's labels into one."),
     "validate": ("validate:validate", "Check labels: assign, sheets, import, withdraw."),
     "partition": ("partition:partition", "Grade the pairs, or write one tier."),

@@ -15,12 +15,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fcpair.errors import Finding, InputError, reject
+from fcpair.stages.mixed import check_installed, mixed_odds
 
 LEAST_PEOPLE = LEAST_ITEMS = 5
 LEVEL = 0.95
 MOST_EXACT = 20_000  # ways to share people out, up to which all are gone through
 DRAWN = 10_000
 ASSOCIATION = "an association among these annotators, never a cause"
+METHODS = {
+    "low, high": "95 % interval, errors clustered by item and annotator (10.1198/jbes.2010.07136)",
+    "p": "two-sided, of groups put on annotators otherwise; exact where there are few ways",
+    "Holm": "p after Holm's correction for all differences here",
+}
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -43,7 +49,8 @@ class Difference:
     """How much more often one group gave a label than another: `value`, in shares, with its interval at 95 %.
 
     The interval treats labels of one annotator, and labels of one item, as dependent; `odds_ratio` and its bounds come
-    of a logistic regression that does so too. `p`, two-sided, is of groups put on annotators otherwise, `holm` the same
+    of a logistic regression that does so too. `mixed` are the odds ratio and its bounds by a mixed model, where one was
+    asked for. `p`, two-sided, is of groups put on annotators otherwise, `holm` the same
     after Holm's correction for all differences that are reported, and `least_p` the least p that so many people
     can give. All are None where `undefined` says why, and some where `note` does.
     """
@@ -60,6 +67,7 @@ class Difference:
     odds_ratio: float | None = None
     odds_low: float | None = None
     odds_high: float | None = None
+    mixed: tuple[float, float, float] | None = None
     undefined: str | None = None
     note: str = ""
 
@@ -76,58 +84,103 @@ class Together:
 
 @dataclass(frozen=True)
 class Compared:
-    """What was found about groups of annotators."""
+    """What was found about groups of annotators, made by one thing that is known about them (`by`).
 
+    `n` labels enter it; `n_without` are of annotators of whom it is not known.
+    """
+
+    by: str
     n: int
+    n_without: int
     people: dict[str, int]
     shares: tuple[Share, ...]
     differences: tuple[Difference, ...]
     together: tuple[Together, ...]
 
 
-def compared(labels: pd.DataFrame, *, seed: int = 13) -> Compared:
+def compared(labels: pd.DataFrame, by: Sequence[str], *, seed: int = 13, mixed: bool = False) -> tuple[Compared, ...]:
     """Compare groups of annotators.
 
     Args:
-        labels: `item`, `annotator`, `label`, `group`, all strings; who has no group (an empty one) does not count.
+        labels: `item`, `annotator`, `label` and the columns of `by`, all strings; who has nothing in such a column does
+            not count there.
+        by: what makes groups, each of them a question that is asked. Holm's correction is over all differences of all
+            questions, so they should be declared before anybody looks.
         seed: of the permutations, where they are too many to go through all of them.
+        mixed: whether to fit a mixed model for each difference as well, which takes seconds to minutes.
 
     Returns:
-        Shares of each label in each group, differences between every two groups, and agreement. A group of fewer than
-        five people has no figures, so that nobody is recognised. Of two labels only the first by name is compared, as
-        the other has the same difference with the sign turned.
+        For each question shares of each label in each group, differences between every two groups, and agreement. A
+        group of fewer than five people has no figures, so that nobody is recognised. Of two labels only the first by
+        name is compared, as the other has the same difference with the sign turned.
 
     Raises:
-        InputError: fewer than two groups, an annotator with two groups, one with two labels for an item.
+        InputError: fewer than two groups, an annotator with two groups, one with two labels for an item; with `mixed`
+            also that what fits such models is not installed.
     """
-    labels = labels[labels["group"] != ""]
-    check(labels)
-    people = labels.groupby("group")["annotator"].nunique()
+    if mixed:
+        check_installed()
+    rng = np.random.default_rng(seed)
+    for one in by:
+        check(labels, one)
+    return tuple(_corrected([_compared(labels, one, rng, mixed=mixed) for one in by]))
+
+
+def _compared(labels: pd.DataFrame, by: str, rng: np.random.Generator, *, mixed: bool) -> Compared:
+    known = labels.assign(group=labels[by])[labels[by] != ""]
+    people = known.groupby("group")["annotator"].nunique()
     named = [str(name) for name in people.index]
     if len(named) < 2:
-        raise InputError(f"there is one group, {named[0] if named else 'without a name'}; expected two or more")
-    kinds = sorted(labels["label"].unique())
+        found = f"there is one group, {named[0]}" if named else "nobody has a group"
+        raise InputError(f"{by}: {found}; expected two or more")
+    _check_shared(known, by, named)
+    kinds = sorted(known["label"].unique())
     kinds = kinds[:1] if len(kinds) == 2 else kinds
     few = {str(name): f"{n} people; expected {LEAST_PEOPLE} or more" for name, n in people.items() if n < LEAST_PEOPLE}
-    rng = np.random.default_rng(seed)
-    shares = [_share(labels, kind, name, few) for kind in kinds for name in named]
-    differences = [_difference(labels, kind, two, few, rng) for kind in kinds for two in combinations(named, 2)]
-    together = [_together(labels, two, few) for two in _pairs(named)]
-    return Compared(len(labels), dict(people), tuple(shares), tuple(_corrected(differences)), tuple(together))
+    shares = [_share(known, kind, name, few) for kind in kinds for name in named]
+    differences = [
+        _difference(known, kind, two, few, rng, mixed=mixed) for kind in kinds for two in combinations(named, 2)
+    ]
+    together = [_together(known, two, few) for two in _pairs(named)]
+    sizes = {str(name): int(n) for name, n in people.items()}
+    return Compared(by, len(known), len(labels) - len(known), sizes, tuple(shares), tuple(differences), tuple(together))
 
 
-def check(labels: pd.DataFrame, place: str = "labels") -> None:
-    """Raise InputError, with `line` where the frame has it, for annotators with two groups or two labels of an item."""
-    lines = labels["line"] if "line" in labels else pd.Series(np.arange(1, len(labels) + 1), labels.index)
-    first = labels.groupby("annotator")["group"].transform("first")
-    other = labels["group"] != first
+def _check_shared(labels: pd.DataFrame, by: str, named: Sequence[str]) -> None:
+    """Raise InputError for a group that shares no item with any other, so that nothing can be said of it."""
+    n_groups = labels.groupby("item")["group"].transform("nunique")
+    alone = [name for name in named if (n_groups[labels["group"] == name] == 1).all()]
+    lines = _lines(labels)
+    findings = [
+        Finding(
+            _place(labels),
+            int(lines[labels.index[labels["group"] == name][0]]),
+            f"{by}: group `{name}` shares no item with another",
+        )
+        for name in alone
+    ]
+    reject(_place(labels), findings)
+
+
+def _lines(labels: pd.DataFrame) -> pd.Series[int]:
+    return labels["line"] if "line" in labels else pd.Series(np.arange(1, len(labels) + 1), labels.index)
+
+
+def _place(labels: pd.DataFrame) -> str:
+    return str(labels.attrs.get("place", "labels"))
+
+
+def check(labels: pd.DataFrame, by: str) -> None:
+    """Raise InputError for annotators with two groups or two labels of an item; with lines where the frame has them."""
+    lines, place = _lines(labels), _place(labels)
+    first = labels.groupby("annotator")[by].transform("first")
     findings = [
         Finding(
             place,
             int(lines[at]),
-            f"annotator {labels['annotator'][at]}: group {labels['group'][at]}, before {first[at]}",
+            f"annotator {labels['annotator'][at]}: {by} is `{labels[by][at]}`, before `{first[at]}`",
         )
-        for at in labels.index[other]
+        for at in labels.index[labels[by] != first]
     ]
     twice = labels.duplicated(["item", "annotator"])
     findings += [
@@ -149,29 +202,36 @@ def _share(labels: pd.DataFrame, kind: str, group: str, few: dict[str, str]) -> 
 
 
 def _difference(
-    labels: pd.DataFrame, kind: str, two: tuple[str, str], few: dict[str, str], rng: np.random.Generator
+    labels: pd.DataFrame,
+    kind: str,
+    two: tuple[str, str],
+    few: dict[str, str],
+    rng: np.random.Generator,
+    *,
+    mixed: bool,
 ) -> Difference:
     ours = labels[labels["group"].isin(two)]
-    sizes = tuple(int(ours["annotator"][ours["group"] == name].nunique()) for name in two)
-    rests_on = (kind, two, (sizes[0], sizes[1]), 2 / comb(sum(sizes), sizes[0]))
+    n_first, n_other = (int(ours["annotator"][ours["group"] == name].nunique()) for name in two)
+    found = Difference(kind, two, (n_first, n_other), 2 / comb(n_first + n_other, n_first))
     why = "; ".join(f"{name}: {few[name]}" for name in two if name in few)
     if not why and not set(ours["item"][ours["group"] == two[0]]) & set(ours["item"][ours["group"] == two[1]]):
         why = f"{two[0]} and {two[1]} share no item"
     if why:
-        return Difference(*rests_on, undefined=why)
+        return replace(found, undefined=why)
     is_first = (ours["group"] == two[0]).to_numpy()
     given: Floats = np.asarray(ours["label"] == kind, dtype=np.float64)
     clusters = np.stack([pd.factorize(ours[name])[0] for name in ("item", "annotator")], axis=1)
-    ends = given[is_first].mean(), given[~is_first].mean()
-    found = {"value": ends[0] - ends[1], "p": permuted(given, is_first, clusters[:, 1], rng)}
+    ends = float(given[is_first].mean()), float(given[~is_first].mean())
+    found = replace(found, value=ends[0] - ends[1], p=permuted(given, is_first, clusters[:, 1], rng))
     if ours["item"].nunique() < LEAST_ITEMS:
-        return Difference(*rests_on, **found, note=f"no interval and no odds with fewer than {LEAST_ITEMS} items")
-    _, low, high = _regressed(given, is_first, clusters, logistic=False)
-    found |= {"low": low, "high": high}
+        return replace(found, note=f"no interval and no odds with fewer than {LEAST_ITEMS} items")
+    _, low, high = _regressed(given, is_first, clusters, logistic=False).tolist()
+    found = replace(found, low=low, high=high)
     if {*ends} & {0.0, 1.0}:
-        return Difference(*rests_on, **found, note="no odds, as a group gave the label always, or never")
-    odds = np.exp(_regressed(given, is_first, clusters, logistic=True))
-    return Difference(*rests_on, **found, odds_ratio=odds[0], odds_low=odds[1], odds_high=odds[2])
+        return replace(found, note="no odds, as a group gave the label always, or never")
+    ratio, low, high = np.exp(_regressed(given, is_first, clusters, logistic=True)).tolist()
+    fitted, note = mixed_odds(given, is_first, clusters) if mixed else (None, "")
+    return replace(found, odds_ratio=ratio, odds_low=low, odds_high=high, mixed=fitted, note=note)
 
 
 def _regressed(given: Floats, is_first: Bools, clusters: NDArray[np.intp], *, logistic: bool) -> Floats:
@@ -230,13 +290,15 @@ def _differences(first: NDArray[np.bool_], sums: Floats, sizes: Floats) -> Float
     return np.asarray(here / n_here - (sums.sum() - here) / (sizes.sum() - n_here))
 
 
-def _corrected(differences: Sequence[Difference]) -> Iterator[Difference]:
-    """The differences with Holm's correction over all that are defined."""
+def _corrected(found: Sequence[Compared]) -> Iterator[Compared]:
+    """The same with Holm's correction over all differences that are defined."""
     from statsmodels.stats.multitest import multipletests
 
-    defined = [one.p for one in differences if one.p is not None]
+    defined = [one.p for of in found for one in of.differences if one.p is not None]
     corrected = iter(multipletests(defined, method="holm")[1].tolist() if defined else [])
-    yield from (one if one.p is None else replace(one, holm=next(corrected)) for one in differences)
+    for of in found:
+        differences = (one if one.p is None else replace(one, holm=next(corrected)) for one in of.differences)
+        yield replace(of, differences=tuple(differences))
 
 
 def _together(labels: pd.DataFrame, two: tuple[str, str], few: dict[str, str]) -> Together:

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, insert, select, update
 from fcpair.store.grids import here
 from fcpair.store.ready import Ready
 from fcpair.store.store import Tx
-from fcpair.store.tables import setting
+from fcpair.store.tables import run, setting
 
 
 def of_stage(tx: Tx, stage: str) -> dict[str, Any]:
@@ -24,6 +24,13 @@ def _of_stage(stage: str) -> Ready:
     """Made once: the policy is asked for at every label."""
     own = (setting.c.grid_id == bindparam("grid")) & setting.c.key.startswith(f"{stage}.", autoescape=True)
     return Ready(select(setting.c.key, setting.c.value).where(own))
+
+
+def set_at(tx: Tx, stage: str, name: str) -> str | None:
+    """When the value that holds was set; None where it has its default."""
+    own = (setting.c.grid_id == here(tx)) & (setting.c.key == f"{stage}.{name}")
+    found: str | None = tx.execute(select(run.c.at).join(setting, setting.c.run_id == run.c.id).where(own)).scalar()
+    return found
 
 
 def put(tx: Tx, stage: str, values: Mapping[str, Any], run_id: int) -> None:

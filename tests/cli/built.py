@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from steps.asked import surveyed
 from steps.shown import put_examples, study_of
 from steps.small import write_csv
 from steps.test_writing import piloted
@@ -51,4 +52,5 @@ BUILT: Mapping[str, Callable[[Path], Study]] = {
     "unasked": unasked,
     "curated": curated,
     "piloted": piloted,
+    "surveyed": surveyed,
 }

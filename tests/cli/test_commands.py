@@ -15,7 +15,18 @@ from fcpair.cli import COMMANDS, main
 DOCS = Path(__file__).parents[2] / "docs"
 ROAD = [
     *("init", "import", "select", "retrieve", "pair", "assign", "people", "serve", "labels", "answers", "simulate"),
-    *("examples", "generate", "grids", "status", "agreement", "adjudicate", "validate", "partition", "explain"),
+    *(
+        "examples",
+        "generate",
+        "grids",
+        "status",
+        "agreement",
+        "groups",
+        "adjudicate",
+        "validate",
+        "partition",
+        "explain",
+    ),
     *("evaluate", "describe", "split", "measure", "classify", "correlate", "curation", "ratings"),
     *("items", "diversity", "bias"),
     *("export", "report", "log", "run", "doctor", "backup", "restore", "copy", "upgrade"),
@@ -25,7 +36,7 @@ ON_A_GRID = {
     *("select", "retrieve", "pair", "assign", "labels", "answers", "simulate", "examples", "generate", "agreement"),
     "adjudicate",
     *("validate", "partition", "explain", "evaluate", "export", "describe", "split", "measure", "classify"),
-    *("correlate", "curation", "ratings", "diversity"),
+    *("correlate", "curation", "ratings", "diversity", "groups"),
 }
 
 

@@ -66,6 +66,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("grids",): ("dealt", ""),
     ("status",): ("checked", ""),
     ("agreement",): ("labelled", ""),
+    ("groups",): ("surveyed", ""),
     ("adjudicate",): ("decided", ""),
     ("validate", "assign"): ("decided", "--validators 2"),
     ("validate", "sheets"): ("checking", "{folder}/v"),

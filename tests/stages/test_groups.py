@@ -10,7 +10,13 @@ import pytest
 import statsmodels.api as sm
 
 from fcpair.errors import InputError
-from fcpair.stages.groups import Compared, compared, permuted
+from fcpair.stages.groups import Compared, permuted
+from fcpair.stages.groups import compared as compared_by
+
+
+def compared(frame: pd.DataFrame, *, seed: int = 13) -> Compared:
+    (found,) = compared_by(frame, ["group"], seed=seed)
+    return found
 
 
 def labels(by: dict[str, str], given: dict[str, str]) -> pd.DataFrame:
@@ -112,11 +118,31 @@ def test_holm_is_over_all_that_is_reported() -> None:
     assert min(one.holm for one in found if one.holm is not None) == pytest.approx(min(1, 3 * ps[0]))
 
 
-def test_a_group_that_shares_no_item_has_no_difference() -> None:
+def test_holm_is_over_all_questions() -> None:
+    frame = drawn(6, 6, 0.7).assign(age=lambda one: one["annotator"].isin(["p0", "p3", "p4", "p7", "p9"]).map(str))
+    (alone,) = compared(frame).differences
+    found = [of.differences[0] for of in compared_by(frame, ["group", "age"])]
+    low, high = sorted(one.p or 0 for one in found)
+    assert (found[0].p, alone.holm) == (alone.p, alone.p)
+    assert sorted(one.holm or 0 for one in found) == pytest.approx([min(1, 2 * low), min(1, max(2 * low, high))])
+
+
+def test_two_groups_that_share_no_item_have_no_difference() -> None:
     frame = drawn(5, 5)
+    other = frame[frame["group"] == "m"].assign(annotator=lambda one: "q" + one["annotator"], group="x")
+    apart = frame[~((frame["group"] == "m") & frame["item"].isin([f"i{at}" for at in range(20)]))]
+    apart = apart[~((apart["group"] == "m") & (apart.index % 2 == 0))]
+    there = set(apart["item"][apart["group"] == "m"])
+    found = compared(pd.concat([apart, other[~other["item"].isin(there)]], ignore_index=True))
+    assert {one.groups: one.undefined for one in found.differences}["m", "x"] == "m and x share no item"
+
+
+def test_a_group_that_shares_no_item_with_any_other_is_refused_with_its_line() -> None:
+    frame = drawn(5, 5).assign(line=lambda one: range(2, len(one) + 2))
     frame.loc[frame["group"] == "m", "item"] += "x"
-    (found,) = compared(frame).differences
-    assert found.undefined == "f and m share no item"
+    with pytest.raises(InputError, match="group `f` shares no item with another") as refused:
+        compared(frame)
+    assert [one.line for one in refused.value.findings] == [2, 202]
 
 
 def test_labels_that_are_given_always_have_no_odds() -> None:
@@ -144,7 +170,7 @@ def test_intervals_have_the_true_difference_within_them_about_as_often_as_they_s
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ({"group": "m"}, "annotator p0: group m, before f"),
+        ({"group": "m"}, "annotator p0: group is `m`, before `f`"),
         ({"item": "i0"}, "annotator p0 labels item i0 again"),
     ],
     ids=str,
@@ -170,3 +196,30 @@ def test_who_has_no_group_does_not_count() -> None:
 
 def test_the_same_seed_gives_the_same_figures() -> None:
     assert compared(drawn(12, 12), seed=4) == compared(drawn(12, 12), seed=4)
+
+
+def test_a_mixed_model_finds_the_odds_that_labels_were_drawn_with() -> None:
+    rng = np.random.default_rng(5)
+    hard, harsh, by = rng.normal(0, 1, 150), rng.normal(0, 0.5, 40), people(20, 20)
+    rows = [
+        (
+            f"i{item}",
+            name,
+            "ny"[int(rng.random() > 1 / (1 + np.exp(-(hard[item] + harsh[at] + (group == "f")))))],
+            group,
+        )
+        for at, (name, group) in enumerate(by.items())
+        for item in rng.choice(150, 60, replace=False)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "label", "group"])
+    (found,) = compared_by(frame, ["group"], mixed=True)[0].differences
+    assert found.mixed is not None
+    assert found.mixed[1] < np.e < found.mixed[2]
+    assert found.odds_ratio is not None
+    assert 1 < found.odds_ratio < found.mixed[0]  # odds of the average annotator are nearer to 1
+
+
+def test_a_mixed_model_without_what_fits_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcpair.stages.mixed.find_spec", lambda _: None)
+    with pytest.raises(InputError, match=r"pip install 'fcpair\[mixed\]'"):
+        compared_by(drawn(5, 5), ["group"], mixed=True)
