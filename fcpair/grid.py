@@ -33,6 +33,7 @@ from fcpair.steps import (
     settle,
     sheets,
     simulate,
+    survey,
     validate,
     withdraw,
 )
@@ -107,6 +108,7 @@ class Grid(OnGrid):
     agreement = agree.measure_agreement
     round_of_blocks = agree.round_of_blocks
     groups = groups.compare_groups
+    survey_answers = survey.survey_answers
 
     adjudicate_dry_run = adjudicate.dry_run
     waiting = adjudicate.waiting_pairs

@@ -11,7 +11,21 @@ from fcpair.grid import Grid
 from fcpair.params import Annotate, Setup, as_params
 from fcpair.plans import GridPlan
 from fcpair.records import Person
-from fcpair.steps import backup, checks, dismiss, doctor, guide, import_, init, known, overview, people, report, walk
+from fcpair.steps import (
+    backup,
+    checks,
+    dismiss,
+    doctor,
+    guide,
+    import_,
+    init,
+    known,
+    overview,
+    people,
+    report,
+    survey,
+    walk,
+)
 from fcpair.steps import grids as planned
 from fcpair.steps.access import Access
 from fcpair.steps.desk import Desk
@@ -149,6 +163,8 @@ class Study(OnStudy):
             return guidelines.current(tx)
 
     add_grid = planned.add_grid
+    import_survey = survey.import_survey
+    open_survey = survey.open_survey
     grid_overview = planned.overview
 
     guideline_versions = guide.versions

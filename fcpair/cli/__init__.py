@@ -49,6 +49,7 @@ COMMANDS = {
     "correlate": ("correlate:correlate", "Measure how a measure of texts goes with ratings."),
     "curation": ("curation:curation", "Count what was accepted, edited and rejected of given texts."),
     "ratings": ("ratings:ratings", "Average ratings by source, criterion and rater."),
+    "ask": ("ask:ask", "Surveys: what people have heard and believe. import, open, results."),
     "items": ("items:items", "Questions about two groups, made of templates: expand."),
     "diversity": ("diversity:diversity", "Measure how varied templates, items or other texts are."),
     "bias": ("bias:bias", "Bias of language models in questions about two groups: score."),

@@ -173,8 +173,19 @@ def _place(labels: pd.DataFrame) -> str:
 def check(labels: pd.DataFrame, by: str) -> None:
     """Raise InputError for annotators with two groups or two labels of an item; with lines where the frame has them."""
     lines, place = _lines(labels), _place(labels)
-    first = labels.groupby("annotator")[by].transform("first")
+    twice = labels.duplicated(["item", "annotator"])
     findings = [
+        Finding(place, int(lines[at]), f"annotator {labels['annotator'][at]} labels item {labels['item'][at]} again")
+        for at in labels.index[twice]
+    ]
+    findings += two_groups(labels, by, place)
+    reject(place, sorted(findings, key=lambda one: one.line or 0))
+
+
+def two_groups(labels: pd.DataFrame, by: str, place: str) -> list[Finding]:
+    """A finding for each row in which an `annotator` has another group than before."""
+    lines, first = _lines(labels), labels.groupby("annotator")[by].transform("first")
+    return [
         Finding(
             place,
             int(lines[at]),
@@ -182,12 +193,6 @@ def check(labels: pd.DataFrame, by: str) -> None:
         )
         for at in labels.index[labels[by] != first]
     ]
-    twice = labels.duplicated(["item", "annotator"])
-    findings += [
-        Finding(place, int(lines[at]), f"annotator {labels['annotator'][at]} labels item {labels['item'][at]} again")
-        for at in labels.index[twice]
-    ]
-    reject(place, sorted(findings, key=lambda one: one.line or 0))
 
 
 def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -12,13 +12,92 @@ import pandas as pd
 from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
-from fcpair.errors import InputError
+from fcpair.errors import Finding, InputError, nearest, reject
+from fcpair.stages.groups import LEAST_PEOPLE, two_groups
 
 LEVEL = 0.95
-LEAST_PEOPLE = 5  # of a group, before anything is said about it
 ASSUMPTION = "assumes a random sample"
 Verdict = Literal["kept", "dropped", "undecided", "undefined"]
-_RULE = re.compile(r"\s*(\w+)\s*>\s*([0-9.]+)\s*")
+YES, NO, DECLINE = ANSWERS = ("yes", "no", "decline")
+SKIPPED = "skipped"
+_RULE = re.compile(r"\s*(\S.*?)\s*>\s*([0-9.]+)\s*")
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was answered in a survey.
+
+    `given` has a row for each answer: `statement`, `question`, `person`, `answer` (yes, no, decline, or empty for a
+    skip), and what is known about people. `statements` has what is known of each statement beside its text.
+    """
+
+    given: pd.DataFrame
+    statements: pd.DataFrame
+
+
+def check(given: pd.DataFrame, place: str, by: str | None = None) -> None:
+    """Raise InputError for answers that mean nothing, and for a respondent who answers something twice.
+
+    Args:
+        given: `statement`, `question`, `person`, `answer`, and `line`, by which findings name rows. An empty answer is
+            one that was skipped.
+        place: what findings call the file.
+        by: a column of groups, of which nobody may have two.
+    """
+    findings = [
+        Finding(place, int(line), f"the answer is `{answer}`; expected {', '.join(ANSWERS)}, or nothing for a skip")
+        for answer, line in zip(given["answer"], given["line"], strict=True)
+        if answer not in ("", *ANSWERS)
+    ]
+    same = ["statement", "question", "person"]
+    first = given.groupby(same)["line"].transform("first")
+    findings += [
+        Finding(place, int(line), f"respondent {person} has answered `{question}` on this statement in line {earlier}")
+        for line, earlier, person, question in zip(
+            given["line"], first, given["person"], given["question"], strict=True
+        )
+        if line != earlier
+    ]
+    if by is not None:
+        findings += two_groups(given.rename(columns={"person": "annotator"}), by, place)
+    reject(place, sorted(findings, key=lambda one: one.line or 0))
+
+
+def counted(given: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
+    """How often each answer was given to each question on each statement, in the order in which they come.
+
+    Args:
+        given: as `check` takes it, without `line`; and the column `by`, where one is named.
+        by: a column of groups; who is in none (an empty one) does not count then.
+
+    Returns:
+        `statement`, `question`, with `by` also `group` and `people` (who answered or skipped there), and `yes`, `no`,
+        `decline`, `skipped`.
+    """
+    keys = ["statement", "question"]
+    if by is not None:
+        given = given.assign(group=given[by])[given[by] != ""]
+    said = given.assign(
+        answer=given["answer"].replace("", SKIPPED),
+        **{key: pd.Categorical(given[key], categories=given[key].unique(), ordered=True) for key in keys},
+    )
+    keys += ["group"] * (by is not None)
+    counts = said.groupby([*keys, "answer"], observed=True).size().unstack("answer", fill_value=0)
+    counts = counts.reindex(columns=[*ANSWERS, SKIPPED], fill_value=0).rename_axis(columns=None)
+    if by is not None:
+        counts.insert(0, "people", counts.sum(axis=1))
+    return counts.reset_index().astype(dict.fromkeys(keys[:2], object))
+
+
+def hide_few(found: pd.DataFrame) -> pd.DataFrame:
+    """The shares of groups as `shares` has them, without all that fewer than five people say: NA, and NaN, there."""
+    few = found["people"] < LEAST_PEOPLE
+    hidden = found.copy()
+    counts = ["people", "n", *ANSWERS, SKIPPED]
+    hidden[counts] = hidden[counts].astype("Int64")
+    hidden.loc[few, counts] = pd.NA
+    hidden.loc[few, ["share", "low", "high"]] = np.nan
+    return hidden
 
 
 @dataclass(frozen=True)
@@ -46,6 +125,18 @@ def parse_keep(told: str) -> Keep:
     if not found or not 0 <= threshold < 1:
         raise InputError(f"the rule is `{told}`; expected a question, `>` and a share below 1, as in 'believed > 0.60'")
     return Keep(found[1], threshold)
+
+
+def kept(found: pd.DataFrame, rule: Keep) -> pd.Series[str]:
+    """What a rule says of each row of `shares`, as `verdicts` has it; empty in the rows of other questions.
+
+    Raises:
+        InputError: there is no such question.
+    """
+    there = list(dict.fromkeys(found["question"]))
+    if rule.question not in there:
+        raise InputError(f"there is no question `{rule.question}`; {nearest(rule.question, there)}")
+    return verdicts(found, rule.threshold).where(found["question"] == rule.question, "")
 
 
 def shares(counts: pd.DataFrame) -> pd.DataFrame:

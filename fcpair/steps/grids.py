@@ -116,23 +116,28 @@ def fill(grid: OnGrid, plan: GridPlan | None = None, *, redo: bool = False) -> R
         StageError: a side is what is written in a grid in which work is open still, or nothing was written.
     """
     with grid.store.write(bulk=True) as tx:
-        begin_building(tx, "pair", redo=redo)
-        kept = settings.of_stage(tx, PLAN)
-        planned = {name: getattr(plan, name) if plan else _side(kept[name]) for _, name in AXES}
-        found = {name: collect(side.sources, known.digester(tx)) for name, side in planned.items() if side.sources}
-        notes = [note for one in found.values() for note in one.notes]
-        for axis, name in AXES:
-            ids, n_kept = _texts(tx, axis, planned[name], found.get(name))
-            sides.put(tx, axis, ids)
-            if n_kept:
-                notes.append(f"texts of the {name} that another side has, with metadata that stay: {n_kept:,}")
-        n_cells, _ = cells.fill(tx, keep_known=True)
-        counts = {"grid": grid.grid.name, **{name: sides.n_texts(tx, axis) for axis, name in AXES}, "cells": n_cells}
-        counts |= {f"collected_{name}": one.counts for name, one in found.items()}
-        kept = {name: _kept(side) for name, side in planned.items()}
-        run = note_run(tx, "pair", {"grid": grid.grid.name, **kept}, counts)
-        settings.put(tx, PLAN, kept, run.id)
-        return replace(run, notes=tuple(notes))
+        return fill_here(tx, grid.grid.name, plan, redo=redo)
+
+
+def fill_here(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
+    """Fill the grid of this name as `fill` does, in a transaction that is under way, and about it."""
+    begin_building(tx, "pair", redo=redo)
+    kept = settings.of_stage(tx, PLAN)
+    planned = {name: getattr(plan, name) if plan else _side(kept[name]) for _, name in AXES}
+    found = {name: collect(side.sources, known.digester(tx)) for name, side in planned.items() if side.sources}
+    notes = [note for one in found.values() for note in one.notes]
+    for axis, side_name in AXES:
+        ids, n_kept = _texts(tx, axis, planned[side_name], found.get(side_name))
+        sides.put(tx, axis, ids)
+        if n_kept:
+            notes.append(f"texts of the {side_name} that another side has, with metadata that stay: {n_kept:,}")
+    n_cells, _ = cells.fill(tx, keep_known=True)
+    counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in AXES}, "cells": n_cells}
+    counts |= {f"collected_{side_name}": one.counts for side_name, one in found.items()}
+    kept = {side_name: _kept(side) for side_name, side in planned.items()}
+    run = note_run(tx, "pair", {"grid": name, **kept}, counts)
+    settings.put(tx, PLAN, kept, run.id)
+    return replace(run, notes=tuple(notes))
 
 
 def _texts(tx: Tx, axis: sides.Axis, side: SidePlan, found: Collected | None) -> tuple[list[int], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fcpair.errors import InputError, StageError, nearest
@@ -62,7 +62,7 @@ def compare_groups(
     if not by:
         raise StageError(f"{UNDECLARED}; name one, as with `--by Gender`")
     said = {str(one["name"]): dict(one["demographics"]) for one in about}
-    _check_known(by, list(dict.fromkeys(key for own in said.values() for key in own)))
+    check_known(by, said)
     table = export_answers(grid, of.name)
     table = table[~table["skipped"]]
     if table.empty:
@@ -99,7 +99,9 @@ def _asked(questions: Sequence[tuple[str, object]], wanted: str | None) -> str:
     return wanted or closed[0]
 
 
-def _check_known(by: Sequence[str], known: list[str]) -> None:
+def check_known(by: Sequence[str], said: Mapping[str, Mapping[str, str]]) -> None:
+    """Raise InputError for a question about people that nobody has answered."""
+    known = list(dict.fromkeys(key for own in said.values() for key in own))
     for one in by:
         if one not in known:
             there = nearest(one, known, "they said") if known else "nobody has said anything about themselves"

@@ -1,0 +1,103 @@
+"""A survey: its grids are planned and filled at once, dealt to respondents, and what they said is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fcpair.errors import StageError
+from fcpair.plans import GridPlan
+from fcpair.records import RunRecord
+from fcpair.stages.question import Closed
+from fcpair.stages.survey import ANSWERS, Survey
+from fcpair.stages.survey_plan import suggestions_of
+from fcpair.steps import groups, rounds
+from fcpair.steps.answers import form_of
+from fcpair.steps.given import export_answers
+from fcpair.steps.grids import add, fill_here, standing
+from fcpair.steps.ground import OnGrid, OnStudy, find_grid
+from fcpair.steps.rows import export_rows
+from fcpair.store import grids, people
+from fcpair.store import rounds as stored
+
+DEFINITE = 2  # answers that say yes or no
+
+
+def import_survey(study: OnStudy, plans: Sequence[GridPlan]) -> list[RunRecord]:
+    """Add the grids of a survey, as `survey_plans` has them, and make their cells; all of them, or none.
+
+    Raises:
+        InputError: all that is wrong with the file of statements, or a name that another grid has.
+    """
+    with study.store.write(bulk=True) as tx:
+        runs = []
+        for one in plans:
+            runs.append(add(tx, one))
+            with grids.about(tx, find_grid(tx, one.name).id):
+                runs.append(fill_here(tx, one.name, one))
+        return runs
+
+
+def open_survey(study: OnStudy, name: str) -> list[RunRecord]:
+    """Deal every round of a survey's grid, and that of its suggestions, to the respondents that there are.
+
+    Raises:
+        UnknownIdError: there is no such grid.
+        StageError: nobody can answer, or all is dealt.
+    """
+    dealt = []
+    with study.store.read() as tx:
+        there = [one for one in grids.keys(tx) if one.name in (name, suggestions_of(name))] or [find_grid(tx, name)]
+        due = []
+        for one in there:
+            with grids.about(tx, one.id):
+                due += [(one, of.name) for of in stored.asked(tx) if not standing(tx, of).dealt]
+    if not due:
+        raise StageError(f"the survey `{name}` is open already; who is added from now on is asked as well")
+    for grid, of in due:
+        dealt.append(rounds.assign_round(OnGrid(study.store, grid), of))
+    return dealt
+
+
+def survey_answers(grid: OnGrid, by: Sequence[str] = ()) -> Survey:
+    """What was answered in the round of a grid that counts: a question with two definite answers, yes and no.
+
+    Args:
+        by: the labels of questions about people; each becomes a column, empty for who did not answer it.
+
+    Raises:
+        StageError: it asks no such question, or nothing was answered.
+        InputError: nobody has answered a question of `by`.
+    """
+    with grid.store.read() as tx:
+        of = stored.counting(tx)
+        questions = form_of(of.form).questions
+        about = people.terms(tx)
+    question, form = questions[0]
+    called = _called(form) if len(questions) == 1 and isinstance(form, Closed) else {}
+    if not called:
+        raise StageError(
+            f"round `{of.name}` of grid `{grid.grid.name}` is no survey: it must ask one question with yes, no, and "
+            "what is neither, such as one_of(yes,no,decline?)"
+        )
+    table = export_answers(grid, of.name)
+    if table.empty:
+        raise StageError(f"round `{of.name}` of grid `{grid.grid.name}` has no answers yet")
+    said = {str(one["name"]): dict(one["demographics"]) for one in about}
+    groups.check_known(by, said)
+    given = table.rename(columns={"row": "statement", "column": "question", "by": "person", question: "answer"})
+    given = given[["statement", "question", "person", "answer"]].replace({"answer": called})
+    for one in by:
+        given[one] = [said.get(name, {}).get(one, "") for name in given["person"]]
+    statements = export_rows(grid).rename(columns={"row": "statement"}).drop(columns="row_number")
+    order = {text: at for at, text in enumerate(statements["statement"])}
+    given = given.sort_values("statement", key=lambda texts: texts.map(order), kind="stable")
+    return Survey(given.reset_index(drop=True), statements)
+
+
+def _called(form: Closed) -> dict[str, str]:
+    """What each answer is, by what it is called; nothing where there are not two definite ones."""
+    definite = [one.name for one in form if one.definite]
+    if len(definite) != DEFINITE:
+        return {}
+    yes, no, decline = ANSWERS
+    return {definite[0]: yes, definite[1]: no, **{one.name: decline for one in form if not one.definite}}
