@@ -44,10 +44,12 @@ Quota = Annotated[Mapping[str, int], "how many of each group; in a recipe a tabl
 class Source(Seeded):
     """A file that texts are collected from: which column is what, which rows stay out, and which are drawn."""
 
-    file: Path = field(metadata={"help": "a table, or a JSON file of CrowdCounter's release"})
-    text: str = field(metadata={"help": "the column of the texts"})
+    file: Path = field(metadata={"help": "a table, a JSON file of CrowdCounter's release, or templates"})
+    text: str = field(metadata={"help": "the column of the texts; of templates `template`, of their items `item`"})
     name: str = param("", "what the source is called", otherwise="the name of the file")
-    reader: Literal["table", "crowdcounter"] = param("table", "what the file is")
+    reader: Literal["table", "crowdcounter", "templates", "items"] = param(
+        "table", "what the file is; of a file of templates, the templates or their items are read"
+    )
     group: str = param("", "the column that says which group a text is about")
     aliases: Path | None = param(None, "a table `spelling,label` of the groups")
     language: str = param("", "the language of all texts; else the column `language` says it, where there is one")
@@ -193,11 +195,18 @@ class RoundPlan(Seeded):
     language: str = param("", "the language that a text must be in, such as en or fa")
     checks: Checks | None = param(None, "what is checked of a text while somebody writes it")
     screen: Screen = param("cell", "what is on the screen at once: a cell, or all cells of a row")
+    in_order: bool = param(
+        False, "the columns of a row come in their order, and not in one drawn for each person; with `screen = row`"
+    )
+    author: str = param("", "the metadata column of the rows that says who made each, who then does not answer it")
     together: Together = param("", "source: the same people answer all rows from one source", otherwise="rows apart")
     edits: str = param("", "an earlier round of the grid, whose text is given to be edited; row: the row's own text")
     after: str = param("", "an earlier round of the grid, in which a cell must have an answer first")
     models: Models = param(
         (), "the models that answer, instead of people: NAME=service:MODEL, NAME=local:MODEL or NAME=canned:FILE"
+    )
+    probabilities: bool = param(
+        False, "models say how probable each answer of a closed question is, instead of writing one"
     )
     prompt: str = param("", "what models are asked, with {row} and {column} for the texts of a cell")
     prompt_file: Path | None = param(None, "a file with the prompt, in its place")
@@ -240,6 +249,12 @@ class RoundPlan(Seeded):
             raise InputError(
                 "nobody has two cells of a row (`once_per_row`), so no row can be on one screen; omit one of them"
             )
+        if self.in_order and self.screen != "row":
+            raise InputError('`in_order` is about columns that are on one screen; give `screen = "row"`, or omit it')
+        if self.probabilities and not self.models:
+            raise InputError("models say how probable answers are (`probabilities`); name some, or omit it")
+        if self.models and self.author:
+            raise InputError("models answer, so no author is spared; omit `author`")
         if self.models and self.people is not None:
             raise InputError("`models` answer, so no `people` do; omit one of them")
         if self.edits not in {"", ROW} and self.after not in {"", self.edits}:

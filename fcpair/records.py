@@ -120,6 +120,21 @@ class Round:
         return self.screen == "row"
 
     @property
+    def probabilities(self) -> bool:
+        """Whether models say how probable each answer is, instead of writing one."""
+        return bool(self.options.get("probabilities"))
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the columns of a row come in their order, and not in one that is drawn for each person."""
+        return bool(self.options.get("in_order"))
+
+    @property
+    def author(self) -> str:
+        """The metadata column that says who made a row, who then does not answer it; empty where none does."""
+        return str(self.options.get("author") or "")
+
+    @property
     def once_per_row(self) -> bool:
         """Whether nobody may have two cells of a row."""
         return bool(self.options.get("once_per_row"))

@@ -104,9 +104,7 @@ def import_(
             raise
     for run in runs:
         done(run)
-    say(
-        "next: `fcpair ask open` deals it; options of `fcpair serve` say what people are told and asked about themselves"
-    )
+    say("next: `fcpair ask open` deals it; options of `fcpair serve` say what people are asked about themselves")
 
 
 @ask.command("open")

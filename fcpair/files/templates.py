@@ -13,10 +13,15 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from fcpair.errors import Finding, InputError, nearest, reject
 from fcpair.files.bbq_templates import read_bbq_templates
 from fcpair.files.kobbq import read_kobbq
-from fcpair.files.tabular import LINE, check_file, read_table
+from fcpair.files.tabular import LINE, check_file, placed, read_table
+from fcpair.items.expand import expand, first_versions, n_items
+from fcpair.items.shown import as_text
 from fcpair.items.template import TEXTS, Blank, Option, Template, Text, faults
 
 _OPTIONS = ("culprit", "other")
@@ -25,6 +30,7 @@ _KEYS = (*_REQUIRED, "author", "swap")
 _LISTS = ("unknown", "stereotyped", "swap")
 _IN_SLOT = ("fillers", "group", "forms")
 _HEADER = "[[template]]"
+OWN = "fcpair"
 AS_WRITTEN, SWAPPED = "a", "b"
 
 
@@ -35,6 +41,28 @@ def read_templates(path: Path, reader: str) -> tuple[list[Template], list[str]]:
         InputError: what the file, or a template in it, lacks, with line numbers.
     """
     return READERS[reader](path)
+
+
+def templates_table(path: Path) -> pd.DataFrame:
+    """Templates of our own as a table, the first version of each: `template` (as reviewers read it), `id`, `category`,
+    `author` and `line`.
+    """
+    templates, _ = read_templates(path, OWN)
+    rows = [(as_text(one), one.id, one.category, one.author, one.line) for one in first_versions(templates)]
+    return placed(pd.DataFrame(rows, columns=["template", "id", "category", "author", LINE]), str(path))
+
+
+def items_table(path: Path, seed: int) -> pd.DataFrame:
+    """The items of templates of our own as a table of strings with the columns of `items.expand`, and `line`.
+
+    Raises:
+        InputError: what `read_templates` raises, and options that coincide.
+    """
+    templates, _ = read_templates(path, OWN)
+    made = expand(templates, str(path), seed)
+    reject(path, list(made.findings))
+    lines = np.repeat([one.line for one in templates], [n_items(one) for one in templates])
+    return placed(made.frame.astype(str).assign(**{LINE: lines}), str(path))
 
 
 Tables = list[tuple[dict[str, Any], int]]
@@ -98,7 +126,7 @@ def _listed(cell: str) -> list[str]:
 
 
 READERS: dict[str, Callable[[Path], tuple[list[Template], list[str]]]] = {
-    "fcpair": _read_own,
+    OWN: _read_own,
     "bbq": read_bbq_templates,
     "kobbq": read_kobbq,
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,9 @@ FOUR = (("ambig", "neg"), ("ambig", "nonneg"), ("disambig", "neg"), ("disambig",
 PER_FILLING = len(FOUR)
 COLUMNS = (
     *("item_id", "template", "version", "category", "context_condition", "question_polarity"),
-    *("context", "question", "option_0", "option_1", "option_2", "label", "target", "unknown", "fillers"),
+    *("context", "question", "option_0", "option_1", "option_2", "label", "target", "unknown", "fillers", "item"),
 )
+LETTERS = "ABC"  # by which options are named where an item is asked
 N_OPTIONS = 3
 _SAME = {"template": "id", "version": "version", "category": "category"}
 
@@ -31,7 +33,8 @@ class Items:
     """A row for each item with the columns COLUMNS, and what is wrong with some of them.
 
     `label` is the number of the right option, `target` that of the stereotyped group's, `unknown` that of the one which
-    says that it cannot be known. `fillers` has what is put in the slots, as `slot=filler`, parted by a semicolon.
+    says that it cannot be known. `fillers` has what is put in the slots, as `slot=filler`, parted by a semicolon, and
+    `item` is what is asked: context, question, and the options, each on a line and behind its letter.
     """
 
     frame: pd.DataFrame
@@ -103,7 +106,16 @@ def _expanded(template: Template, rng: np.random.Generator) -> dict[str, Strings
     alternating = {name: np.stack(four, axis=1).ravel() for name, four in columns.items()}
     of_four = np.tile(np.array(FOUR, dtype=object), (n, 1))
     same = {name: np.full(PER_FILLING * n, getattr(template, of), dtype=object) for name, of in _SAME.items()}
+    alternating["item"] = _asked(alternating)
     return {**alternating, **same, "context_condition": of_four[:, 0], "question_polarity": of_four[:, 1]}
+
+
+def _asked(columns: Mapping[str, NDArray[Any]]) -> Strings:
+    """Context and question, and the options on lines of their own, each behind its letter."""
+    told: Strings = columns["context"].astype(object) + "\n" + columns["question"].astype(object)
+    for i, letter in enumerate(LETTERS):
+        told = told + f"\n{letter}. " + columns[f"option_{i}"].astype(object)
+    return told
 
 
 def _filled(text: Text, at: dict[str, Ints], n: int) -> Strings:

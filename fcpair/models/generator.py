@@ -40,10 +40,10 @@ def write(prompts: Sequence[str], model: Model, decoding: Decoding) -> Iterator[
         InputError: a prompt leaves the model no room for a reply, or has no token that it knows.
     """
     network, tokenizer, is_causal = load_writer(model.name)
-    given = [_as_chat(tokenizer, prompt) for prompt in prompts]
-    tokens = [tokenizer(text, add_special_tokens=not _is_chat(tokenizer), verbose=False)["input_ids"] for text in given]
+    given = [as_chat(tokenizer, prompt) for prompt in prompts]
+    tokens = [tokenizer(text, add_special_tokens=not is_chat(tokenizer), verbose=False)["input_ids"] for text in given]
     room = longest_of(network, tokenizer) - (decoding.max_new_tokens if is_causal else 0)
-    _check_room(prompts, tokens, room)
+    check_room(prompts, tokens, room)
     order = np.argsort([-len(one) for one in tokens], kind="stable").tolist()
     settings = _settings(network, tokenizer, decoding)
     for start in range(0, len(order), BATCH):
@@ -54,18 +54,21 @@ def write(prompts: Sequence[str], model: Model, decoding: Decoding) -> Iterator[
         yield [prompts[one] for one in at], list(map(str, own))
 
 
-def _is_chat(tokenizer: Any) -> bool:
+def is_chat(tokenizer: Any) -> bool:
+    """Whether the tokenizer has a template for chats."""
     return bool(getattr(tokenizer, "chat_template", None))
 
 
-def _as_chat(tokenizer: Any, prompt: str) -> str:
-    if not _is_chat(tokenizer):
+def as_chat(tokenizer: Any, prompt: str) -> str:
+    """The prompt as what a user says, where there is a template for chats."""
+    if not is_chat(tokenizer):
         return prompt
     message = [{"role": "user", "content": prompt}]
     return str(tokenizer.apply_chat_template(message, add_generation_prompt=True, tokenize=False))
 
 
-def _check_room(prompts: Sequence[str], tokens: Sequence[list[int]], room: int) -> None:
+def check_room(prompts: Sequence[str], tokens: Sequence[list[int]], room: int) -> None:
+    """Raise InputError for a prompt that is too long, or has no token."""
     for prompt, one in zip(prompts, tokens, strict=True):
         if len(one) > room:
             raise InputError(

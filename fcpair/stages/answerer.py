@@ -16,8 +16,10 @@ from fcpair.stages.question import LONGEST_NAME
 Source = Literal["service", "local", "canned"]
 OPTIONS = ("max_new_tokens", "num_beams")
 """What a local model may be told in brackets: whole numbers, 1 or more."""
-COLUMNS, SEVERAL = ("row", "column", "reply"), "several"
-"""What a canned one may be told: how its columns are called, and `several=first` where a cell has several replies."""
+COLUMNS, SEVERAL, BY = ("row", "column", "reply"), "several", "by"
+"""What a canned one may be told: how its columns are called, `several=first` where a cell has several replies, and in
+place of the row's text a column that its metadata have, too (`by=item_id`).
+"""
 _EXPECTED = "expected NAME=service:MODEL, NAME=local:MODEL or NAME=canned:FILE"
 _TOLD = re.compile(r"(.*?)\(([^()]*=[^()]*)\)", re.DOTALL)
 
@@ -84,7 +86,9 @@ def _decoding(text: str, told: str) -> tuple[tuple[str, int], ...]:
 
 
 def _columns(text: str, told: str) -> tuple[tuple[str, str], ...]:
-    found = _told(text, told, (*COLUMNS, SEVERAL))
+    found = _told(text, told, (*COLUMNS, SEVERAL, BY))
+    if {BY, COLUMNS[0]} <= set(found):
+        raise InputError(f"the model `{text}` has `{BY}` and `{COLUMNS[0]}`; give one of them")
     if found.get(SEVERAL, "first") != "first":
         raise InputError(f"the model `{text}` has `{SEVERAL}={found[SEVERAL]}`; expected `{SEVERAL}=first`")
     return tuple(found.items())

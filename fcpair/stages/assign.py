@@ -244,15 +244,17 @@ def _fill(loads: Ints, n_slots: int, rng: np.random.Generator) -> Ints:
     return quota
 
 
-def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"]) -> Ints:
+def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"], within: Ints | None = None) -> Ints:
     """The place of each assignment in its annotator's shard, counted from 1.
 
     `annotator` and `hs`, `(n_assignments,)`, any integers. `random` shuffles each shard; `hs` shows one HS after the
-    other, in a random order that differs between annotators, with the CNs of an HS shuffled.
+    other, in a random order that differs between annotators, with the CNs of an HS shuffled, or in the order of what
+    `within`, `(n_assignments,)`, has for them.
     """
     rng = np.random.default_rng(seed)
     people, person = np.unique(annotator, return_inverse=True)
-    keys = [rng.random(len(hs)), person]
+    drawn = rng.random(len(hs))
+    keys = [drawn if within is None else within, person]
     if by == "hs":
         texts, text = np.unique(hs, return_inverse=True)
         turn = rng.permuted(np.tile(np.arange(len(texts)), (len(people), 1)), axis=1)

@@ -11,7 +11,7 @@ from fcpair.records import ROW
 from fcpair.stages.answerer import parse_answerer
 from fcpair.stages.bins import check_bins
 from fcpair.stages.prompts import DEFINITION, EXAMPLES, places_in
-from fcpair.stages.question import AnyOf, Closed, Form, parse_form
+from fcpair.stages.question import AnyOf, Closed, Form, OneOf, parse_form
 from fcpair.stages.question.labels import need_tiers
 
 CHECK = "validate"  # the round in which decisions are validated
@@ -36,6 +36,10 @@ def check_plan(plan: GridPlan) -> None:
             )
         _check_always(plan, one.name, form)
         _check_models(one, plan.columns)
+        if one.probabilities and not (len(form.questions) == 1 and isinstance(form.questions[0][1], OneOf)):
+            raise InputError(
+                f"round `{one.name}` asks how probable answers are (`probabilities`); ask one question with one_of(...)"
+            )
         if form.edits and not one.edits:
             kind = form.edits[1].kind
             raise InputError(

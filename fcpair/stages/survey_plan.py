@@ -46,7 +46,13 @@ def survey_plans(
     yes, no, decline = answers
     form = OneOf((Choice(0, yes), Choice(1, no), Choice(2, decline, definite=False)))
     asked = RoundPlan(
-        ASK, f"answer: {form}", "respondent", answers=0 if part is None else part, screen="row", seed=seed
+        ASK,
+        f"answer: {form}",
+        "respondent",
+        answers=0 if part is None else part,
+        screen="row",
+        in_order=True,
+        seed=seed,
     )
     survey = GridPlan(
         name,

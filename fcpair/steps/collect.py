@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -75,19 +75,43 @@ def _notes(first: dict[str, Row], apart: dict[str, set[tuple[str, str]]]) -> lis
 def _read(source: Source) -> pd.DataFrame:
     """The rows of a source, each text once as often as it is there; raises InputError for what is not as it says."""
     named = [source.text, *filter(None, (source.group, source.labels, source.original))]
-    if source.reader == "crowdcounter":
-        import pandas as pd
-
-        read = read_crowdcounter(source.file)
-        table = pd.concat([read.answers, read.unanswered]).sort_values(LINE, kind="stable", ignore_index=True)
-        table.attrs.update(read.answers.attrs)
+    if source.reader == "table":
+        table = read_table(source.file, named, known=[LANGUAGE], verbatim=True)
+    else:
+        table = _READERS[source.reader](source)
         if missing := [name for name in named if name not in table.columns]:
             raise InputError(f"{source.file}: no column `{missing[0]}`; there are {', '.join(table.columns)}")
-    else:
-        table = read_table(source.file, named, known=[LANGUAGE], verbatim=True)
     empty = table[LINE][table[source.text].str.strip() == ""].tolist()
     reject(source.file, [Finding(place_of(table), int(line), "the text is empty") for line in empty])
     return table
+
+
+def _crowdcounter(source: Source) -> pd.DataFrame:
+    import pandas as pd
+
+    read = read_crowdcounter(source.file)
+    table = pd.concat([read.answers, read.unanswered]).sort_values(LINE, kind="stable", ignore_index=True)
+    table.attrs.update(read.answers.attrs)
+    return table
+
+
+def _templates(source: Source) -> pd.DataFrame:
+    from fcpair.files.templates import templates_table
+
+    return templates_table(source.file)
+
+
+def _items(source: Source) -> pd.DataFrame:
+    from fcpair.files.templates import items_table
+
+    return items_table(source.file, source.seed)
+
+
+_READERS: dict[str, Callable[[Source], pd.DataFrame]] = {
+    "crowdcounter": _crowdcounter,
+    "templates": _templates,
+    "items": _items,
+}
 
 
 def _rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row], dict[str, int]]:

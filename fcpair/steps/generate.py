@@ -15,10 +15,11 @@ from fcpair.models.language import check_known, other_language
 from fcpair.models.prompt import unfenced
 from fcpair.models.reply import Cell, Outlook, Progress, Speaker, speaker
 from fcpair.records import Origin, Person, Role, Round, RunRecord, Status
+from fcpair.stages import said
 from fcpair.stages.answerer import Answerer, asked_of, parse_answerer
 from fcpair.stages.marks import DUPLICATE_KEYS, MARKS, marks_of
 from fcpair.stages.prompts import COLUMN, DEFINITION, EXAMPLES, OF_ROW, ROW, columns_of_row, fill
-from fcpair.stages.question import Curate, Form, Question, Text
+from fcpair.stages.question import Curate, Form, OneOf, Question, Text
 from fcpair.stages.question.form import Answer
 from fcpair.stages.spelling import NO_TEXT, identity, writable
 from fcpair.steps import settle
@@ -44,7 +45,7 @@ def generation_outlook(grid: OnGrid, name: str) -> list[tuple[str, Outlook]]:
     found = []
     for model, answerer in enumerate(asked.answerers):
         own = [cell for cell, of in zip(asked.cell, asked.model, strict=True) if of == model]
-        found.append((answerer.name, speaker(answerer, prompt).outlook(own)))
+        found.append((answerer.name, speaker(answerer, prompt, _weighs(asked.round)).outlook(own)))
     return found
 
 
@@ -86,10 +87,10 @@ def generate(grid: OnGrid, name: str, *, progress: Progress | None = None) -> Ru
     with grid.store.read() as tx:
         asked, marks = _asked(tx, grid.grid.name, name), watch.marks(tx)
     prompt = str(asked.round.options["prompt"])
-    speakers = [speaker(one, prompt) for one in asked.answerers]
-    said = _replies(asked, speakers, progress)
+    speakers = [speaker(one, prompt, _weighs(asked.round)) for one in asked.answerers]
+    replied = _replies(asked, speakers, progress)
     form = form_of(asked.round.form)
-    taken = [_taken(form, asked.round, reply) for reply in said]
+    taken = [_taken(form, asked.round, reply, cell) for reply, cell in zip(replied, asked.cell, strict=True)]
     with grid.store.write() as tx:
         check_unmoved(tx, marks)
         models = {one.name: own.record() for one, own in zip(asked.answerers, speakers, strict=True)}
@@ -156,7 +157,7 @@ def _cell(of: Round, row: str, column: str, about_row: Mapping[str, Any], exampl
     definition = dict(of.options.get("definitions") or {}).get(column, "")
     places = {ROW: row, COLUMN: column, DEFINITION: definition, EXAMPLES: examples}
     own = {name: str(one) for name, one in about_row.items()}
-    return Cell(row, column, fill(str(of.options["prompt"]), places, own))
+    return Cell(row, column, fill(str(of.options["prompt"]), places, own), own)
 
 
 def _replies(asked: _Asked, speakers: Sequence[Speaker], progress: Progress | None) -> list[str | None]:
@@ -177,9 +178,17 @@ class _Taken(NamedTuple):
     note: str = ""
 
 
-def _taken(form: Form, of: Round, reply: str | None) -> _Taken:
+def _weighs(of: Round) -> tuple[str, ...]:
+    """The answers whose probabilities a round asks for; none where it asks for what is written."""
+    question = closed_question(form_of(of.form)) if of.probabilities else None
+    return tuple(one.name for one in question) if question else ()
+
+
+def _taken(form: Form, of: Round, reply: str | None, cell: Cell) -> _Taken:
     if reply is None:
         return _Taken(None, None, (), "the model has no reply to this cell")
+    if isinstance(closed := closed_question(form), OneOf):
+        return _chosen(form, closed, of, reply, cell)
     names = [name for name, _ in form.questions]
     question = form[names[0]]
     if len(names) == 1 and _is_verbatim(question) and not NO_TEXT.search(reply):
@@ -195,6 +204,21 @@ def _taken(form: Form, of: Round, reply: str | None) -> _Taken:
     text = form.text(answer)
     marks = _marks(of, text, written) if text is not None and isinstance(written, Text) else ()
     return _Taken(reply, answer, marks, f"marked: {', '.join(marks)}" if marks else "")
+
+
+def _chosen(form: Form, question: OneOf, of: Round, reply: str, cell: Cell) -> _Taken:
+    """What became of a reply to a closed question: it is read by its names, or what the row's metadata say of them."""
+    name, names = form.questions[0][0], [one.name for one in question]
+    note = ""
+    try:
+        if of.probabilities:
+            chosen, _, note = said.weighed(reply, names)
+        else:
+            texts = [str(cell.about.get(f"option_{at}", "")) for at in range(len(names))]
+            chosen = said.written(reply, names, texts) or reply
+        return _Taken(writable(reply), form.read({name: chosen}), (), note)
+    except InputError as error:
+        return _Taken(writable(reply), None, (), writable(f"the reply cannot be taken ({error}): {reply[:SHOWN]}"))
 
 
 def _marks(of: Round, text: str, question: Text) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from fcpair.records import Person, Round
 from fcpair.stages.assign import fill_rows, fill_slots, shard_order
 from fcpair.steps import qualify
 from fcpair.steps.ground import lease_min
-from fcpair.store import Tx, authors, cells, decisions, free, grids, rounds, slots, topics, work, written
+from fcpair.store import Tx, authors, cells, decisions, free, grids, people, rounds, slots, topics, work, written
 from fcpair.store.slots import Heir, Slot
 
 Ints = NDArray[np.int64]
@@ -77,7 +77,8 @@ def _deal_in(tx: Tx, round_: Round) -> int:
     person, cell = np.nonzero(~barred(tx, cell_id, new, round_).T)
     seed = int(np.random.SeedSequence([round_.options["seed"], new[0].id]).generate_state(1)[0])
     row = cells.row_numbers(tx, cell_id[cell])
-    place = shard_order(person, row, seed, "hs" if round_.by_row else "random")
+    within = cell_id[cell] if round_.in_order else None
+    place = shard_order(person, row, seed, "hs" if round_.by_row else "random", within)
     given = zip(cell_id[cell].tolist(), person.tolist(), place.tolist(), strict=True)
     same = {"round_id": round_.id, "replaces": None}
     slots.fill(tx, [{"cell_id": one, "person_id": new[who].id, "position": at, **same} for one, who, at in given])
@@ -156,8 +157,9 @@ def barred(
 ) -> NDArray[np.bool_]:
     """Who may not get which pair in a round, shape `(n_slots, n_people)`.
 
-    That is who has taken part in it already, who wrote one of its texts, who has not passed the pilot that the round
-    asks for, who has another cell of its row where nobody may have two, and who has opted out of what it is about.
+    That is who has taken part in it already, who wrote one of its texts or made its row, who has not passed the pilot
+    that the round asks for, who has another cell of its row where nobody may have two, and who has opted out of what it
+    is about.
     Before the `first` deal of a round nobody has anything in it, and what people have opted out of is dealt, and then
     taken back. Who `asks` is offered nothing that they have had in the round, but may be given again what they had and
     lost before they answered.
@@ -174,11 +176,27 @@ def barred(
         matrix |= np.array([one.id not in passed for one in heirs], np.bool_)
     if round_.once_per_row and not first:
         matrix |= _have_row(tx, pairs, asked[1], round_)
+    if round_.author:
+        matrix |= by_authors(tx, pairs.tolist(), _names(tx, heirs), round_)
     for one in heirs:
         if one.opted_out and not first:
             about = topics.pairs_about(tx, one.opted_out, pairs.tolist() if len(pairs) <= FEW else None)
             matrix[:, column[one.id]] |= np.isin(pairs, about)
     return matrix[row]
+
+
+def _names(tx: Tx, heirs: Sequence[Heir]) -> list[str]:
+    named = {one.id: one.name for one in people.people(tx)}
+    return [named[one.id] for one in heirs]
+
+
+def by_authors(tx: Tx, cell_ids: list[int], names: Sequence[str], round_: Round) -> NDArray[np.bool_]:
+    """Whether each of these cells has a row that the person of each name made, shape `(n_cells, n_names)`."""
+    made = authors.made(tx, cell_ids, round_.author)
+    folded = [authors.fold_name(name) for name in names]
+    return np.array([[name in made.get(one, ()) for name in folded] for one in cell_ids], np.bool_).reshape(
+        len(cell_ids), len(names)
+    )
 
 
 def _related(tx: Tx, round_: Round) -> Iterator[Round]:

@@ -63,7 +63,8 @@ def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -
     seed = options["seed"]
     dealt = _dealt(asked, options["answers"], seed)
     order: Literal["hs", "random"] = "hs" if asked.round.by_row else "random"
-    place = shard_order(dealt.annotator, asked.row[dealt.pair], seed, order)
+    within = asked.cell_id[dealt.pair] if asked.round.in_order else None
+    place = shard_order(dealt.annotator, asked.row[dealt.pair], seed, order, within)
     place = in_batches(dealt.annotator, asked.batch[dealt.pair], place)
     loads = np.bincount(dealt.annotator, minlength=asked.barred.shape[1])
     with grid.store.write() as tx:
@@ -111,9 +112,13 @@ def _asked(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _Asked:
     pairs = _drawn(tx, grid, round_)
     cell_id, row, column = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
     heirs = slots.heirs(tx, round_.role)
-    n_people = len(expected(tx, round_.role, _number(tx, round_)))
-    nothing = np.zeros((len(cell_id), n_people), np.bool_)  # who is yet to be added has had nothing to do with any cell
-    barred = handover.barred(tx, cell_id, heirs, round_, first=True) if heirs else nothing
+    names = expected(tx, round_.role, _number(tx, round_))
+    if heirs:
+        barred = handover.barred(tx, cell_id, heirs, round_, first=True)
+    elif round_.author:
+        barred = handover.by_authors(tx, cell_id.tolist(), names, round_)
+    else:  # who is yet to be added has had nothing to do with any cell
+        barred = np.zeros((len(cell_id), len(names)), np.bool_)
     able = np.flatnonzero(~barred.all(axis=0))
     batch = batches(row, round_.batch, round_.options["seed"]) if round_.batch else np.zeros(len(row), np.int64)
     source = handover.sources(tx, cell_id) if round_.by_source else batch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from fcpair.store import current, decisions, grids, lists, rounds
 from fcpair.store.answers import WRITTEN
 from fcpair.store.store import Tx
 from fcpair.store.tables import answer, assignment, cell, judgement, person, text
+
+_PARTS = re.compile("[,;]")
 
 
 def written(tx: Tx, in_round: Round) -> list[int]:
@@ -50,6 +53,22 @@ def wrote(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int6
             )
             rows.update((row[0], row[1]) for row in tx.execute(query.distinct()))
     return np.array(sorted(rows), np.int64).reshape(-1, 2)
+
+
+def made(tx: Tx, cell_ids: list[int], column: str) -> dict[int, frozenset[str]]:
+    """Who made the rows of these cells, by a metadata column of theirs, names parted by commas or semicolons.
+
+    By the cell, in small letters and without outer spaces; cells of whose rows nothing is said are left out.
+    """
+    value = text.c.meta[column].as_string()
+    query = select(cell.c.id, value).join(text, text.c.id == cell.c.row_id)
+    rows = tx.execute(query.where(cell.c.id.in_(lists.listed(cell_ids)), value.is_not(None), value != ""))
+    return {cell_id: frozenset(filter(None, map(fold_name, _PARTS.split(names)))) for cell_id, names in rows}
+
+
+def fold_name(name: str) -> str:
+    """A name by which it is known whom an author's name means."""
+    return name.strip().casefold()
 
 
 def originals(tx: Tx, of: Round) -> dict[int, str]:

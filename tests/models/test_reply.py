@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,40 @@ def test_two_replies_to_a_cell_are_refused(tmp_path: Path) -> None:
     path.write_text("row,reply\nTea.,One.\nTea.,Two.\n", "utf-8")
     with pytest.raises(InputError, match=r"twice\.csv:3: this cell has another reply"):
         Canned.read(path)
+
+
+def told(*tokens: tuple[str, float]) -> Reply:
+    """The likeliest tokens of a service, with their probabilities."""
+    top = [{"token": token, "logprob": math.log(p)} for token, p in tokens]
+    return Reply(
+        json.dumps({"model": "tiny-2", "choices": [{"logprobs": {"content": [{"top_logprobs": top}]}}]}).encode()
+    )
+
+
+def test_a_service_says_how_probable_options_are(served: Served) -> None:
+    served.script = [told(("A", 0.5), (" A", 0.1), ("the", 0.2), ("B", 0.2)), told(("the", 0.9))]
+    chat = speaker(parse_answerer("a=service:tiny"), "{row}", ("A", "B", "C"))
+    first, second = (json.loads(reply or "") for reply in chat.replies(CELLS))
+    assert first == pytest.approx({"A": 0.75, "B": 0.25, "C": 0, "(all)": 0.8})
+    assert second == {"A": 0, "B": 0, "C": 0, "(all)": 0}
+    body = served.asked[0].body
+    assert (body["logprobs"], body["top_logprobs"], body["max_tokens"]) == (True, 20, 1)
+    assert [json.loads(reply or "") for reply in chat.replies(CELLS)] == [first, second]
+    assert len(served.asked) == 2
+
+
+def test_a_service_without_probabilities_is_refused(served: Served) -> None:
+    served.then = lambda _: said("A")
+    with pytest.raises(ServiceError, match="without the probabilities of tokens"):
+        speaker(parse_answerer("a=service:tiny"), "{row}", ("A", "B")).replies(CELLS[:1])
+
+
+def test_canned_replies_by_what_is_known_of_rows(tmp_path: Path) -> None:
+    path = tmp_path / "said.csv"
+    path.write_text("item_id,reply\none,A\ntwo,B\n", "utf-8")
+    cells = [Cell("Tea?", "m", about={"item_id": name}) for name in ("two", "one", "three")]
+    assert speaker(parse_answerer(f"m=canned:{path}(by=item_id)"), "").replies(cells) == ["B", "A", None]
+    with pytest.raises(InputError, match="missing column `id`"):
+        speaker(parse_answerer(f"m=canned:{path}(by=id)"), "")
+    with pytest.raises(InputError, match="has `by` and `row`"):
+        parse_answerer(f"m=canned:{path}(by=item_id,row=text)")

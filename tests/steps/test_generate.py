@@ -298,11 +298,11 @@ def test_the_walk_stops_before_a_service_is_asked_and_goes_on_after(
 ) -> None:
     asked: list[object] = []
 
-    def ask(prompt: object) -> str:
+    def ask(_: object, prompt: object) -> str:
         asked.append(prompt)
         return "Not at all, I think."
 
-    monkeypatch.setattr(reply, "_ask", ask)
+    monkeypatch.setattr(reply.Chat, "_ask", ask)
     propose = RoundPlan("propose", PROPOSE.form, models=("plain=service:tiny",), prompt="Answer: {row}")
     plan = GridPlan("replies", SidePlan(names=STATEMENTS), SidePlan(names=("plain",)), (propose, CURATE))
     recipe = Recipe(setup=Setup(title="t"), simulate=Simulate(skips=0), grids=(plan,))
@@ -322,7 +322,7 @@ def test_a_service_that_fails_leaves_the_study_as_it_was(tmp_path: Path, monkeyp
     def fails(*_: object) -> str:
         raise ServiceError("it does not answer")
 
-    monkeypatch.setattr(reply, "_ask", fails)
+    monkeypatch.setattr(reply.Chat, "_ask", fails)
     monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "cache"))
     with pytest.raises(ServiceError):
         grid.generate("propose")

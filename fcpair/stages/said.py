@@ -1,0 +1,78 @@
+"""Which answer of a closed question a model gave: in what it wrote, or in how probable it holds each."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from fcpair.errors import InputError
+
+TOLERANCE = 1e-3  # in which probabilities add up to 1: files round them
+LEAST_MASS = 0.5
+_LETTER = r"[(\[\"'*]*({names})[)\]\"'*]*(?:[.:,)\n].*)?\s*"
+
+
+def written(reply: str, names: Sequence[str], texts: Sequence[str] = ()) -> str | None:
+    """The one of these names that a reply gives; None where it cannot be read.
+
+    It is read if it is a name but for capitals, alone, in brackets, quotes or asterisks, or before a full stop, colon,
+    comma, bracket or line break (`B`, `(b)`, `B. It is not said`); or if it is the text of one option, but for
+    capitals, spaces and a full stop; or if it holds the text of one option, and of no other. `A night owl` is not read
+    by its first letter.
+
+    Args:
+        reply: what was written.
+        names: how answers are called, such as `A`, `B`, `C`.
+        texts: what each of them stands for, where that is known.
+    """
+    known = {name.casefold(): name for name in names}
+    listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    if found := re.fullmatch(_LETTER.format(names=listed), reply.strip(), re.IGNORECASE | re.DOTALL):
+        return known[found[1].casefold()]
+    said = _folded(reply)
+    whole = [name for name, text in zip(names, texts, strict=False) if _folded(text) == said]
+    held = [name for name, text in zip(names, texts, strict=False) if _folded(text) and _folded(text) in said]
+    read = whole or held
+    return read[0] if len(read) == 1 else None
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).rstrip(".").casefold()
+
+
+class Weighed(NamedTuple):
+    """What a model holds of each answer: the likeliest, all probabilities in their order, and a remark."""
+
+    likeliest: str
+    shares: tuple[float, ...]
+    note: str
+
+
+def weighed(reply: str, names: Sequence[str], all_: str = "(all)") -> Weighed:
+    """Read probabilities: a JSON object with one for each name, and under `all_` what they have among everything.
+
+    Raises:
+        InputError: no such object, a number below 0, probabilities that do not add up to 1, or two that are highest.
+    """
+    try:
+        told = json.loads(reply)
+    except ValueError:
+        told = None
+    if not isinstance(told, Mapping) or not set(names) <= set(told) <= {*names, all_}:
+        raise InputError(f"expected a JSON object with the probability of each of {', '.join(names)}")
+    shares = tuple(float(told[name]) if _is_number(told[name]) else math.nan for name in names)
+    if any(not 0 <= one <= 1 for one in shares) or abs(sum(shares) - 1) > TOLERANCE:
+        raise InputError(f"the probabilities are {', '.join(map(str, shares))}; expected numbers that add up to 1")
+    if (n := shares.count(max(shares))) > 1:
+        raise InputError(f"{n} answers are held to be the likeliest, at {max(shares):g}")
+    mass = told.get(all_, 1.0)
+    few = _is_number(mass) and mass < LEAST_MASS
+    note = f"all answers together have {mass:.3g} of the probability" if few else ""
+    return Weighed(names[shares.index(max(shares))], shares, note)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
