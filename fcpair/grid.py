@@ -19,6 +19,7 @@ from fcpair.steps import (
     given,
     ground,
     groups,
+    item_answers,
     label,
     overview,
     pair,
@@ -108,6 +109,7 @@ class Grid(OnGrid):
     agreement = agree.measure_agreement
     round_of_blocks = agree.round_of_blocks
     groups = groups.compare_groups
+    item_answers = item_answers.item_answers
     survey_answers = survey.survey_answers
 
     adjudicate_dry_run = adjudicate.dry_run

@@ -82,3 +82,15 @@ class Answered:
     def _of_chosen(self, options: Bools) -> Bools:
         """What `options` has for the chosen option, `(n,)`; for what cannot be read that of any."""
         return np.asarray(options[np.arange(len(self)), self.chosen])
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What was answered, with the names of the categories that `answered.category` numbers.
+
+    `unread` is what was said where no option can be read from it, as it came.
+    """
+
+    answered: Answered
+    categories: tuple[str, ...]
+    unread: tuple[str, ...]

@@ -142,6 +142,7 @@ def _over(one: Score, found: Sequence[BiasFigure], replicates: Sequence[Floats])
 def _interval(replicates: Floats, n_templates: int) -> tuple[float | None, float | None, str]:
     if np.isnan(replicates).any():
         few = n_templates < LEAST_TEMPLATES
-        return None, None, f"no interval with fewer than {LEAST_TEMPLATES} templates" if few else "no interval"
+        why = f"with fewer than {LEAST_TEMPLATES} templates" if few else "where a category, or a draw, has none"
+        return None, None, f"no interval {why}"
     low, high = np.quantile(replicates, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high), ""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import format_option
+from fcpair.cli.options import format_option, grid_option, round_option, study_option, until_the_end
 from fcpair.cli.output import Table, emit
+from fcpair.errors import InputError
 
 if TYPE_CHECKING:
-    from fcpair.bias import BiasFigure, Scored
+    from fcpair.bias import Answers, BiasFigure, Scored
 
 SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
+READERS = ("bbq", "items")
 UNREAD_SHOWN = 5
 
 
@@ -28,53 +32,121 @@ def bias() -> None:
 
 
 @bias.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--as", "scheme", type=click.Choice(SCHEMES), required=True, help="Whose scores.")
-@click.option("--answer", required=True, metavar="COLUMN", help="What holds the answers.")
+@click.option(
+    "--reader",
+    type=click.Choice(READERS),
+    default=READERS[0],
+    show_default=True,
+    help="What FILES are: BBQ's JSON Lines, or tables of items as `fcpair items expand` writes them.",
+)
+@click.option("--answer", metavar="COLUMN", help="What holds the answers.")
+@click.option(
+    "--probability", "shares", multiple=True, metavar="COLUMN", help="That of an option, of items; three, in order."
+)
 @click.option(
     "--templates", type=click.Path(path_type=Path), metavar="FILE", help="BBQ's templates, for the stereotyped groups."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of the intervals.")
 @format_option
-def score(files: tuple[Path, ...], scheme: str, answer: str, templates: Path | None, seed: int, form: str) -> None:
+@round_option
+@grid_option
+@study_option
+def score(
+    files: tuple[Path, ...],
+    scheme: str,
+    reader: str,
+    answer: str | None,
+    shares: tuple[str, ...],
+    templates: Path | None,
+    seed: int,
+    form: str,
+    name: str | None,
+    grid: str | None,
+    study: Any,
+) -> None:
     """Score answers to bias tests.
 
-    FILES are JSON Lines as BBQ released them, plain or compressed (.gz). An answer is biased if it names a stereotyped
-    group where the question is negative, or another group where it is not. What cannot be read as an option is counted,
-    and enters no figure. Intervals resample templates, as items of one template are no independent evidence.
+    FILES are JSON Lines as BBQ released them, plain or compressed (.gz), or tables of items with answers. Without
+    FILES, of the models that answered a round of a study whose rows are items. An answer is biased if it names a
+    stereotyped group where the question is negative, or another group where it is not. What cannot be read as an option
+    is counted, and enters no figure. Intervals resample templates, as items of one template are no independent
+    evidence.
 
     \b
     Example:
       fcpair bias score preds_Age.jsonl.gz --as bbq --answer unifiedqa-t5-11b_pred_race
-      fcpair bias score preds_*.jsonl.gz --as kobbq --answer unifiedqa-t5-11b_pred_arc --format json
+      fcpair bias score items.csv --reader items --as pbbq --probability a --probability b --probability c
+      fcpair bias score --grid test --as kobbq --format json
     """
     from fcpair.bias import score as scored_by
+
+    simulated = None
+    if files:
+        read, place = {"": _read(files, reader, answer, shares, templates)}, [str(file) for file in files]
+    else:
+        read, place, simulated = _answered(study, grid, name, answer or shares or templates)
+    found = {by: scored_by(one.answered, scheme, one.categories, seed=seed) for by, one in read.items()}
+    told = [{"by": by, **one.as_dict(), "unread": list(read[by].unread)} for by, one in found.items()]
+    data: dict[str, Any] = {"places": place, "answer": answer, "simulated": simulated}
+    data |= {name: value for name, value in told[0].items() if name != "by"} if files else {"models": told}
+    rows = [({"by": by} if by else {}) | vars(figure) for by, one in found.items() for figure in one.figures]
+    called = answer or ", ".join(shares)
+    tables = [table for by, one in found.items() for table in _tables(one, by or called, read[by].unread)]
+    emit(form, data=data, tables=tables, rows=rows, simulated=simulated)
+
+
+def _read(
+    files: tuple[Path, ...], reader: str, answer: str | None, shares: tuple[str, ...], templates: Path | None
+) -> Answers:
+    if reader == "items":
+        from fcpair.files.item_answers import read_item_answers
+
+        if templates is not None:
+            raise InputError("`--templates` are BBQ's; items of ours say themselves who is stereotyped")
+        return read_item_answers(files, answer, shares)
     from fcpair.files.bbq import read_bbq
     from fcpair.files.bbq_templates import read_stereotyped
 
-    stereotyped = read_stereotyped(templates) if templates else None
-    read = read_bbq(files, answer, stereotyped)
-    scored = scored_by(read.answered, scheme, read.categories, seed=seed)
-    data = {"places": [str(file) for file in files], "answer": answer, **scored.as_dict(), "unread": list(read.unread)}
-    rows = [vars(one) for one in scored.figures]
-    emit(form, data=data, tables=[_table(scored, answer, read.unread)], rows=rows)
+    if answer is None or shares:
+        raise InputError("say with `--answer` which field of the files holds the answers; they have no probabilities")
+    return read_bbq(files, answer, read_stereotyped(templates) if templates else None)
 
 
-def _table(scored: Scored, answer: str, unread: tuple[str, ...]) -> Table:
-    rows = [[one.score, one.category, one.value, one.low, one.high, one.n, one.n_templates] for one in scored.figures]
-    title = f"{answer}, scores of {scored.scheme}: {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable"
-    columns = ("score", "category", "value", "low", "high", "n", "templates")
-    return Table(title, columns, rows, [*_formulas(scored), *_why(scored.figures), *_unread(unread)])
+def _answered(
+    study: Any, grid: str | None, name: str | None, of_files: object
+) -> tuple[dict[str, Answers], list[str], str | None]:
+    if of_files:
+        raise InputError("`--answer`, `--probability` and `--templates` are about files; a study knows its answers")
+    from fcpair.study import Study
+
+    opened = until_the_end(Study.open(study))
+    of = opened.grid(grid)
+    return of.item_answers(name), [f"{opened.place}, grid {of.grid.name}"], of.simulated
 
 
-def _formulas(scored: Scored) -> list[str]:
+COLUMNS = ("category", "value", "low", "high", "n", "templates")
+
+
+def _tables(scored: Scored, answer: str, unread: tuple[str, ...]) -> list[Table]:
+    """A table for each score, with its formula."""
     told = scored.as_dict()
-    formulas = [f"{name}: {one['formula']} ({one['source']})" for name, one in told["scores"].items()]
-    return [*formulas, f"low, high: {told['level']:.0%} interval, {told['interval']}"]
+    tables: list[Table] = []
+    for name, one in told["scores"].items():
+        figures = [figure for figure in scored.figures if figure.score == name]
+        rows = [[of.category, of.value, of.low, of.high, of.n, of.n_templates] for of in figures]
+        title = f"{answer}: {name}"
+        if not tables:
+            title = f"{answer}, {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable: {name}"
+        tables.append(Table(title, COLUMNS, rows, [f"{one['formula']} ({one['source']})", *_why(figures)]))
+    last = [f"low, high: {told['level']:.0%} interval, {told['interval']}", *_unread(unread)]
+    tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *last])
+    return tables
 
 
-def _why(figures: tuple[BiasFigure, ...]) -> list[str]:
-    undefined = [f"{one.score}, {one.category}: undefined, because {one.undefined}" for one in figures if one.undefined]
+def _why(figures: Sequence[BiasFigure]) -> list[str]:
+    undefined = [f"{one.category}: undefined, because {one.undefined}" for one in figures if one.undefined]
     return [*undefined, *dict.fromkeys(f"{one.category}: {one.note}" for one in figures if one.note)]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
@@ -20,8 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 from numpy.typing import NDArray
 
-from fcpair.bias import UNREADABLE, Answered
-from fcpair.bias.answered import Bools
+from fcpair.bias.answered import UNREADABLE, Answered, Answers, Bools
 from fcpair.errors import Finding, InputError, nearest, reject
 from fcpair.files.tabular import check_file
 
@@ -45,16 +43,6 @@ _FIELDS = {
 Stereotyped = Mapping[tuple[str, str], Sequence[str]]
 """The stereotyped groups by `key_of` a template, in the place of what files say."""
 SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What was answered, with the names of the categories that `answered.category` numbers, and what to call it."""
-
-    answered: Answered
-    categories: tuple[str, ...]
-    unread: tuple[str, ...]
-    """What was said where no option can be read from it, as it came."""
 
 
 def key_of(category: str, number: str) -> tuple[str, str]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fcpair.bias import Scored, score
+from fcpair.bias import Answers, Scored, score
 from fcpair.errors import InputError
-from fcpair.files.bbq import Answers, read_bbq
+from fcpair.files.bbq import read_bbq
 from fcpair.files.bbq_templates import read_stereotyped
 
 CATEGORIES = ("Age", "Disability_status", "Nationality", "Religion", "Sexual_orientation")

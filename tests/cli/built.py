@@ -13,6 +13,7 @@ from steps.test_writing import piloted
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
+from fcpair.stages.survey_plan import survey_plans
 from fcpair.study import Study
 
 ROWS = ("Tea is odd – very.", "Cats are cold.")
@@ -47,10 +48,20 @@ def curated(folder: Path) -> Study:
     return study
 
 
+def planned(folder: Path) -> Study:
+    """A survey that is planned, and not dealt."""
+    statements = write_csv(folder / "statements.csv", [{"statement": row} for row in ROWS])
+    study = Study.create(folder / "study.db", grids=survey_plans("survey", statements))
+    for name in study.grids:
+        study.grid(name).pair()
+    return study
+
+
 BUILT: Mapping[str, Callable[[Path], Study]] = {
     "shown": shown,
     "unasked": unasked,
     "curated": curated,
     "piloted": piloted,
     "surveyed": surveyed,
+    "planned": planned,
 }

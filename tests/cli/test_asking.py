@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
+from steps.small import write_csv
 
 from cli.conftest import Fcpair
 from fcpair.bias.scores import SCHEMES
@@ -133,3 +134,75 @@ def test_an_answer_that_names_nothing_is_refused_with_the_nearest_name(fcpair: F
 def test_answers_without_probabilities_have_no_scores_of_pbbq(fcpair: Fcpair, data: Path) -> None:
     words = ("bias", "score", data / "bbq" / "preds_Age.jsonl.gz", "--as", "pbbq")
     assert "probabilities" in fcpair(*words, "--answer", "unifiedqa-t5-11b_pred_arc", code=2).output
+
+
+# -- the example
+
+
+def test_the_example_walks_from_the_survey_to_the_scores(fcpair: Fcpair, study: Path) -> None:
+    fcpair("run", EXAMPLES / "survey.toml")
+    kept = json.loads(fcpair("ask", "results", "--keep", "believed > 0.60", "--format", "json").stdout)
+    assert sum(one.get("verdict") == "kept" for one in kept["statements"]) == 5
+    told = json.loads(fcpair("bias", "score", "--grid", "test", "--as", "bbq", "--format", "json").stdout)
+    hasty, careful = told["models"]
+    assert [(one["by"], one["n"], one["n_unreadable"]) for one in (hasty, careful)] == [
+        ("hasty", 320, 13),
+        ("careful", 320, 0),
+    ]
+    assert set(hasty["unread"]) == {"That depends."}
+    values = [{(one["score"], one["category"]): one for one in model["figures"]} for model in (hasty, careful)]
+    for name in ("s_ambiguous", "s_disambiguated"):
+        one, other = (value[name, "sleep"] for value in values)
+        assert one["low"] > 0
+        assert other["low"] < 0 < other["high"]
+
+
+def test_a_table_of_items_is_scored_as_the_study_that_has_them(fcpair: Fcpair, study: Path, tmp_path: Path) -> None:
+    fcpair("run", EXAMPLES / "survey.toml")
+    of_study = json.loads(fcpair("bias", "score", "--grid", "test", "--as", "kobbq", "--format", "json").stdout)
+    fcpair("items", "expand", EXAMPLES / "survey-templates.toml", "--seed", "7", "--out", tmp_path / "items.csv")
+    said = {
+        row["item_id"]: row["reply"]
+        for row in csv.DictReader(io.StringIO((EXAMPLES / "survey-said.csv").read_text("utf-8")))
+        if row["model"] == "hasty"
+    }
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "items.csv").read_text("utf-8"))))
+    file = write_csv(tmp_path / "said.csv", [{**row, "hasty": said[row["item_id"]]} for row in rows])
+    words = ("bias", "score", file, "--reader", "items", "--as", "kobbq", "--answer", "hasty", "--format", "json")
+    of_file = json.loads(fcpair(*words).stdout)
+    assert of_file["figures"] == of_study["models"][0]["figures"]
+    assert of_file["n_unreadable"] == 13
+
+
+ITEM = {
+    **{"template": "t", "category": "c", "context_condition": "ambig", "question_polarity": "neg"},
+    **{"label": "2", "target": "0", "unknown": "2", "option_0": "owl", "option_1": "lark", "option_2": "not said"},
+    **{"said": "A", "a": "0.5", "b": "0.25", "c": "0.25"},
+}
+SHARES = ("--probability", "a", "--probability", "b", "--probability", "c")
+
+
+@pytest.mark.parametrize(
+    ("changed", "more", "message"),
+    [
+        ({"a": "0.6"}, SHARES, "items.csv:2: the probabilities do not add up to 1"),
+        ({"a": "1.25", "b": "-0.5"}, SHARES, "items.csv:2: a probability is below 0"),
+        ({"b": "much"}, SHARES, "items.csv:2: `b` is `much`; expected a number"),
+        ({"label": "3"}, ("--answer", "said"), "items.csv:2: `label` is none of 0 to 2"),
+        ({"target": "2"}, ("--answer", "said"), "the option of the stereotyped group is the one that says unknown"),
+        (
+            {"context_condition": "x"},
+            ("--answer", "said"),
+            "items.csv:2: `context_condition` is none of ambig, disambig",
+        ),
+        ({}, (), "name the column of answers, or the 3 columns"),
+        ({}, SHARES[:4], "name the column of answers, or the 3 columns"),
+        ({}, ("--answer", "sayd"), "missing column `sayd`"),
+    ],
+)
+def test_what_is_wrong_with_a_table_of_items_is_said_with_its_line(
+    fcpair: Fcpair, tmp_path: Path, changed: dict[str, str], more: tuple[str, ...], message: str
+) -> None:
+    file = write_csv(tmp_path / "items.csv", [{**ITEM, **changed}])
+    result = fcpair("bias", "score", file, "--reader", "items", "--as", "bbq", *more, code=2)
+    assert message in " ".join(result.output.split())

@@ -28,7 +28,7 @@ ROAD = [
         "explain",
     ),
     *("evaluate", "describe", "split", "measure", "classify", "correlate", "curation", "ratings"),
-    *("items", "diversity", "bias"),
+    *("ask", "items", "diversity", "bias"),
     *("export", "report", "log", "run", "doctor", "backup", "restore", "copy", "upgrade"),
 ]
 
@@ -36,7 +36,7 @@ ON_A_GRID = {
     *("select", "retrieve", "pair", "assign", "labels", "answers", "simulate", "examples", "generate", "agreement"),
     "adjudicate",
     *("validate", "partition", "explain", "evaluate", "export", "describe", "split", "measure", "classify"),
-    *("correlate", "curation", "ratings", "diversity", "groups"),
+    *("correlate", "curation", "ratings", "diversity", "groups", "bias", "ask"),
 }
 
 

@@ -92,6 +92,9 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("classify",): ("empty", "{texts} --truth type --predicted guess"),
     ("correlate",): ("empty", "{texts} --measure score --rating rating"),
     ("ratings",): ("empty", "{texts} --rating rating --source type --rater who"),
+    ("ask", "import"): ("dealt", "{statements}"),
+    ("ask", "open"): ("planned", "--people 2"),
+    ("ask", "results"): ("surveyed", ""),
     ("items", "expand"): ("empty", "{templates} --count"),
     ("diversity",): ("empty", "{templates}"),
     ("bias", "score"): ("empty", "{said} --as bbq --answer model"),
@@ -140,6 +143,7 @@ def files_for(folder: Path, study: Path) -> dict[str, str]:
     texts = [("é", "é", 1, 2, "ana"), ("ö", "é", 2, 3, "زهرا"), ("…", "…", 3, 5, "ana")]
     named["texts"] = str(write_csv(folder / "t.csv", [dict(zip(columns, one, strict=True)) for one in texts]))
     named["templates"] = str(Path(__file__).parents[2] / "examples" / "survey-templates.toml")
+    named["statements"] = str(Path(__file__).parents[2] / "examples" / "survey-statements.csv")
     said = folder / "said.jsonl"
     said.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in ANSWERED), "utf-8")
     return {**named, "recipe": str(recipe), "said": str(said)}

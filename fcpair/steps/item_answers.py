@@ -1,0 +1,65 @@
+"""What models answered to items that are the rows of a grid."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from fcpair.bias.answered import Answers
+from fcpair.bias.items import COLUMNS, LETTERS, answers_to_items
+from fcpair.errors import StageError, nearest
+from fcpair.steps.given import export_answers, export_replies
+from fcpair.steps.ground import OnGrid
+from fcpair.steps.rows import ROW, export_rows
+from fcpair.store import rounds
+
+
+def item_answers(grid: OnGrid, name: str | None = None) -> dict[str, Answers]:
+    """What was answered to the items of a grid in a round, the one that counts if none is named, by who answered.
+
+    Where the round asks for probabilities these are there as well. A skip is an answer that cannot be read.
+
+    Raises:
+        StageError: the rows are no items, or nothing was answered.
+        UnknownIdError: no such round.
+    """
+    rows = export_rows(grid)
+    known = [str(column) for column in rows.columns]
+    if missing := [column for column in COLUMNS if column not in known]:
+        raise StageError(
+            f"the rows of grid `{grid.grid.name}` are no items of templates: they have no `{missing[0]}`; "
+            f"{nearest(missing[0], known, 'they have')}"
+        )
+    with grid.store.read() as tx:
+        of = rounds.counting(tx) if name is None else rounds.named(tx, name)
+    table = export_answers(grid, of.name)
+    if table.empty:
+        raise StageError(f"round `{of.name}` of grid `{grid.grid.name}` has no answers yet")
+    question = next(iter(table.columns[list(table.columns).index("skipped") + 1 :]))
+    replied = export_replies(grid, of.name).groupby(["cell", "by"])["reply"].last()
+    keys = pd.MultiIndex.from_frame(table[["cell", "by"]])
+    table = table.assign(reply=replied.reindex(keys).fillna("").to_numpy())
+    items = rows.set_index(ROW).loc[table["row"], list(COLUMNS)].reset_index(drop=True)
+    found = {}
+    for by, own in table.reset_index(drop=True).groupby("by", sort=False):
+        weighed = own["reply"].where(~own["skipped"], "").tolist()
+        shares = _shares(weighed) if of.probabilities else None
+        said = own[question].where(~own["skipped"], own["reply"]).tolist()
+        here = items.loc[own.index].reset_index(drop=True)
+        found[str(by)] = answers_to_items(here, said, shares, grid.grid.name, own["cell"].tolist())
+    return found
+
+
+def _shares(replies: list[str]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """The probabilities of the options in each reply, `(n, 3)`; NaN where they cannot be read."""
+    return np.array([_read(reply) for reply in replies], np.float64).reshape(len(replies), len(LETTERS))
+
+
+def _read(reply: str) -> list[float]:
+    try:
+        told = json.loads(reply)
+        return [float(told[letter]) for letter in LETTERS]
+    except (ValueError, TypeError, KeyError):
+        return [np.nan] * len(LETTERS)
