@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fcpair.bias import Answers, BiasFigure, Scored
 
 SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
-READERS = ("bbq", "items")
+READERS = ("bbq", "items", "lm-eval")
 UNREAD_SHOWN = 5
 
 
@@ -39,7 +39,8 @@ def bias() -> None:
     type=click.Choice(READERS),
     default=READERS[0],
     show_default=True,
-    help="What FILES are: BBQ's JSON Lines, or tables of items as `fcpair items expand` writes them.",
+    help="What FILES are: BBQ's JSON Lines, tables of items as `fcpair items expand` writes them, or the samples that "
+    "lm-evaluation-harness logs of such items.",
 )
 @click.option("--answer", metavar="COLUMN", help="What holds the answers.")
 @click.option(
@@ -92,7 +93,7 @@ def score(
     data: dict[str, Any] = {"places": place, "answer": answer, "simulated": simulated}
     data |= {name: value for name, value in told[0].items() if name != "by"} if files else {"models": told}
     rows = [({"by": by} if by else {}) | vars(figure) for by, one in found.items() for figure in one.figures]
-    called = answer or ", ".join(shares)
+    called = answer or ", ".join(shares) or ", ".join(place)
     tables = [table for by, one in found.items() for table in _tables(one, by or called, read[by].unread)]
     emit(form, data=data, tables=tables, rows=rows, simulated=simulated)
 
@@ -106,6 +107,12 @@ def _read(
         if templates is not None:
             raise InputError("`--templates` are BBQ's; items of ours say themselves who is stereotyped")
         return read_item_answers(files, answer, shares)
+    if reader == "lm-eval":
+        from fcpair.files.item_answers import read_lm_eval
+
+        if answer or shares or templates:
+            raise InputError("samples of lm-evaluation-harness have all that is needed; omit all options about columns")
+        return read_lm_eval(files)
     from fcpair.files.bbq import read_bbq
     from fcpair.files.bbq_templates import read_stereotyped
 

@@ -13,10 +13,13 @@ from fcpair.cli.output import Table, emit, say
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fcpair.cli.table import Cell
     from fcpair.items import Template
 
 COLUMNS = ("category", "templates", "items")
+LAYOUTS = ("table", "hf", "lm-eval")  # a table, and fcpair.files.item_folders.FOLDERS, which a test holds against these
 READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.templates, which a test holds against these
 
 
@@ -40,10 +43,17 @@ def items() -> None:
     help="What FILE is: our own TOML, or templates as BBQ or KoBBQ released them.",
 )
 @click.option("--count", is_flag=True, help="Count the items of each category, and write none.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the items: CSV, JSONL or Parquet.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the items: a CSV, JSONL or Parquet, or a folder.")
+@click.option(
+    "--layout",
+    type=click.Choice(LAYOUTS),
+    default=LAYOUTS[0],
+    show_default=True,
+    help="What is written: a table, or a folder for Hugging Face or lm-evaluation-harness.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of the order of options.")
 @format_option
-def expand(file: Path, reader: str, count: bool, out: Path | None, seed: int, form: str) -> None:
+def expand(file: Path, reader: str, count: bool, out: Path | None, layout: str, seed: int, form: str) -> None:
     """Expand templates into items.
 
     Every filling of the slots makes four items: an ambiguous and a disambiguated context, each with a negative question
@@ -53,24 +63,45 @@ def expand(file: Path, reader: str, count: bool, out: Path | None, seed: int, fo
     Example:
       fcpair items expand templates.toml --out items.jsonl
       fcpair items expand KoBBQ_templates.tsv --reader kobbq --count --format json
+      fcpair items expand templates.toml --layout lm-eval --out task
     """
     from fcpair.errors import reject
-    from fcpair.files.tabular import check_suffix, write_table
+    from fcpair.files.folders import check_new_folder
+    from fcpair.files.tabular import check_suffix
     from fcpair.files.templates import read_templates
     from fcpair.items import expand as expanded
 
     if count == (out is not None):
-        raise InputError("give `--out FILE` to write the items, or `--count` to count them")
+        raise InputError("give `--out` with a file or a folder to write the items, or `--count` to count them")
     if out is not None:
-        check_suffix(out)
+        (check_suffix if layout == LAYOUTS[0] else check_new_folder)(out)
     templates, remarks = read_templates(file, reader)
     made = expanded(templates, str(file), seed)
     reject(file, list(made.findings))
     if out is not None:
-        write_table(made.frame, out)
+        _write(made.frame, out, layout, str(file), seed)
     for remark in remarks:
         say(f"Note: {remark}")
     _emit(file, templates, form, seed)
+
+
+def _write(frame: pd.DataFrame, out: Path, layout: str, templates: str, seed: int) -> None:
+    from importlib.metadata import version
+
+    from fcpair.files.folders import new_folder
+    from fcpair.files.item_folders import FOLDERS, Made
+    from fcpair.files.tabular import write_table
+
+    if layout == LAYOUTS[0]:
+        write_table(frame, out)
+        return
+    with new_folder(out) as folder:
+        for name, content in FOLDERS[layout](frame, Made(templates, seed, version("fcpair"))).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            if isinstance(content, str):
+                (folder / name).write_text(content, "utf-8")
+            else:
+                write_table(content, folder / name)
 
 
 def _emit(file: Path, templates: list[Template], form: str, seed: int) -> None:

@@ -1,9 +1,11 @@
-"""Tables of items with an answer in each row."""
+"""Items with an answer each: in tables, and in the samples that lm-evaluation-harness logs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ import pandas as pd
 from fcpair.bias.answered import Answers
 from fcpair.bias.items import COLUMNS, OPTIONS, answers_to_items
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tabular import LINE, place_of, read_table
+from fcpair.files.tabular import LINE, check_file, place_of, read_table
 
 
 def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequence[str] = ()) -> Answers:
@@ -44,3 +46,53 @@ def _no_numbers(table: pd.DataFrame, shares: Sequence[str]) -> list[Finding]:
         for cell, line, value in zip(table[name], table[LINE], pd.to_numeric(table[name], errors="coerce"), strict=True)
         if cell.strip() and np.isnan(value)
     ]
+
+
+def read_lm_eval(paths: Sequence[Path]) -> Answers:
+    """Read the samples that lm-evaluation-harness logs of a task that `items expand --layout lm-eval` wrote.
+
+    Options are weighed by the likelihoods of their letters, which are made to add up to 1.
+
+    Raises:
+        InputError: no such file, and all lines that are no such sample.
+    """
+    rows: list[dict[str, Any]] = []
+    lines: list[int] = []
+    for path in paths:
+        check_file(path)
+        found = [(number, _sample(text)) for number, text in enumerate(_texts(path), 1) if text.strip()]
+        wrong = [Finding(str(path), number, one) for number, one in found if isinstance(one, str)]
+        reject(path, wrong)
+        rows += [one for _, one in found if isinstance(one, dict)]
+        lines += [number for number, _ in found]
+    if not rows:
+        raise InputError(f"{', '.join(map(str, paths))}: no samples")
+    logs = np.array([row["logs"] for row in rows])
+    raised = np.exp(logs - logs.max(axis=1, keepdims=True))
+    items = pd.DataFrame(rows)[list(COLUMNS)]
+    shares = raised / raised.sum(axis=1, keepdims=True)
+    said = [", ".join(map(str, row["logs"])) for row in rows]
+    return answers_to_items(items, said, shares, ", ".join(map(str, paths)), lines)
+
+
+def _texts(path: Path) -> Iterator[str]:
+    try:
+        yield from path.read_text("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is no text in UTF-8 ({error})") from None
+
+
+def _sample(text: str) -> dict[str, Any] | str:
+    """What a line has of an item, all strings, and the log-likelihoods of its options (`logs`); or what is wrong."""
+    try:
+        told = json.loads(text)
+        doc, logs = told["doc"], [float(one[0]) for one in told["filtered_resps"]]
+    except (ValueError, KeyError, TypeError, IndexError):
+        return (
+            "no sample of lm-evaluation-harness; expected `doc`, and `filtered_resps` with a likelihood of each option"
+        )
+    if missing := [name for name in COLUMNS if name not in doc]:
+        return f"the item has no `{missing[0]}`; it must be one that `fcpair items expand` has written"
+    if len(logs) != len(OPTIONS) or not np.isfinite(logs).all():
+        return f"expected {len(OPTIONS)} likelihoods that are finite numbers"
+    return {**{name: str(doc[name]) for name in COLUMNS}, "logs": logs}

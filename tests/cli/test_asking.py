@@ -8,6 +8,7 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from steps.small import write_csv
 
@@ -57,7 +58,7 @@ def test_items_are_written_with_their_ids_and_the_same_seed_writes_the_same_byte
 
 @pytest.mark.parametrize("asked", [(), ("--count", "--out", "x.csv")])
 def test_items_are_counted_or_written(fcpair: Fcpair, asked: tuple[str, ...]) -> None:
-    assert "give `--out FILE`" in fcpair("items", "expand", TEMPLATES, *asked, code=2).output
+    assert "give `--out` with a file or a folder" in fcpair("items", "expand", TEMPLATES, *asked, code=2).output
 
 
 def test_kobbq_is_counted_as_its_readme_prints_it(fcpair: Fcpair, data: Path) -> None:
@@ -65,6 +66,69 @@ def test_kobbq_is_counted_as_its_readme_prints_it(fcpair: Fcpair, data: Path) ->
     told = fcpair("items", "expand", file, "--reader", "kobbq", "--count", "--format", "csv")
     counts = {row["category"]: int(row["items"]) for row in csv.DictReader(io.StringIO(told.stdout))}
     assert (counts["Age"], counts["SES"], counts["Sexual_orientation"]) == (3608, 6928, 552)
+
+
+def test_items_go_to_hugging_face(fcpair: Fcpair, tmp_path: Path) -> None:
+    from datasets import load_dataset
+
+    fcpair("items", "expand", TEMPLATES, "--layout", "hf", "--out", tmp_path / "hf")
+    rows = load_dataset(str(tmp_path / "hf"), split="test", cache_dir=str(tmp_path / "cache"))
+    fcpair("items", "expand", TEMPLATES, "--out", tmp_path / "items.csv")
+    table = list(csv.DictReader(io.StringIO((tmp_path / "items.csv").read_text("utf-8"))))
+    assert [{name: str(value) for name, value in row.items()} for row in rows] == table
+    card = (tmp_path / "hf" / "README.md").read_text("utf-8")
+    assert "| sleep | 5 | 224 |" in card
+    assert all(f"| `{name}` |" in card for name in table[0])
+
+
+def test_items_go_to_lm_evaluation_harness_and_its_samples_come_back(fcpair: Fcpair, tmp_path: Path) -> None:
+    """The samples have the shape that version 0.4.13 logs; its likelihoods were those of ours to 5e-7."""
+    folder = tmp_path / "task"
+    fcpair("items", "expand", TEMPLATES, "--layout", "lm-eval", "--out", folder)
+    task = (folder / "task.yaml").read_text("utf-8")
+    assert "test: items.jsonl" in task
+    assert 'doc_to_choice: ["A", "B", "C"]' in task
+    docs = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
+    logs = np.log(np.random.default_rng(1).dirichlet([1, 1, 1], len(docs)) / 7)
+    samples = [
+        {"doc_id": at, "doc": doc, "target": str(doc["label"]), "filtered_resps": [[str(one), "False"] for one in of]}
+        for at, (doc, of) in enumerate(zip(docs, logs, strict=True))
+    ]
+    file = tmp_path / "samples.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in samples), "utf-8")
+    words = ("bias", "score", file, "--reader", "lm-eval", "--as", "pbbq", "--format", "json")
+    told = json.loads(fcpair(*words).stdout)
+    accuracy = next(one for one in told["figures"] if one["score"] == "accuracy_disambiguated")
+    here = [at for at, doc in enumerate(docs) if (doc["context_condition"], doc["category"]) == ("disambig", "sleep")]
+    assert accuracy["value"] == pytest.approx(np.mean([logs[at].argmax() == docs[at]["label"] for at in here]))
+    assert told["n_unreadable"] == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "samples.jsonl:2: no sample of lm-evaluation-harness"),
+        ('{"doc": {}, "filtered_resps": [["-1"], ["-2"], ["-3"]]}', "samples.jsonl:2: the item has no `template`"),
+        (None, "samples.jsonl:2: expected 3 likelihoods"),
+    ],
+)
+def test_what_is_no_sample_is_said_with_its_line(
+    fcpair: Fcpair, tmp_path: Path, line: str | None, message: str
+) -> None:
+    doc = {name: str(value) for name, value in ITEM.items()}
+    good = {"doc": doc, "filtered_resps": [["-1"], ["-2"], ["-3"]]}
+    line = json.dumps({**good, "filtered_resps": [["-1"], ["-2"]]}) if line is None else line
+    file = tmp_path / "samples.jsonl"
+    file.write_text(f"{json.dumps(good)}\n{line}\n", "utf-8")
+    assert message in fcpair("bias", "score", file, "--reader", "lm-eval", "--as", "bbq", code=2).output
+
+
+@pytest.mark.parametrize("layout", ["hf", "lm-eval"])
+def test_a_folder_with_something_in_it_is_left_as_it_is(fcpair: Fcpair, tmp_path: Path, layout: str) -> None:
+    (tmp_path / "mine").write_text("mine", "utf-8")
+    words = ("items", "expand", TEMPLATES, "--layout", layout, "--out", tmp_path)
+    assert "it was left as it is" in fcpair(*words, code=2).output
+    assert [one.name for one in tmp_path.iterdir()] == ["mine"]
 
 
 # -- diversity
