@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks import (
+    asking,
     cluster,
     coverage,
     crashes,
@@ -56,6 +57,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "coverage": coverage,
     "flips": flips,
     "writing": writing,
+    "asking": asking,
 }
 HEAD = ("benchmark", "what", "measured", "demanded", "met")
 
