@@ -30,9 +30,9 @@ def counted(answered: Answered, unit: Ints, n_units: int) -> dict[str, Floats]:
         (`unreadable`) and, of the others, all (`n`) and those that are `right`, `biased` and `counter` (they name a
         group, and not as the stereotype has it). What cannot be read counts nowhere else, as in BBQ's script. Of
         disambiguated items those whose right answer follows the stereotype (`aligned.n`, `aligned.right`) and the
-        others (`opposed.n`, `opposed.right`). With probabilities, in each context, sums over items whose options are
-        one stereotyped group, one other and one unknown: `pairs` (how many), `difference`, `log_difference`,
-        and over all items `entropy`. All `(n_units,)`.
+        others (`opposed.n`, `opposed.right`). With probabilities, in each context, sums over items with two `sides`:
+        `pairs` (how many), `difference`, `log_difference` without those
+        of which one is 0 (`zeros`), and over all items `entropy`. All `(n_units,)`.
     """
     masks = _masks(answered)
     sums = {name: np.bincount(unit[rows], minlength=n_units).astype(np.float64) for name, rows in masks.items()}
@@ -61,17 +61,15 @@ def _masks(answered: Answered) -> dict[str, Bools]:
 
 def _weighed(answered: Answered, probabilities: Floats, unit: Ints, n_units: int) -> dict[str, Floats]:
     """The sums of what is made of probabilities."""
-    other = ~answered.unknown & ~answered.stereotyped
-    is_pair = (answered.stereotyped.sum(axis=1) == 1) & (other.sum(axis=1) == 1)
-    target = np.where(answered.stereotyped, probabilities, 0).sum(axis=1)
-    counter = np.where(other, probabilities, 0).sum(axis=1)
+    is_pair, target, counter = answered.sides(probabilities)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(target) - np.log(counter)
         surprise = np.where(probabilities > 0, -probabilities * np.log(probabilities), 0.0)
     values = {
         "pairs": is_pair.astype(np.float64),
         "difference": np.where(is_pair, target - counter, 0.0),
-        "log_difference": np.where(is_pair, logs, 0.0),
+        "log_difference": np.where(is_pair & np.isfinite(logs), logs, 0.0),
+        "zeros": (is_pair & ~np.isfinite(logs)).astype(np.float64),
         "entropy": surprise.sum(axis=1) / np.log(probabilities.shape[1]),
     }
     return {

@@ -17,6 +17,8 @@ NUMBERED = ("label", "target", "unknown")
 _CONTEXTS, _POLARITIES = {"ambig": True, "disambig": False}, {"neg": True, "nonneg": False}
 COLUMNS = ("template", "category", "context_condition", "question_polarity", *NUMBERED, *OPTIONS)
 """What a table must have of each item; all of it stands in what `items.expand` makes."""
+STATEMENT = "statement"
+"""What it may have beside: the statement of a survey that the item's template is about."""
 
 
 def answers_to_items(
@@ -28,7 +30,7 @@ def answers_to_items(
     likeliest option, and cannot be read where there is none.
 
     Args:
-        items: the columns COLUMNS, all strings, `(n,)` rows.
+        items: the columns COLUMNS, and perhaps STATEMENT, all strings, `(n,)` rows.
         said: what was said to each; with probabilities it is not looked at.
         probabilities: of the options, `(n, 3)`, NaN where they are not known; None where none are.
         place: what findings call the table.
@@ -56,7 +58,8 @@ def answers_to_items(
         probabilities=probabilities if probabilities is None else np.nan_to_num(probabilities),
     )
     unread = [one for one, at in zip(said, chosen.tolist(), strict=True) if at == UNREADABLE]
-    return Answers(answered, tuple(map(str, categories)), tuple(unread))
+    statements = tuple(items[STATEMENT].fillna("")) if STATEMENT in items else ()
+    return Answers(answered, tuple(map(str, categories)), tuple(unread), statements)
 
 
 def _findings(

@@ -74,14 +74,9 @@ def _mean(name: str, context: str, over: str = "pairs") -> Callable[[Counts], Fl
     return lambda counts: ratio(counts[f"{context}.{name}"], counts[f"{context}.{over}"])
 
 
-def _finite(name: str, context: str) -> Callable[[Counts], Floats]:
-    """A mean as `_mean` has it; nan where a sum is not finite, as of logarithms of 0."""
-
-    def of(counts: Counts) -> Floats:
-        found = np.asarray(_mean(name, context)(counts))
-        return np.where(np.isfinite(found), found, np.nan)
-
-    return of
+def _mean_logarithm(counts: Counts) -> Floats:
+    found = np.asarray(_mean("log_difference", "ambiguous")(counts))
+    return np.where(counts["ambiguous.zeros"] > 0, np.nan, found)
 
 
 ACCURACY = tuple(
@@ -164,7 +159,7 @@ SCHEMES: dict[str, tuple[Score, ...]] = {
             "log_bias_ambiguous",
             "mean of ln p(target) - ln p(counter)",
             PBBQ,
-            _finite("log_difference", "ambiguous"),
+            _mean_logarithm,
             NO_LOGARITHM,
             -float("inf"),
             float("inf"),

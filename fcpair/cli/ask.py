@@ -198,8 +198,10 @@ def results(
     if rule is not None and by is not None:
         raise InputError("statements are kept by what all say; give `--keep` or `--by`")
     if file is not None:
+        from fcpair.files.survey import read_survey
+
         place, simulated = str(file), None
-        found = _read(file, statement, question, person, answer, by)
+        found = read_survey(file, statement=statement, question=question, person=person, answer=answer, by=by)
     else:
         from fcpair.study import Study
 
@@ -208,20 +210,6 @@ def results(
         found, simulated = of.survey_answers((by,) if by else ()), of.simulated
         place = f"{opened.place}, grid {of.grid.name}"
     _emit(form, place, found, rule, by, population, margin, out, simulated)
-
-
-def _read(file: Path, statement: str, question: str, person: str, answer: str, by: str | None) -> Survey:
-    from fcpair.files.tabular import LINE, place_of, read_table
-    from fcpair.stages.survey import Survey, check
-
-    columns = {"statement": statement, "question": question, "person": person, "answer": answer}
-    table = read_table(file, [*columns.values(), *filter(None, (by,))])
-    given = table[[by]].copy() if by else table[[]].copy()
-    for name, column in columns.items():
-        given[name] = table[column]
-    given["answer"] = given["answer"].str.strip()
-    check(given.assign(line=table[LINE]), place_of(table), by)
-    return Survey(given, given[["statement"]].drop_duplicates())
 
 
 def _emit(

@@ -11,14 +11,18 @@ import click
 
 from fcpair.cli.options import format_option, grid_option, round_option, study_option, until_the_end
 from fcpair.cli.output import Table, emit
+from fcpair.cli.table import Cell
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
-    from fcpair.bias import Answers, BiasFigure, Scored
+    from fcpair.bias import Answers, BiasFigure, Diverged, Scored
+    from fcpair.study import Study
 
 SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
 READERS = ("bbq", "items", "lm-eval")
 UNREAD_SHOWN = 5
+BELIEVED = "believed"
+ALL = "(mean over statements)"
 
 
 @click.group()
@@ -49,6 +53,22 @@ def bias() -> None:
 @click.option(
     "--templates", type=click.Path(path_type=Path), metavar="FILE", help="BBQ's templates, for the stereotyped groups."
 )
+@click.option(
+    "--people",
+    metavar="GRID|FILE",
+    help="A survey: measure how far people are from the model. Of a study, the name of its grid; with FILES, a file of "
+    "answers as `fcpair answers export` writes it.",
+)
+@click.option(
+    "--question", metavar="TEXT", default=BELIEVED, show_default=True, help="The survey's question that is compared."
+)
+@click.option(
+    "--smooth",
+    type=click.FloatRange(min=0),
+    metavar="SHARE",
+    default=0.0,
+    help="Add this to both shares of the model, so that a zero does not leave the divergence undefined.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of the intervals.")
 @format_option
 @round_option
@@ -61,6 +81,9 @@ def score(
     answer: str | None,
     shares: tuple[str, ...],
     templates: Path | None,
+    people: str | None,
+    question: str,
+    smooth: float,
     seed: int,
     form: str,
     name: str | None,
@@ -79,22 +102,38 @@ def score(
     Example:
       fcpair bias score preds_Age.jsonl.gz --as bbq --answer unifiedqa-t5-11b_pred_race
       fcpair bias score items.csv --reader items --as pbbq --probability a --probability b --probability c
-      fcpair bias score --grid test --as kobbq --format json
+      fcpair bias score --grid test --as pbbq --people survey --format json
     """
+    from fcpair.bias import diverged
     from fcpair.bias import score as scored_by
 
+    opened: Study | None = None
     simulated = None
     if files:
         read, place = {"": _read(files, reader, answer, shares, templates)}, [str(file) for file in files]
     else:
-        read, place, simulated = _answered(study, grid, name, answer or shares or templates)
+        read, place, simulated, opened = _answered(study, grid, name, answer or shares or templates)
     found = {by: scored_by(one.answered, scheme, one.categories, seed=seed) for by, one in read.items()}
-    told = [{"by": by, **one.as_dict(), "unread": list(read[by].unread)} for by, one in found.items()]
+    counts = _counts(opened, people) if people else None
+    apart = {by: diverged(one, counts, question, smooth) for by, one in read.items()} if counts is not None else {}
+    told = [
+        {"by": by, **one.as_dict(), "unread": list(read[by].unread)}
+        | ({"people": apart[by].as_dict()} if apart else {})
+        for by, one in found.items()
+    ]
     data: dict[str, Any] = {"places": place, "answer": answer, "simulated": simulated}
     data |= {name: value for name, value in told[0].items() if name != "by"} if files else {"models": told}
-    rows = [({"by": by} if by else {}) | vars(figure) for by, one in found.items() for figure in one.figures]
     called = answer or ", ".join(shares) or ", ".join(place)
-    tables = [table for by, one in found.items() for table in _tables(one, by or called, read[by].unread)]
+    rows: list[dict[str, Cell]] = []
+    tables: list[Table] = []
+    for by, one in found.items():
+        who: dict[str, Cell] = {"by": by} if by else {}
+        nothing: dict[str, Cell] = {"statement": ""} if apart else {}
+        rows += [who | vars(figure) | nothing for figure in one.figures]
+        tables += _tables(one, by or called, read[by].unread)
+        if apart:
+            rows += [who | nothing | row for row in _rows_of_people(apart[by])]
+            tables += _tables_of_people(apart[by], by or called, str(people))
     emit(form, data=data, tables=tables, rows=rows, simulated=simulated)
 
 
@@ -123,14 +162,25 @@ def _read(
 
 def _answered(
     study: Any, grid: str | None, name: str | None, of_files: object
-) -> tuple[dict[str, Answers], list[str], str | None]:
+) -> tuple[dict[str, Answers], list[str], str | None, Study]:
     if of_files:
         raise InputError("`--answer`, `--probability` and `--templates` are about files; a study knows its answers")
     from fcpair.study import Study
 
     opened = until_the_end(Study.open(study))
     of = opened.grid(grid)
-    return of.item_answers(name), [f"{opened.place}, grid {of.grid.name}"], of.simulated
+    return of.item_answers(name), [f"{opened.place}, grid {of.grid.name}"], of.simulated, opened
+
+
+def _counts(opened: Study | None, people: str) -> Any:
+    """How often people gave each answer to each statement: of a grid, or without a study of a file."""
+    from fcpair.stages.survey import counted
+
+    if opened is not None:
+        return counted(opened.grid(people).survey_answers().given)
+    from fcpair.files.survey import read_survey
+
+    return counted(read_survey(Path(people)).given)
 
 
 COLUMNS = ("category", "value", "low", "high", "n", "templates")
@@ -160,3 +210,56 @@ def _why(figures: Sequence[BiasFigure]) -> list[str]:
 def _unread(unread: tuple[str, ...]) -> list[str]:
     shown = ", ".join(f"`{one}`" for one in unread[:UNREAD_SHOWN]) + ", ..." * (len(unread) > UNREAD_SHOWN)
     return [f"unreadable: {shown}"] if unread else []
+
+
+OF_PEOPLE = ("statement", "people", "yes", "n", "target", "KL")
+
+
+def _tables_of_people(apart: Diverged, answer: str, people: str) -> list[Table]:
+    """A table of statements and one of means."""
+    rows = [[of.statement, of.people, of.people_share, of.n, of.model_share, of.value] for of in apart.statements]
+    told = apart.as_dict()
+    notes = [
+        f"yes: the share of yes over yes and no to `{apart.question}`; target: that of the option which follows the "
+        "stereotype over it and the other group's, in the ambiguous items about it whose answers can be read (n)",
+        *_counted_by_statement(apart),
+    ]
+    means: list[list[Cell]] = [[of.category or ALL, of.n_statements, of.value, of.by_chance] for of in apart.figures]
+    undefined = [f"{of.category or ALL}: undefined, because {of.undefined}" for of in apart.figures if of.undefined]
+    last = [
+        *undefined,
+        f"{told['formula']} ({told['source']}); no interval, as statements were chosen, and not drawn",
+        "by chance: about how much the number of people alone makes of it, however alike both are",
+    ]
+    title = f"{answer}: how far {people} is from it, KL(people || model)"
+    return [
+        Table(f"{title}, by statement", OF_PEOPLE, rows, notes),
+        Table(title, ("category", "statements", "KL", "by chance"), means, last),
+    ]
+
+
+def _counted_by_statement(apart: Diverged) -> list[str]:
+    smoothed = [f"{apart.smooth:g} was added to both shares of the model"] if apart.smooth else []
+    without = [f"{apart.n_without:,} items are about no statement, and left out"] if apart.n_without else []
+    undefined = [f"{of.statement}: undefined, because {of.undefined}" for of in apart.statements if of.undefined]
+    return [*smoothed, *without, *undefined]
+
+
+def _rows_of_people(apart: Diverged) -> list[dict[str, Cell]]:
+    """Rows as other scores have them; those of means have no statement."""
+    name = str(apart.as_dict()["score"])
+    of_each: list[dict[str, Cell]] = [
+        _row(name, of.category, of.value, of.n, of.undefined, "") | {"statement": of.statement}
+        for of in apart.statements
+    ]
+    of_means = [
+        _row(name, of.category or ALL, of.value, of.n_statements, of.undefined, "the mean over n statements")
+        for of in apart.figures
+    ]
+    return [*of_each, *of_means]
+
+
+def _row(score: str, category: str, value: float | None, n: int, undefined: str | None, note: str) -> dict[str, Cell]:
+    from fcpair.bias import BiasFigure
+
+    return {**vars(BiasFigure(score, category, value, None, None, n, 0, 0, undefined, note)), "n_templates": None}

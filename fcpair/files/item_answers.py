@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fcpair.bias.answered import Answers
-from fcpair.bias.items import COLUMNS, OPTIONS, answers_to_items
+from fcpair.bias.items import COLUMNS, OPTIONS, STATEMENT, answers_to_items
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tabular import LINE, check_file, place_of, read_table
 
@@ -69,7 +69,7 @@ def read_lm_eval(paths: Sequence[Path]) -> Answers:
         raise InputError(f"{', '.join(map(str, paths))}: no samples")
     logs = np.array([row["logs"] for row in rows])
     raised = np.exp(logs - logs.max(axis=1, keepdims=True))
-    items = pd.DataFrame(rows)[list(COLUMNS)]
+    items = pd.DataFrame(rows)
     shares = raised / raised.sum(axis=1, keepdims=True)
     said = [", ".join(map(str, row["logs"])) for row in rows]
     return answers_to_items(items, said, shares, ", ".join(map(str, paths)), lines)
@@ -95,4 +95,4 @@ def _sample(text: str) -> dict[str, Any] | str:
         return f"the item has no `{missing[0]}`; it must be one that `fcpair items expand` has written"
     if len(logs) != len(OPTIONS) or not np.isfinite(logs).all():
         return f"expected {len(OPTIONS)} likelihoods that are finite numbers"
-    return {**{name: str(doc[name]) for name in COLUMNS}, "logs": logs}
+    return {**{name: str(doc[name]) for name in COLUMNS}, STATEMENT: str(doc.get(STATEMENT, "")), "logs": logs}

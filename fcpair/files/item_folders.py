@@ -30,6 +30,7 @@ COLUMNS = {
     "unknown": "the number of the option that says that it cannot be known",
     "fillers": "what stands in the slots of the template",
     "item": "context, question and lettered options, as a model is asked",
+    "statement": "the statement of a survey that the template was made of; empty where that is not said",
 }
 
 

@@ -26,7 +26,7 @@ from fcpair.items.template import TEXTS, Blank, Option, Template, Text, faults
 
 _OPTIONS = ("culprit", "other")
 _REQUIRED = ("id", "category", *TEXTS, *_OPTIONS, "unknown", "stereotyped", "slots")
-_KEYS = (*_REQUIRED, "author", "swap")
+_KEYS = (*_REQUIRED, "author", "statement", "swap")
 _LISTS = ("unknown", "stereotyped", "swap")
 _IN_SLOT = ("fillers", "group", "forms")
 _HEADER = "[[template]]"
@@ -136,7 +136,7 @@ def _misshapen(table: Mapping[str, Any]) -> Iterator[str]:
     """What keeps a table from being read as a template."""
     yield from (f"no `{key}`" for key in _REQUIRED if key not in table)
     yield from (f"key `{key}` is unknown; {nearest(key, _KEYS)}" for key in table if key not in _KEYS)
-    for key in (*TEXTS, *_OPTIONS, "id", "category", "author"):
+    for key in (*TEXTS, *_OPTIONS, "id", "category", "author", "statement"):
         if not isinstance(table.get(key, ""), str):
             yield f"`{key}` is no text"
     for key in (*TEXTS, *_OPTIONS):
@@ -212,6 +212,7 @@ def _template(table: Mapping[str, Any], slots: Mapping[str, Any], version: str, 
         unknown=tuple(table["unknown"]),
         stereotyped=tuple(table["stereotyped"]),
         author=table.get("author", ""),
+        statement=table.get("statement", ""),
         line=line,
     )
 

@@ -18,11 +18,23 @@ FOUR = (("ambig", "neg"), ("ambig", "nonneg"), ("disambig", "neg"), ("disambig",
 PER_FILLING = len(FOUR)
 COLUMNS = (
     *("item_id", "template", "version", "category", "context_condition", "question_polarity"),
-    *("context", "question", "option_0", "option_1", "option_2", "label", "target", "unknown", "fillers", "item"),
+    *(
+        "context",
+        "question",
+        "option_0",
+        "option_1",
+        "option_2",
+        "label",
+        "target",
+        "unknown",
+        "fillers",
+        "item",
+        "statement",
+    ),
 )
 LETTERS = "ABC"  # by which options are named where an item is asked
 N_OPTIONS = 3
-_SAME = {"template": "id", "version": "version", "category": "category"}
+_SAME = {"template": "id", "version": "version", "category": "category", "statement": "statement"}
 
 Strings = NDArray[np.object_]
 Ints = NDArray[np.int64]
@@ -34,7 +46,8 @@ class Items:
 
     `label` is the number of the right option, `target` that of the stereotyped group's, `unknown` that of the one which
     says that it cannot be known. `fillers` has what is put in the slots, as `slot=filler`, parted by a semicolon, and
-    `item` is what is asked: context, question, and the options, each on a line and behind its letter.
+    `item` is what is asked: context, question, and the options, each on a line and behind its letter. `statement` is
+    the statement of a survey that the template was made of, empty where that is not said.
     """
 
     frame: pd.DataFrame

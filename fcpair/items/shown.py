@@ -26,7 +26,8 @@ def as_text(template: Template) -> str:
         "Question": texts["negative"],
         "Other question": texts["non_negative"],
     }
-    told = [f"{name}: {_with_slots(text, template.fillers)}" for name, text in lines.items()]
+    told = [f"Statement: {template.statement}"] if template.statement else []
+    told += [f"{name}: {_with_slots(text, template.fillers)}" for name, text in lines.items()]
     options = [_with_slots(one.text, template.fillers) for one in (template.culprit, template.other)]
     told.append(f"Options: {' / '.join((*options, template.unknown[0]))}")
     told.append(f"Stereotyped: {', '.join(template.stereotyped)}")

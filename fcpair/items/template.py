@@ -49,6 +49,7 @@ class Template:
         unknown: what can be said where it cannot be known; items take one of them in turn.
         stereotyped: the groups that the stereotype is about.
         author: who wrote it; empty where that is not said.
+        statement: the statement of a survey that it was made of; empty where that is not said.
         line: where it stands in its file, from 1.
     """
 
@@ -62,6 +63,7 @@ class Template:
     unknown: tuple[str, ...]
     stereotyped: tuple[str, ...]
     author: str = ""
+    statement: str = ""
     line: int = field(default=0, compare=False)
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fcpair.bias.answered import Answers
-from fcpair.bias.items import COLUMNS, LETTERS, answers_to_items
+from fcpair.bias.items import COLUMNS, LETTERS, STATEMENT, answers_to_items
 from fcpair.errors import StageError, nearest
 from fcpair.steps.given import export_answers, export_replies
 from fcpair.steps.ground import OnGrid
@@ -41,7 +41,8 @@ def item_answers(grid: OnGrid, name: str | None = None) -> dict[str, Answers]:
     replied = export_replies(grid, of.name).groupby(["cell", "by"])["reply"].last()
     keys = pd.MultiIndex.from_frame(table[["cell", "by"]])
     table = table.assign(reply=replied.reindex(keys).fillna("").to_numpy())
-    items = rows.set_index(ROW).loc[table["row"], list(COLUMNS)].reset_index(drop=True)
+    columns = [*COLUMNS, *({STATEMENT} & set(known))]
+    items = rows.set_index(ROW).loc[table["row"], columns].reset_index(drop=True)
     found = {}
     for by, own in table.reset_index(drop=True).groupby("by", sort=False):
         weighed = own["reply"].where(~own["skipped"], "").tolist()

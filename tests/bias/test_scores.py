@@ -111,6 +111,30 @@ def test_pbbq_s_scores_by_hand() -> None:
     assert found["uncertainty_ambiguous"].value == pytest.approx(1.5 * np.log(2) / np.log(3) / 2)
 
 
+def test_the_target_follows_the_stereotype_in_questions_of_both_kinds() -> None:
+    """Southerners follow it where the question is not negative."""
+    items = [(0, True, True, NORTH, NORTH), (1, True, False, NORTH, SOUTH)]
+    found = figures(answered(*items, probabilities=[[0.75, 0.25, 0], [0.125, 0.5, 0.375]]), "pbbq")
+    assert found["bias_ambiguous"].value == (0.5 + 0.375) / 2
+    assert found["log_bias_ambiguous"].value == pytest.approx((np.log(3) + np.log(4)) / 2)
+
+
+def test_a_probability_of_zero_leaves_the_logarithms_undefined() -> None:
+    items = [(0, True, True, NORTH, NORTH), (1, True, True, NORTH, NORTH)]
+    found = figures(answered(*items, probabilities=[[0.75, 0.25, 0], [1, 0, 0]]), "pbbq")
+    assert found["bias_ambiguous"].value == 0.75
+    assert found["log_bias_ambiguous"].value is None
+    assert "a probability is 0" in (found["log_bias_ambiguous"].undefined or "")
+
+
+@given(ITEMS)
+def test_pbbq_s_ambiguous_score_of_certain_models_is_kobbq_s(items: list[Item]) -> None:
+    certain = [[float(chosen == option) for option in range(3)] for *_, chosen in items]
+    of = answered(*items, probabilities=certain)
+    one, other = figures(of, "pbbq")["bias_ambiguous"], figures(of, "kobbq")["diff_bias_ambiguous"]
+    assert one.value == pytest.approx(other.value)
+
+
 def test_pbbq_s_scores_need_probabilities() -> None:
     with pytest.raises(InputError, match="made of probabilities"):
         figures(ambiguous(NORTH), "pbbq")

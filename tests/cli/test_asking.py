@@ -221,6 +221,39 @@ def test_the_example_walks_from_the_survey_to_the_scores(fcpair: Fcpair, study: 
         assert other["low"] < 0 < other["high"]
 
 
+def test_people_are_held_against_models_in_a_study_and_in_files_alike(
+    fcpair: Fcpair, study: Path, tmp_path: Path
+) -> None:
+    fcpair("run", EXAMPLES / "survey.toml")
+    words = ("bias", "score", "--grid", "test", "--as", "bbq", "--people", "survey")
+    told = json.loads(fcpair(*words, "--format", "json").stdout)
+    hasty, careful = (one["people"] for one in told["models"])
+    assert {one["statement"] for one in hasty["statements"]} < {
+        line.split(",")[0] for line in (EXAMPLES / "survey-statements.csv").read_text("utf-8").splitlines()
+    }
+    assert [one["n_statements"] for one in hasty["figures"]] == [5, 2, 7]
+    assert hasty["figures"][-1]["value"] != careful["figures"][-1]["value"]
+    fcpair("answers", "export", "--out", tmp_path / "people.csv", "--grid", "survey")
+    fcpair("answers", "export", "--out", tmp_path / "models.csv", "--grid", "test")
+    fcpair("items", "expand", TEMPLATES, "--seed", "7", "--out", tmp_path / "items.csv")
+    said = {row["row"]: row["answer"] for row in _rows(tmp_path / "models.csv") if row["by"] == "hasty"}
+    of_items = [{**row, "hasty": said.get(row["item"], "")} for row in _rows(tmp_path / "items.csv")]
+    file = write_csv(tmp_path / "said.csv", of_items)
+    of_files = ("bias", "score", file, "--reader", "items", "--as", "bbq", "--answer", "hasty")
+    of_file = json.loads(fcpair(*of_files, "--people", tmp_path / "people.csv", "--format", "json").stdout)
+    assert of_file["people"] == hasty
+    table = csv.DictReader(io.StringIO(fcpair(*of_files, "--people", tmp_path / "people.csv", "--format", "csv").stdout))
+    assert sum(bool(row["statement"]) for row in table) == 7
+    assert (
+        "did you mean `believed`"
+        in fcpair(*of_files, "--people", tmp_path / "people.csv", "--question", "beleived", code=2).output
+    )
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))))
+
+
 def test_a_table_of_items_is_scored_as_the_study_that_has_them(fcpair: Fcpair, study: Path, tmp_path: Path) -> None:
     fcpair("run", EXAMPLES / "survey.toml")
     of_study = json.loads(fcpair("bias", "score", "--grid", "test", "--as", "kobbq", "--format", "json").stdout)

@@ -117,6 +117,7 @@ def test_answers_to_items_are_read_by_letter_or_text_and_all_others_counted(tmp_
     (found,) = asked(tmp_path, replies).grid().item_answers().values()
     assert found.answered.chosen.tolist()[:6] == [0, 1, 2, UNREADABLE, UNREADABLE, UNREADABLE]
     assert len(found.answered) == 320
+    assert found.statements == tuple(ITEMS["statement"])
     assert found.unread[0] == "That depends."
     assert found.answered.right.tolist() == ITEMS["label"].astype(int).tolist()
     scored = score(found.answered, "bbq", found.categories)
@@ -135,7 +136,8 @@ def test_probabilities_of_options_are_scored(tmp_path: Path) -> None:
     here = (ITEMS["context_condition"] == "ambig").to_numpy() & (np.arange(320) > 1)
     at = np.arange(320)
     target, unknown = (ITEMS[name].astype(int).to_numpy() for name in ("target", "unknown"))
-    difference = shares[at, target] - shares[at, 3 - target - unknown]
+    sign = np.where(ITEMS["question_polarity"] == "neg", 1, -1)
+    difference = sign * (shares[at, target] - shares[at, 3 - target - unknown])
     (figure,) = (
         one
         for one in score(found.answered, "pbbq", found.categories).figures

@@ -1,0 +1,162 @@
+"""How far what people believe is from what a model answers: the Kullback-Leibler divergence, people first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import rel_entr
+
+from fcpair.bias.answered import Answered, Answers, Floats, Ints
+from fcpair.errors import InputError, nearest
+
+NAME = "kl_people_model"
+FORMULA = "mean over statements of KL(people || model) in nats, of yes and no against target and counter-target"
+SOURCE = "10.1214/aoms/1177729694"
+NO_GROUP = "the model names no group in the ambiguous items about it"
+NOBODY = "nobody said yes or no to it"
+ZERO = "the model gives probability 0 to something that people say"
+
+
+@dataclass(frozen=True)
+class StatementDivergence:
+    """A statement: the share of yes over yes and no of `people`, the model's share of the target, and KL in nats.
+
+    The model's share is that of the target over target and counter-target, summed over the `n` ambiguous items about
+    the statement whose answers can be read. `value` is None exactly where `undefined` says why.
+    """
+
+    statement: str
+    category: str
+    people: int
+    people_share: float | None
+    n: int
+    model_share: float | None
+    value: float | None
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The mean over statements in a category, or in all (an empty `category`).
+
+    `value` is None exactly where `undefined` says why. `by_chance` is about how much of it the number of people alone
+    makes: a mean of 1 / (2 people), G. A. Miller (1955), Note on the bias of information estimates.
+    """
+
+    category: str
+    n_statements: int
+    value: float | None
+    by_chance: float | None
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class Diverged:
+    """The divergence of a model from people; `smooth` was added to both its shares, and `n_without` items are about no
+    statement.
+    """
+
+    question: str
+    smooth: float
+    n_without: int
+    statements: tuple[StatementDivergence, ...]
+    figures: tuple[Divergence, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it, with the formula and its source."""
+        return {"score": NAME, "formula": FORMULA, "source": SOURCE, **asdict(self)}
+
+
+def diverged(answers: Answers, counts: pd.DataFrame, question: str, smooth: float = 0.0) -> Diverged:
+    """Measure how far people's answers to a survey are from a model's answers to items about the same statements.
+
+    People's distribution is yes and no, without who declined; the model's is target and counter-target in ambiguous
+    items, without the option that it cannot be known: by probabilities where there are some, else by answers. The
+    direction is KL(people || model): what people say and the model never does counts. Kullback and Leibler (1951), DOI
+    10.1214/aoms/1177729694.
+
+    Args:
+        answers: the model's, with `statements`.
+        counts: `statement`, `question`, `yes` and `no`, a row for each, as `stages.survey.counted` has them.
+        question: the question whose yes is the stereotype's.
+        smooth: added to both shares of the model, which are then divided by 1 + 2 `smooth`; from 0.
+
+    Raises:
+        InputError: no such question, no item that says which statement it is about, one that was not in the survey,
+            or a `smooth` below 0.
+    """
+    if smooth < 0:
+        raise InputError(f"what smooths is {smooth:g}; expected 0 or more")
+    asked = counts[counts["question"] == question].set_index("statement")
+    if asked.empty:
+        raise InputError(f"the survey has no question `{question}`; {nearest(question, list(counts['question']))}")
+    about = np.array(answers.statements or [""] * len(answers.answered), dtype=object)
+    known = list(dict.fromkeys(filter(None, about)))
+    if not known:
+        raise InputError("no item says which statement it is about; give templates the key `statement`")
+    if missing := [one for one in known if one not in asked.index]:
+        raise InputError(
+            f"{len(missing)} statements of items were not in the survey, as `{missing[0]}`; "
+            f"{nearest(missing[0], list(asked.index))}"
+        )
+    of = pd.Index(known).get_indexer(pd.Index(about)).astype(np.int64)
+    target, counter, n = _summed(answers.answered, of, len(known))
+    category = [answers.categories[answers.answered.category[of == at][0]] for at in range(len(known))]
+    found = tuple(_statements(known, category, asked, target, counter, n, smooth))
+    return Diverged(question, smooth, int((of < 0).sum()), found, tuple(_means(found)))
+
+
+def _summed(answered: Answered, of: Ints, n_statements: int) -> tuple[Floats, Floats, Floats]:
+    """Of each statement what target and counter-target weigh in ambiguous items, and how many of these there are."""
+    shares = answered.probabilities
+    if shares is None:
+        shares = (answered.chosen[:, None] == np.arange(answered.unknown.shape[1])).astype(np.float64)
+    is_pair, target, counter = answered.sides(shares)
+    rows = answered.ambiguous & answered.readable & is_pair & (of >= 0)
+    one, other, n = (
+        np.bincount(of[rows], weights, n_statements).astype(np.float64)
+        for weights in (target[rows], counter[rows], np.ones(np.count_nonzero(rows)))
+    )
+    return one, other, n
+
+
+def _statements(
+    known: Sequence[str],
+    categories: Sequence[str],
+    asked: pd.DataFrame,
+    target: Floats,
+    counter: Floats,
+    n: Floats,
+    smooth: float,
+) -> Iterator[StatementDivergence]:
+    said = {str(at): (int(yes), int(no)) for at, yes, no in zip(asked.index, asked["yes"], asked["no"], strict=True)}
+    for at, (statement, category) in enumerate(zip(known, categories, strict=True)):
+        yes, no = said[statement]
+        both = float(target[at] + counter[at])
+        share = float(target[at]) / both if both else None
+        people = yes / (yes + no) if yes + no else None
+        value = None if share is None or people is None else _divergence(people, (share + smooth) / (1 + 2 * smooth))
+        why = NO_GROUP if share is None else NOBODY if people is None else ZERO if value is None else None
+        yield StatementDivergence(statement, category, yes + no, people, int(n[at]), share, value, why)
+
+
+def _divergence(people: float, model: float) -> float | None:
+    """KL of two distributions of yes and no, in nats; None where it is infinite."""
+    found = float(rel_entr(people, model) + rel_entr(1 - people, 1 - model))
+    return found if np.isfinite(found) else None
+
+
+def _means(found: Sequence[StatementDivergence]) -> Iterator[Divergence]:
+    categories = list(dict.fromkeys(one.category for one in found))
+    for category in [*categories, ""] if len(categories) > 1 else categories:
+        here = [one for one in found if category in ("", one.category)]
+        if bad := [one for one in here if one.value is None]:
+            why = f"it is in {len(bad)} of {len(here)} statements, as in `{bad[0].statement}`: {bad[0].undefined}"
+            yield Divergence(category, len(here), None, None, why)
+            continue
+        by_chance = float(np.mean([1 / (2 * one.people) for one in here]))
+        yield Divergence(category, len(here), float(np.mean([one.value for one in here])), by_chance)
