@@ -11,22 +11,25 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from steps.asked import surveyed
 from steps.online import at_desk, give
 from steps.plans import RATE, RATED, WRITTEN, study_of, written
 from test_report import MAJORITY, OPTIONS, check, page_of, with_grid
 
+from fcpair.bias import score
 from fcpair.params import Adjudicate, Agree, Assign, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.report.data import GridPart
 from fcpair.report.undefined import gaps
+from fcpair.stages.survey import counted, shares
 from fcpair.steps import report
 from fcpair.study import Study
 
 Walked = Callable[[str], Path]
 EXAMPLES = Path(__file__).parent.parent / "examples"
-PARTS = {"write": ("write", "rate"), "ask": ("survey",), "curate": ("replies",)}
+PARTS = {"write": ("write", "rate"), "ask": ("survey",), "curate": ("replies",), "survey": ("survey", "review", "test")}
 
 
 def text_of(study: Study) -> str:
@@ -110,6 +113,36 @@ def test_answers_of_models_are_announced_before_people_have_answered(tmp_path: P
     list(study.walk(recipe))
     html = page_of(study)
     assert html.index("12 of 12 judgements are by models.") < html.index("<nav")
+
+
+def test_a_survey_and_a_bias_test_stand_there_with_figures_and_numbers(walked: Walked, tmp_path: Path) -> None:
+    place = shutil.copy(walked("survey"), tmp_path / "study.db")
+    with closing(Study.open(place)) as study:
+        text = text_of(study)
+        found = shares(counted(study.grid("survey").survey_answers().given))
+        hasty = study.grid("test").item_answers()["hasty"]
+        statements = set(study.grid("survey").rows()["row"])
+        items = set(study.grid("test").rows()["row"])
+    assert "What people said 30 people answered; a margin of error of 0.179 after Cochran" in text
+    first = found[found["question"] == "heard"].iloc[0]
+    numbers = f"{first['yes']} {first['no']} {first['decline']} 0 {first['share']:.3f} {first['low']:.3f} to"
+    assert f"statement 1 {numbers} {first['high']:.3f}" in text
+    (s, *_) = (one for one in score(hasty.answered, "bbq", hasty.categories).figures if one.score == "s_ambiguous")
+    assert f"hasty, {s.category} {s.value:.4f} {s.low:.3f} to {s.high:.3f} {s.n} {s.n_templates}" in text
+    assert "hasty 13 of 320, careful 0 of 320" in text
+    assert "Groups of people Undefined, because nobody has answered `Gets up`" in text
+    assert not [one for one in statements | items if one in text]
+
+
+def test_groups_that_were_declared_stand_there_and_few_people_do_not(tmp_path: Path) -> None:
+    with closing(surveyed(tmp_path, "wwwwwmmmmmmaa")) as study:
+        text = text_of(study)
+        (found,) = study.grid().groups(()).compared
+    assert "Answers to “answer”, by what people said about themselves. What is found is an association" in text
+    (one,) = (of for of in found.differences if of.label == "no" and of.value is not None)
+    assert f"no: {one.groups[0]} - {one.groups[1]} {one.value:.4f}" in text
+    assert "another: undefined, because there are 2 people; expected 5 or more" in text
+    assert "Gender, another fewer than 5 people" in text
 
 
 def test_a_survey_says_why_it_has_no_tiers(walked: Walked, tmp_path: Path) -> None:

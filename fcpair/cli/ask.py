@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import format_option, seed_option, study_option, until_the_end, with_study
+from fcpair.cli.options import figures_option, format_option, seed_option, study_option, until_the_end, with_study
 from fcpair.cli.output import Table, done, emit, say
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError, StageError
@@ -161,6 +161,7 @@ def _pseudonyms(n: int, taken: set[str]) -> list[str]:
 @click.option("--population", type=click.IntRange(min=1), metavar="N", help="How many people there are in all.")
 @click.option("--margin", type=float, metavar="SHARE", help="Say how many respondents such a margin of error needs.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the statements that are kept.")
+@figures_option
 @format_option
 @survey_option
 @study_option
@@ -175,6 +176,7 @@ def results(
     population: int | None,
     margin: float | None,
     out: Path | None,
+    figures: Path | None,
     form: str,
     grid: str,
     study: Any,
@@ -187,7 +189,7 @@ def results(
 
     \b
     Example:
-      fcpair ask results --keep "believed > 0.60" --out kept.csv
+      fcpair ask results --keep "believed > 0.60" --out kept.csv --figures figures
       fcpair ask results answers.csv --statement text --question asked --person id --answer said --format json
     """
     from fcpair.stages.survey import parse_keep
@@ -209,7 +211,7 @@ def results(
         of = opened.grid(grid)
         found, simulated = of.survey_answers((by,) if by else ()), of.simulated
         place = f"{opened.place}, grid {of.grid.name}"
-    _emit(form, place, found, rule, by, population, margin, out, simulated)
+    _emit(form, place, found, rule, by, population, margin, out, figures, simulated)
 
 
 def _emit(
@@ -221,8 +223,11 @@ def _emit(
     population: int | None,
     wanted: float | None,
     out: Path | None,
+    figures: Path | None,
     simulated: str | None,
 ) -> None:
+    from fcpair.cli.drawings import write_figures
+    from fcpair.report.forests import of_survey
     from fcpair.stages.survey import ASSUMPTION, LEVEL, counted, hide_few, kept, sample_size, shares
     from fcpair.stages.survey import margin as margin_of
 
@@ -235,6 +240,8 @@ def _emit(
     needed = sample_size(wanted, population) if wanted is not None else None
     if out is not None:
         _write_kept(out, survey, found)
+    if figures is not None:
+        write_figures(figures, of_survey(found, rule, simulated))
     rows = [{str(name): _plain(value) for name, value in row.items()} for row in found.to_dict("records")]
     data = {
         "place": place,

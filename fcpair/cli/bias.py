@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import format_option, grid_option, round_option, study_option, until_the_end
+from fcpair.cli.options import figures_option, format_option, grid_option, round_option, study_option, until_the_end
 from fcpair.cli.output import Table, emit
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
@@ -70,6 +70,7 @@ def bias() -> None:
     help="Add this to both shares of the model, so that a zero does not leave the divergence undefined.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of the intervals.")
+@figures_option
 @format_option
 @round_option
 @grid_option
@@ -85,6 +86,7 @@ def score(
     question: str,
     smooth: float,
     seed: int,
+    figures: Path | None,
     form: str,
     name: str | None,
     grid: str | None,
@@ -106,6 +108,8 @@ def score(
     """
     from fcpair.bias import diverged
     from fcpair.bias import score as scored_by
+    from fcpair.cli.drawings import write_figures
+    from fcpair.report.forests import of_bias
 
     opened: Study | None = None
     simulated = None
@@ -116,6 +120,8 @@ def score(
     found = {by: scored_by(one.answered, scheme, one.categories, seed=seed) for by, one in read.items()}
     counts = _counts(opened, people) if people else None
     apart = {by: diverged(one, counts, question, smooth) for by, one in read.items()} if counts is not None else {}
+    if figures is not None:
+        write_figures(figures, of_bias(found, simulated))
     told = [
         {"by": by, **one.as_dict(), "unread": list(read[by].unread)}
         | ({"people": apart[by].as_dict()} if apart else {})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.notes import warn_of_changes
-from fcpair.cli.options import format_option, own_params, with_grid
+from fcpair.cli.options import figures_option, format_option, own_params, with_grid
 from fcpair.cli.output import Table, emit, progress, say
 from fcpair.cli.table import Cell, shown
 from fcpair.evaluate.outcome import ALPHA, by_system
@@ -40,7 +40,7 @@ KEY = (
 @own_params(Evaluate)
 @own_params(Partition, "rules")
 @click.option("--runs", type=click.Path(path_type=Path, file_okay=False), help="A folder to write TREC runs to.")
-@click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="A folder to write figures to.")
+@figures_option
 @click.option("--dry-run", is_flag=True, help="Say what would be asked of a service, and ask nothing.")
 @format_option
 def evaluate(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import format_option, grid_option, round_option, study_option, until_the_end
+from fcpair.cli.options import figures_option, format_option, grid_option, round_option, study_option, until_the_end
 from fcpair.cli.output import Table, emit, working
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
@@ -30,6 +30,7 @@ TOGETHER = ("groups", "n", "agreement")
 @click.option("--by", multiple=True, metavar="COLUMN", help="What makes groups; of a study, a question about people.")
 @click.option("--mixed", is_flag=True, help="Fit mixed models too, by the extra `mixed`.")
 @click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of permutations.")
+@figures_option
 @format_option
 @round_option
 @grid_option
@@ -42,6 +43,7 @@ def groups(
     by: tuple[str, ...],
     mixed: bool,
     seed: int,
+    figures: Path | None,
     form: str,
     name: str | None,
     grid: str | None,
@@ -73,6 +75,11 @@ def groups(
             told = of.groups(by, round=name, question=label, seed=seed, mixed=mixed)
         found, asked, exploratory, simulated = told.compared, told.question, told.exploratory, of.simulated
         place = f"{opened.place}, grid {of.grid.name}, round {told.round}"
+    if figures is not None:
+        from fcpair.cli.drawings import write_figures
+        from fcpair.report.forests import of_groups
+
+        write_figures(figures, of_groups(found, simulated))
     _emit(form, found, place, asked, exploratory, simulated)
 
 

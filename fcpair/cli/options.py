@@ -70,6 +70,9 @@ supersede_option = click.option(
     "--supersede", is_flag=True, help="Take answers that differ from earlier ones as the newer ones."
 )
 round_option = click.option("--round", "name", metavar="NAME", help="The round; the one that counts if not given.")
+figures_option = click.option(
+    "--figures", type=click.Path(path_type=Path, file_okay=False), help="A folder to write figures to."
+)
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of who gets what.")
 
 

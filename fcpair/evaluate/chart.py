@@ -10,8 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fcpair.drawing import paper
+from fcpair.drawing.paper import LINE, MARGIN, PAPER, PRINT_SIGNS, WIDTH, Inks
+from fcpair.drawing.words import wrapped
 from fcpair.evaluate.outcome import Outcome, Score
-from fcpair.evaluate.wording import fine_print, plain, wrapped
+from fcpair.evaluate.wording import fine_print
 from fcpair.records import TIERS
 
 if TYPE_CHECKING:
@@ -19,31 +22,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
-    from matplotlib.text import Text
 
-# All lengths are in inches. One unit of the vertical axis is an inch too, counted downward from the top of the bars.
-WIDTH, NAMES, RIGHT = 8.0, 2.3, 0.3
-SLOT, BAR, BAND = 0.22, 0.12, 0.05  # of one tier: all of its height, the bar, and the band below the bar
+SLOT, BAR, BAND = 0.22, 0.12, 0.05  # of one tier, in inches: all of its height, the bar, and the band below the bar
 GAP = 0.14  # between two systems
-LINE = 0.15  # of small print
-TITLE, LEGEND_LINE, AXIS, MARGIN = 0.42, 0.2, 0.45, 0.12
-NAME_SIGNS, PRINT_SIGNS = 29, 132
-NAME_SIZE, SMALL = 9, 8
 MOST_SHOWN = 1.02  # a bar or a whisker that ends at 1 is drawn whole
 # Where a tier stands on the map cividis, which rises evenly from dark to light, and how it is hatched; best tier first.
 LOOKS = ((0.0, ""), (0.4, "/////"), (0.7, "|||||"), (1.0, "xxxxx"))
-
-
-@dataclass(frozen=True)
-class Inks:
-    """The colours of a picture: what it stands on, what is written, and what stands back."""
-
-    page: str = "#ffffff"
-    ink: str = "#222222"
-    soft: str = "#8c8c8c"
-
-
-PAPER = Inks()
 
 
 @dataclass(frozen=True)
@@ -72,27 +56,21 @@ class _Group:
 
 
 def draw(outcome: Outcome, measure: str, inks: Inks = PAPER) -> Figure:
-    """The picture of a measure; to be drawn and saved in the settings that `fcpair.evaluate.figures` makes."""
-    from matplotlib.figure import Figure
-
+    """The picture of a measure; to be drawn and saved in the settings that `fcpair.drawing.saved` makes."""
     scores = [score for score in outcome.scores if score.measure == measure]
     groups = list(_groups(outcome, scores))
     notes = wrapped(" ".join(fine_print(outcome, scores)), PRINT_SIGNS)
     marks = _marks(outcome, scores, inks)
-    legend = LEGEND_LINE * max(len(outcome.tiers), len(marks)) + MARGIN
+    room = paper.LEGEND_LINE * max(len(outcome.tiers), len(marks)) + MARGIN
     bars = groups[-1].top + groups[-1].height + GAP / 2
-    height = TITLE + legend + bars + AXIS + LINE * len(notes) + MARGIN
-    figure = Figure(figsize=(WIDTH, height), facecolor=inks.page)
-    axes = figure.add_axes(
-        (NAMES / WIDTH, (height - TITLE - legend - bars) / height, (WIDTH - NAMES - RIGHT) / WIDTH, bars / height),
-        facecolor=inks.page,
-    )
-    _frame(axes, bars, _reach(scores), inks)
+    figure, axes, height = paper.sheet(bars, room, len(notes), inks)
+    paper.frame(axes, bars, (0, _reach(scores)), inks)
     for group in groups:
         _draw_group(axes, group, _looks(outcome), inks)
     axes.set_xlabel(f"{measure}, mean over HS", color=inks.ink, fontsize=9)
-    _write(figure, height, measure, notes, inks)
-    _legends(figure, height, _tier_marks(outcome, scores, inks), marks, inks)
+    paper.write(figure, height, measure, notes, inks)
+    paper.legend(figure, height, MARGIN, _tier_marks(outcome, scores, inks), inks)
+    paper.legend(figure, height, WIDTH * 0.55, marks, inks)
     return figure
 
 
@@ -104,7 +82,7 @@ def _groups(outcome: Outcome, scores: Sequence[Score]) -> Iterator[_Group]:
             _Slot(at, found[system.short, one.tier, False], found.get((system.short, one.tier, True)))
             for at, one in enumerate(outcome.tiers)
         ]
-        name = wrapped(plain(system.short), NAME_SIGNS)
+        name = paper.name_lines(system.short)
         height = max(SLOT * len(slots), LINE * len(name))
         yield _Group(name, top, height, slots)
         top += height + GAP
@@ -116,21 +94,6 @@ def _reach(scores: Sequence[Score]) -> float:
     return min((math.floor(10 * max(ends, default=0.9)) + 1) / 10, MOST_SHOWN)
 
 
-def _frame(axes: Axes, bars: float, reach: float, inks: Inks) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axes.set_xlim(0, reach)
-    axes.set_ylim(bars, 0)
-    axes.set_yticks([])
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-    axes.tick_params(colors=inks.ink, labelsize=SMALL)
-    axes.grid(axis="x", color=inks.soft, alpha=0.35, linewidth=0.6)
-    axes.set_axisbelow(True)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side in {"left", "bottom"})
-        spine.set_color(inks.ink)
-
-
 def _looks(outcome: Outcome) -> list[tuple[float, str]]:
     """How each tier looks: the same in every picture, whichever tiers there are."""
     places = (TIERS.index(one.tier) if one.tier in TIERS else at for at, one in enumerate(outcome.tiers))
@@ -138,27 +101,15 @@ def _looks(outcome: Outcome) -> list[tuple[float, str]]:
 
 
 def _draw_group(axes: Axes, group: _Group, looks: Sequence[tuple[float, str]], inks: Inks) -> None:
-    middle = group.top + group.height / 2
-    place: dict[str, Any] = {"ha": "right", "va": "center", "transform": axes.get_yaxis_transform()}
-    name = axes.text(
-        -0.02, middle, "\n".join(group.name), fontsize=NAME_SIZE, color=inks.ink, linespacing=1.15, **place
-    )
-    _fit(axes, name, NAMES - 2 * MARGIN)
+    paper.write_name(axes, group.name, group.top + group.height / 2, inks)
     for top, slot in group.tops:
         _draw_slot(axes, top, slot, looks[slot.tier], inks)
-
-
-def _fit(axes: Axes, text: Text, inches: float) -> None:
-    """Set the text smaller where it is wider than that: letters differ in width."""
-    width = axes.transAxes.inverted().transform_bbox(text.get_window_extent()).width * (WIDTH - NAMES - RIGHT)
-    text.set_fontsize(NAME_SIZE * min(1, inches / width))
 
 
 def _draw_slot(axes: Axes, top: float, slot: _Slot, look: tuple[float, str], inks: Inks) -> None:
     score, middle = slot.score, top + BAR / 2
     if score.score is None:
-        style: dict[str, Any] = {"va": "center", "fontsize": SMALL - 1, "style": "italic"}
-        axes.annotate("undefined", (0, middle), (3, 0), textcoords="offset points", color=inks.ink, **style)
+        paper.write_undefined(axes, 0, middle, inks)
         return
     for patch in _bar(score.score, middle, look, inks):
         axes.add_patch(patch)
@@ -202,19 +153,7 @@ def _band_fill(inks: Inks) -> dict[str, Any]:
 def _draw_interval(axes: Axes, ends: tuple[float, float], middle: float, inks: Inks) -> None:
     """A whisker with a rim of the page's colour, so that it is seen on dark, light and hatched bars."""
     for colour, wider, zorder in ((inks.page, 1.2, 3), (inks.ink, 0, 3.1)):
-        axes.plot(ends, [middle, middle], **_whisker(colour, wider), zorder=zorder)
-
-
-def _whisker(colour: str, wider: float = 0) -> dict[str, Any]:
-    return {
-        "color": colour,
-        "linewidth": 1.0 + wider,
-        "marker": "|",
-        "markersize": 5 + wider,
-        "markeredgewidth": 1.0 + wider,
-        "solid_capstyle": "butt",
-        "clip_on": False,
-    }
+        axes.plot(ends, [middle, middle], **paper.whisker(colour, wider), zorder=zorder)
 
 
 def _diamond(inks: Inks) -> dict[str, Any]:
@@ -248,35 +187,9 @@ def _marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, A
 
     marks: dict[str, Artist] = {}
     if any(score.low is not None for score in scores):
-        marks[f"95 % interval ({outcome.interval})"] = Line2D([], [], **_whisker(inks.ink))
+        marks[f"95 % interval ({outcome.interval})"] = Line2D([], [], **paper.whisker(inks.ink))
     if any(score.lowest is not None for score in scores):
         marks["lowest to highest that missing labels allow"] = Patch(**_band_fill(inks))
     if any(score.expected for score in scores):
         marks["exact expectation of a random order"] = Line2D([], [], **_diamond(inks))
     return marks
-
-
-def _write(figure: Figure, height: float, measure: str, notes: Sequence[str], inks: Inks) -> None:
-    title: dict[str, Any] = {"fontsize": 13, "fontweight": "bold", "va": "top", "color": inks.ink}
-    figure.text(MARGIN / WIDTH, 1 - MARGIN / height, measure, **title)
-    for below, line in zip(reversed(range(len(notes))), notes, strict=True):
-        figure.text(MARGIN / WIDTH, (MARGIN + LINE * below) / height, line, fontsize=SMALL - 0.5, color=inks.ink)
-
-
-def _legends(figure: Figure, height: float, tiers: dict[str, Artist], marks: dict[str, Artist], inks: Inks) -> None:
-    for left, named in ((MARGIN, tiers), (WIDTH * 0.55, marks)):
-        legend = figure.legend(
-            list(named.values()),
-            list(named),
-            loc="upper left",
-            bbox_to_anchor=(left / WIDTH, 1 - TITLE / height),
-            fontsize=SMALL,
-            labelcolor=inks.ink,
-            frameon=False,
-            borderpad=0,
-            borderaxespad=0,
-            labelspacing=0.55,
-            handlelength=2.6,
-            handleheight=1.1,
-        )
-        legend.set_in_layout(False)

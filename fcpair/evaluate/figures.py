@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-from fcpair.evaluate.chart import PAPER, Inks, draw
+from fcpair.drawing.paper import PAPER, Inks
+from fcpair.drawing.saved import file_names, saved
+from fcpair.drawing.words import plain
+from fcpair.evaluate.chart import draw
 from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.wording import fine_print, plain
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-DPI = 150
-SETTINGS: dict[str, Any] = {
-    "hatch.linewidth": 0.7,
-    "svg.fonttype": "none",  # text stays text, to be searched and read aloud
-    "svg.hashsalt": "fcpair",  # else every file has ids of its own
-    "text.parse_math": False,  # a file's name may hold dollar signs
-}
+from fcpair.evaluate.wording import fine_print
 
 
 def pictures(outcome: Outcome) -> dict[str, bytes]:
@@ -33,46 +19,18 @@ def pictures(outcome: Outcome) -> dict[str, bytes]:
     return found
 
 
-def file_names(measures: Sequence[str]) -> list[str]:
-    """The measures as files can be called: `MAP_by-all@10`; of two that would be the same the later one is numbered."""
-    names = [_file_name(measure) for measure in measures]
-    folded = [name.casefold() for name in names]
-    return [f"{name}-{at + 1}" if folded[at] in folded[:at] else name for at, name in enumerate(names)]
-
-
-def _file_name(measure: str) -> str:
-    spelt = measure.translate(str.maketrans("(,=", "__-", ")"))
-    return "".join(sign if sign.isalnum() or sign in "@._-" else "_" for sign in spelt)
-
-
 def svg(outcome: Outcome, measure: str) -> bytes:
     """The figure of a measure as SVG, with a title and a description."""
-    # Without dates and versions, which would change the bytes and not the picture.
-    return _saved(outcome, measure, PAPER, "svg", {"Date": None, "Creator": None})
+    return _saved(outcome, measure, PAPER, "svg")
 
 
 def png(outcome: Outcome, measure: str, inks: Inks = PAPER) -> bytes:
     """The figure of a measure as PNG, in the colours given, with a title and a description."""
-    return _saved(outcome, measure, inks, "png", {"Software": None})
+    return _saved(outcome, measure, inks, "png")
 
 
-def _saved(outcome: Outcome, measure: str, inks: Inks, kind: str, metadata: dict[str, Any]) -> bytes:
-    words = {"Title": measure, "Description": description(outcome, measure)}
-    file = io.BytesIO()
-    with _settings():
-        figure: Figure = draw(outcome, measure, inks)
-        figure.savefig(file, format=kind, dpi=DPI, metadata=metadata | words)
-    return file.getvalue()
-
-
-@contextmanager
-def _settings() -> Iterator[None]:
-    """matplotlib as it comes, whatever the user has set; a sign that its font lacks is a box, and no warning."""
-    import matplotlib.style
-
-    with matplotlib.style.context(["default", SETTINGS]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        yield
+def _saved(outcome: Outcome, measure: str, inks: Inks, kind: str) -> bytes:
+    return saved(lambda: draw(outcome, measure, inks), kind, measure, description(outcome, measure))
 
 
 def description(outcome: Outcome, measure: str) -> str:

@@ -1,33 +1,13 @@
-"""The words on the figures of an evaluation: what they rest on, and names in lines."""
+"""The words on the figures of an evaluation: what they rest on."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from fcpair.drawing.words import plain
 from fcpair.evaluate.compare import needed_hs, needed_resamples
 from fcpair.evaluate.outcome import ALPHA, Outcome, Score, TierFacts
-
-_PARTS = re.compile(r"[^ ,:;(/_-]*(?: +|[,:;(/_-]+ *|$)")
-
-
-def plain(name: str) -> str:
-    """The name with a sign in place of everything that cannot be printed, such as a line feed."""
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in name)
-
-
-def wrapped(text: str, signs: int) -> list[str]:
-    """The text in lines of at most `signs` signs, broken behind spaces and the punctuation of names where it can."""
-    lines = [""]
-    for part in _PARTS.findall(text):
-        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > signs:
-            lines.append("")
-        while len(lines[-1]) + len(part.rstrip()) > signs:
-            lines[-1], part = part[:signs], part[signs:]  # noqa: PLW2901
-            lines.append("")
-        lines[-1] += part
-    return [line.rstrip() for line in lines if line.strip()] or [""]
 
 
 def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:

@@ -14,8 +14,10 @@ from fcpair.stages.question import Closed
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fcpair.bias import Scored
     from fcpair.evaluate.outcome import Outcome
     from fcpair.stages.agree import Agreement, Block
+    from fcpair.stages.groups import Compared
 
 IN_GRID, IN_CORPUS, HOLE = 0, 1, 2
 UNDECIDED, POSITIVE, OTHER, DISCARDED, WAITING = 0, 1, 2, 3, 4
@@ -124,6 +126,31 @@ class Decided:
 
 
 @dataclass(frozen=True)
+class SurveyFigures:
+    """What was said in a survey: `shares` as `stages.survey.shares` has them, with numbers in place of statements.
+
+    `margin` is Cochran's of as many `people`.
+    """
+
+    shares: pd.DataFrame
+    people: int
+    margin: float
+
+
+@dataclass(frozen=True)
+class GroupFigures:
+    """What was found about groups of those who answered a question, by what was declared beforehand.
+
+    `undefined` says why nothing was; `exploratory` are questions about people that were declared too late, with why.
+    """
+
+    question: str
+    compared: tuple[Compared, ...]
+    exploratory: dict[str, str]
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
 class MainPart(Decided):
     """What stands in a report about the grid of HS and CNs, and on pages of leads about any grid of labels.
 
@@ -136,6 +163,7 @@ class MainPart(Decided):
     agreement: Agreement | None
     annotators: tuple[PersonFigures, ...]
     validators: tuple[PersonFigures, ...]
+    groups: GroupFigures | None = None
     sampled: Sampled | None = None
 
 
@@ -186,13 +214,17 @@ class RoundPart:
 class GridPart:
     """What stands in a report about a planned grid; `decided` is None where its answers are no labels.
 
-    `facts` are those that `fcpair.steps.grids.overview` has of each grid.
+    `facts` are those that `fcpair.steps.grids.overview` has of each grid. `survey` is there where respondents answered
+    it, `bias` where its rows are items of templates: the scores of each model, for each scheme.
     """
 
     facts: dict[str, Any]
     look_again: tuple[str, ...]
     rounds: tuple[RoundPart, ...]
     decided: Decided | None
+    survey: SurveyFigures | None = None
+    bias: tuple[dict[str, Scored], ...] = ()
+    groups: GroupFigures | None = None
 
     @property
     def name(self) -> str:

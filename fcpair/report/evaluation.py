@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fcpair.evaluate.chart import Inks
+from fcpair.drawing.paper import Inks
+from fcpair.drawing.words import plain
 from fcpair.evaluate.figures import png
 from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, Spread, TierFacts, by_system
-from fcpair.evaluate.wording import cautions, plain
+from fcpair.evaluate.wording import cautions
 from fcpair.report import figures, words
 from fcpair.report.data import EvaluationFigures
 from fcpair.report.paint import hexadecimal

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from fcpair.bias import BiasFigure, Scored
 from fcpair.evaluate.outcome import Outcome
 from fcpair.records import Figure
-from fcpair.report.data import GridPart, MainPart, PersonFigures, ReportData, TierFigures
+from fcpair.report.data import GridPart, GroupFigures, MainPart, PersonFigures, ReportData, SurveyFigures, TierFigures
 from fcpair.report.evaluation import without_folders
 from fcpair.report.words import count, counted
 from fcpair.stages.agree import Agreement, Block
+from fcpair.stages.groups import LEAST_PEOPLE
 
 NO_TWO = "no cell has two answers or more"
 
@@ -42,6 +44,8 @@ def _of_main(part: MainPart, of_evaluation: list[Gap]) -> Iterator[Gap]:
     yield from _of_agreement(part.agreement) if part.agreement else [_without_labels("agreement")]
     yield from _of_tiers(part.tiers, "pair") if part.tiers else [_without_labels("the tiers")]
     yield from of_evaluation
+    if part.groups:
+        yield from _of_groups(part.groups)
     for people, answer in ((part.annotators, "label"), (part.validators, "verdict")):
         for one in people:
             yield from _of_person(one, answer)
@@ -57,6 +61,41 @@ def _of_grid(part: GridPart) -> Iterator[Gap]:
             yield from _of_person(person, "verdict" if one.checks else "answer")
     if part.decided and part.decided.tiers:
         yield from _of_tiers(part.decided.tiers, "cell")
+    if part.survey:
+        yield from _of_survey(part.survey)
+    for scored in part.bias:
+        yield from _of_bias(scored)
+    if part.groups:
+        yield from _of_groups(part.groups)
+
+
+def _of_survey(found: SurveyFigures) -> Iterator[Gap]:
+    for row in found.shares[found.shares["n"] == 0].to_dict("records"):
+        yield Gap(f"share of yes, {row['question']}, {row['statement']}", "0 answers", "nobody said yes or no")
+
+
+def _of_bias(found: dict[str, Scored]) -> Iterator[Gap]:
+    """A score that is undefined for a model in several categories for one reason is told once."""
+    told: dict[tuple[str, str, str], list[BiasFigure]] = {}
+    for by, scored in found.items():
+        for one in scored.figures:
+            if one.undefined:
+                told.setdefault((by, one.score, one.undefined), []).append(one)
+    for (by, score, why), of in told.items():
+        categories = ", ".join(one.category for one in of)
+        yield Gap(f"{score}, {by}: {categories}", counted(sum(one.n for one in of), "answer"), why)
+
+
+def _of_groups(found: GroupFigures) -> Iterator[Gap]:
+    if found.undefined:
+        yield Gap("groups of people", "", found.undefined)
+    for one in found.compared:
+        few = {of.group: of.undefined for of in one.shares if of.undefined}
+        for name, why in few.items():
+            yield Gap(f"{one.by}, {name}", f"fewer than {LEAST_PEOPLE} people", f"there are {why}")
+        for of in one.differences:
+            if of.undefined and not few.keys() & set(of.groups):
+                yield Gap(f"{one.by}, difference of {' and '.join(of.groups)}", counted(one.n, "answer"), of.undefined)
 
 
 def _of_block(block: Block, name: str) -> Iterator[Gap]:

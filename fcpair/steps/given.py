@@ -47,7 +47,7 @@ def export_answers(grid: OnGrid, name: str | None = None) -> pd.DataFrame:
         UnknownIdError: no such round.
     """
     with grid.store.read() as tx:
-        return _table(tx, rounds.counting(tx) if name is None else rounds.named(tx, name))
+        return answers_table(tx, rounds.counting(tx) if name is None else rounds.named(tx, name))
 
 
 def export_texts(grid: OnGrid, name: str | None = None) -> pd.DataFrame:
@@ -60,7 +60,7 @@ def export_texts(grid: OnGrid, name: str | None = None) -> pd.DataFrame:
 
     with grid.store.read() as tx:
         of = rounds.counting(tx) if name is None else rounds.named(tx, name)
-        table = _table(tx, of)
+        table = answers_table(tx, of)
         pairs = cells.by_id(tx, grids.span(tx).first + table["cell"])
         there = pd.Series(cells.places_of(tx, pairs) // cells.shape(tx)[1] + 1, number_of(pairs["cell_id"]))
     table.insert(list(table.columns).index("row") + 1, "row_number", table["cell"].map(there))
@@ -94,12 +94,18 @@ def export_replies(grid: OnGrid, name: str) -> pd.DataFrame:
         UnknownIdError: no such round.
     """
     with grid.store.read() as tx:
-        rows = replies.table(tx, rounds.named(tx, name))
+        return replies_table(tx, rounds.named(tx, name))
+
+
+def replies_table(tx: Tx, of: Round) -> pd.DataFrame:
+    """Every reply of models in a round, as `export_replies` has it."""
+    rows = replies.table(tx, of)
     rows.insert(0, "cell", number_of(rows.pop("cell_id")))
     return rows.assign(marks=["; ".join(marks) for marks in rows["marks"]])
 
 
-def _table(tx: Tx, of: Round) -> pd.DataFrame:
+def answers_table(tx: Tx, of: Round) -> pd.DataFrame:
+    """Everybody's current answer in a round, as `export_answers` has it."""
     forms = [form_of(rounds.form(tx, one)) for one in of.ids]
     given = decisions.values(tx, of)
     bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]

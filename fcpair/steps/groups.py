@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from fcpair.errors import InputError, StageError, nearest
 from fcpair.params import Annotate
+from fcpair.records import Round
 from fcpair.stages.groups import Compared, compared
 from fcpair.stages.question import Closed
 from fcpair.steps.answers import form_of
-from fcpair.steps.given import export_answers
+from fcpair.steps.given import answers_table
 from fcpair.steps.ground import OnGrid, own
 from fcpair.store import Tx, grids, people, rounds, settings
 
@@ -55,15 +56,21 @@ def compare_groups(
     """
     with grid.store.read() as tx:
         of = rounds.counting(tx) if round is None else rounds.named(tx, round)
-        about = people.terms(tx)
-        declared, since = _declared(tx)
-        asked = _asked(form_of(of.form).questions, question)
-    by = tuple(by) or declared
+        return groups_of(tx, of, by, question=question, seed=seed, mixed=mixed)
+
+
+def groups_of(
+    tx: Tx, of: Round, by: Sequence[str] = (), *, question: str | None = None, seed: int = 13, mixed: bool = False
+) -> GroupsFound:
+    """Compare groups of those who answered a round of the grid that a transaction is about; as `compare_groups`."""
+    wanted, since = declared(tx)
+    asked = _asked(form_of(of.form).questions, question)
+    by = tuple(by) or wanted
     if not by:
         raise StageError(f"{UNDECLARED}; name one, as with `--by Gender`")
-    said = {str(one["name"]): dict(one["demographics"]) for one in about}
+    said = {str(one["name"]): dict(one["demographics"]) for one in people.terms(tx)}
     check_known(by, said)
-    table = export_answers(grid, of.name)
+    table = answers_table(tx, of)
     table = table[~table["skipped"]]
     if table.empty:
         raise StageError(f"round `{of.name}` has no answers yet")
@@ -73,10 +80,10 @@ def compare_groups(
     for one in by:
         labels[one] = [said.get(name, {}).get(one, "") for name in labels["annotator"]]
     found = compared(labels, by, seed=seed, mixed=mixed)
-    return GroupsFound(of.name, asked, found, _exploratory(by, declared, since, first))
+    return GroupsFound(of.name, asked, found, _exploratory(by, wanted, since, first))
 
 
-def _declared(tx: Tx) -> tuple[tuple[str, ...], str | None]:
+def declared(tx: Tx) -> tuple[tuple[str, ...], str | None]:
     """The questions that were declared, and when."""
     with grids.about(tx, grids.keys(tx)[0].id):
         return own(tx, Annotate, {}).compare, settings.set_at(tx, Annotate.stage, "compare")

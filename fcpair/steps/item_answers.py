@@ -10,10 +10,11 @@ import pandas as pd
 from fcpair.bias.answered import Answers
 from fcpair.bias.items import COLUMNS, LETTERS, STATEMENT, answers_to_items
 from fcpair.errors import StageError, nearest
-from fcpair.steps.given import export_answers, export_replies
+from fcpair.records import Round
+from fcpair.steps.given import answers_table, replies_table
 from fcpair.steps.ground import OnGrid
-from fcpair.steps.rows import ROW, export_rows
-from fcpair.store import rounds
+from fcpair.steps.rows import ROW, rows_table
+from fcpair.store import Tx, rounds
 
 
 def item_answers(grid: OnGrid, name: str | None = None) -> dict[str, Answers]:
@@ -25,20 +26,25 @@ def item_answers(grid: OnGrid, name: str | None = None) -> dict[str, Answers]:
         StageError: the rows are no items, or nothing was answered.
         UnknownIdError: no such round.
     """
-    rows = export_rows(grid)
+    with grid.store.read() as tx:
+        of = rounds.counting(tx) if name is None else rounds.named(tx, name)
+        return items_answered(tx, grid.grid.name, of)
+
+
+def items_answered(tx: Tx, name: str, of: Round) -> dict[str, Answers]:
+    """What was answered to the items of the grid that a transaction is about, as `item_answers` has it."""
+    rows = rows_table(tx, name)
     known = [str(column) for column in rows.columns]
     if missing := [column for column in COLUMNS if column not in known]:
         raise StageError(
-            f"the rows of grid `{grid.grid.name}` are no items of templates: they have no `{missing[0]}`; "
+            f"the rows of grid `{name}` are no items of templates: they have no `{missing[0]}`; "
             f"{nearest(missing[0], known, 'they have')}"
         )
-    with grid.store.read() as tx:
-        of = rounds.counting(tx) if name is None else rounds.named(tx, name)
-    table = export_answers(grid, of.name)
+    table = answers_table(tx, of)
     if table.empty:
-        raise StageError(f"round `{of.name}` of grid `{grid.grid.name}` has no answers yet")
+        raise StageError(f"round `{of.name}` of grid `{name}` has no answers yet")
     question = next(iter(table.columns[list(table.columns).index("skipped") + 1 :]))
-    replied = export_replies(grid, of.name).groupby(["cell", "by"])["reply"].last()
+    replied = replies_table(tx, of).groupby(["cell", "by"])["reply"].last()
     keys = pd.MultiIndex.from_frame(table[["cell", "by"]])
     table = table.assign(reply=replied.reindex(keys).fillna("").to_numpy())
     columns = [*COLUMNS, *({STATEMENT} & set(known))]
@@ -49,7 +55,7 @@ def item_answers(grid: OnGrid, name: str | None = None) -> dict[str, Answers]:
         shares = _shares(weighed) if of.probabilities else None
         said = own[question].where(~own["skipped"], own["reply"]).tolist()
         here = items.loc[own.index].reset_index(drop=True)
-        found[str(by)] = answers_to_items(here, said, shares, grid.grid.name, own["cell"].tolist())
+        found[str(by)] = answers_to_items(here, said, shares, name, own["cell"].tolist())
     return found
 
 

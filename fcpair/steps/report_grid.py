@@ -19,6 +19,7 @@ from fcpair.steps.agree import blocks
 from fcpair.steps.answers import closed_question, form_of
 from fcpair.steps.ground import labels_of, own
 from fcpair.steps.overview import look_again_notes
+from fcpair.steps.report_asked import asked_part
 from fcpair.steps.report_figures import decided, given_people, standing
 from fcpair.steps.shares import MOST_CHOICES
 from fcpair.store import Tx, decisions, grids, people, rounds, runs, work
@@ -37,6 +38,7 @@ def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agre
         look_again=tuple(look_again_notes(tx)),
         rounds=tuple(_round_part(tx, name, one, given, options) for one in rounds.rounds(tx)),
         decided=decided(tx, question, rules, standing(tx), labelled=labelled) if question else None,
+        **asked_part(tx, name),
     )
 
 
@@ -87,7 +89,7 @@ def _texts(tx: Tx, of: Round) -> tuple[WrittenTexts, ...]:
     found = []
     for name, question in form.questions:
         if isinstance(question, Text):
-            lengths = [n for answer in given if (n := n_words(answer[name]))]
+            lengths = [n for answer in given if (n := n_words(answer[name] or ""))]  # None where it was not asked
             found.append(WrittenTexts(name, len(lengths), float(median(lengths)) if lengths else None))
     return tuple(found)
 

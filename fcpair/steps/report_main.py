@@ -21,6 +21,7 @@ from fcpair.steps import adjudicate
 from fcpair.steps.agree import sides_of
 from fcpair.steps.ground import own, scheme_of
 from fcpair.steps.overview import look_again_notes
+from fcpair.steps.report_asked import group_figures
 from fcpair.steps.report_figures import decided, given_people, standing
 from fcpair.steps.sampled import sampled
 from fcpair.store import Tx, cells, decisions, free, progress, rounds, runs, sides, work
@@ -51,6 +52,7 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
         agreement=agreement(labels, question, options, sides_of(tx)) if len(labels) else None,
         annotators=given_people(tx, Role.ANNOTATOR, rounds.counting(tx), question, given),
         validators=given_people(tx, Role.VALIDATOR, rounds.checking(tx), VERDICT, given),
+        groups=group_figures(tx, rounds.counting(tx)),
         sampled=sampled(tx),
     )
 

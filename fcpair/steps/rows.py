@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fcpair.errors import StageError
 from fcpair.steps.ground import OnGrid
-from fcpair.store import cells, sides
+from fcpair.store import Tx, cells, sides
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,13 +22,18 @@ def export_rows(grid: OnGrid) -> pd.DataFrame:
     Raises:
         StageError: the grid has no cells yet.
     """
+    with grid.store.read() as tx:
+        return rows_table(tx, grid.grid.name)
+
+
+def rows_table(tx: Tx, name: str) -> pd.DataFrame:
+    """The rows of the grid that a transaction is about, as `export_rows` has them."""
     import pandas as pd
 
-    with grid.store.read() as tx:
-        if not cells.number_range(tx)[1]:
-            raise StageError(f"grid `{grid.grid.name}` has no cells yet; run `fcpair pair --grid {grid.grid.name}`")
-        there = sides.texts(tx, "row", drawn=True)
-        texts = cells.texts_of_grid(tx).set_index("text_id").loc[there]
+    if not cells.number_range(tx)[1]:
+        raise StageError(f"grid `{name}` has no cells yet; run `fcpair pair --grid {name}`")
+    there = sides.texts(tx, "row", drawn=True)
+    texts = cells.texts_of_grid(tx).set_index("text_id").loc[there]
     keys = dict.fromkeys(key for about in texts["meta"] for key in about if key not in {ROW, ROW_NUMBER})
     known = {key: [str(about.get(key, "")) for about in texts["meta"]] for key in keys}
     return pd.DataFrame({ROW_NUMBER: range(1, len(there) + 1), ROW: texts["body"].to_list(), **known})

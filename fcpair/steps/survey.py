@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from fcpair.errors import StageError
 from fcpair.plans import GridPlan
 from fcpair.records import RunRecord
-from fcpair.stages.question import Closed
+from fcpair.stages.question import Closed, Form
 from fcpair.stages.survey import ANSWERS, Survey
 from fcpair.stages.survey_plan import suggestions_of
 from fcpair.steps import groups, rounds
 from fcpair.steps.answers import form_of
-from fcpair.steps.given import export_answers
+from fcpair.steps.given import answers_table
 from fcpair.steps.grids import add, fill_here, standing
 from fcpair.steps.ground import OnGrid, OnStudy, find_grid
-from fcpair.steps.rows import export_rows
-from fcpair.store import grids, people
+from fcpair.steps.rows import rows_table
+from fcpair.store import Tx, grids, people
 from fcpair.store import rounds as stored
 
 DEFINITE = 2  # answers that say yes or no
@@ -69,33 +69,43 @@ def survey_answers(grid: OnGrid, by: Sequence[str] = ()) -> Survey:
         InputError: nobody has answered a question of `by`.
     """
     with grid.store.read() as tx:
-        of = stored.counting(tx)
-        questions = form_of(of.form).questions
-        about = people.terms(tx)
-    question, form = questions[0]
-    called = _called(form) if len(questions) == 1 and isinstance(form, Closed) else {}
-    if not called:
+        return survey_of(tx, grid.grid.name, by)
+
+
+def survey_of(tx: Tx, name: str, by: Sequence[str] = ()) -> Survey:
+    """What was answered in the grid that a transaction is about, as `survey_answers` has it."""
+    of = stored.counting(tx)
+    if not is_survey(form_of(of.form)):
         raise StageError(
-            f"round `{of.name}` of grid `{grid.grid.name}` is no survey: it must ask one question with yes, no, and "
+            f"round `{of.name}` of grid `{name}` is no survey: it must ask one question with yes, no, and "
             "what is neither, such as one_of(yes,no,decline?)"
         )
-    table = export_answers(grid, of.name)
+    ((question, form),) = form_of(of.form).questions
+    called = _called(form)
+    table = answers_table(tx, of)
     if table.empty:
-        raise StageError(f"round `{of.name}` of grid `{grid.grid.name}` has no answers yet")
-    said = {str(one["name"]): dict(one["demographics"]) for one in about}
+        raise StageError(f"round `{of.name}` of grid `{name}` has no answers yet")
+    said = {str(one["name"]): dict(one["demographics"]) for one in people.terms(tx)}
     groups.check_known(by, said)
     given = table.rename(columns={"row": "statement", "column": "question", "by": "person", question: "answer"})
     given = given[["statement", "question", "person", "answer"]].replace({"answer": called})
     for one in by:
-        given[one] = [said.get(name, {}).get(one, "") for name in given["person"]]
-    statements = export_rows(grid).rename(columns={"row": "statement"}).drop(columns="row_number")
+        given[one] = [said.get(person, {}).get(one, "") for person in given["person"]]
+    statements = rows_table(tx, name).rename(columns={"row": "statement"}).drop(columns="row_number")
     order = {text: at for at, text in enumerate(statements["statement"])}
     given = given.sort_values("statement", key=lambda texts: texts.map(order), kind="stable")
     return Survey(given.reset_index(drop=True), statements)
 
 
-def _called(form: Closed) -> dict[str, str]:
+def is_survey(form: Form) -> bool:
+    """Whether a form asks one question with two definite answers."""
+    return len(form.questions) == 1 and bool(_called(form.questions[0][1]))
+
+
+def _called(form: object) -> dict[str, str]:
     """What each answer is, by what it is called; nothing where there are not two definite ones."""
+    if not isinstance(form, Closed):
+        return {}
     definite = [one.name for one in form if one.definite]
     if len(definite) != DEFINITE:
         return {}

@@ -203,11 +203,18 @@ def test_answers_without_probabilities_have_no_scores_of_pbbq(fcpair: Fcpair, da
 # -- the example
 
 
-def test_the_example_walks_from_the_survey_to_the_scores(fcpair: Fcpair, study: Path) -> None:
+def test_the_example_walks_from_the_survey_to_scores_and_figures(fcpair: Fcpair, study: Path, tmp_path: Path) -> None:
     fcpair("run", EXAMPLES / "survey.toml")
     kept = json.loads(fcpair("ask", "results", "--keep", "believed > 0.60", "--format", "json").stdout)
     assert sum(one.get("verdict") == "kept" for one in kept["statements"]) == 5
-    told = json.loads(fcpair("bias", "score", "--grid", "test", "--as", "bbq", "--format", "json").stdout)
+    drawn = ("--figures", tmp_path / "figures")
+    told = json.loads(fcpair("bias", "score", "--grid", "test", "--as", "bbq", "--format", "json", *drawn).stdout)
+    fcpair("ask", "results", "--keep", "believed > 0.60", *drawn)
+    assert {path.stem for path in (tmp_path / "figures").iterdir()} == {
+        *(one.name for one in SCHEMES["bbq"]),
+        *("heard", "believed"),
+    }
+    assert "شب\u200cبیدارها" in (tmp_path / "figures" / "believed.svg").read_text("utf-8")
     hasty, careful = told["models"]
     assert [(one["by"], one["n"], one["n_unreadable"]) for one in (hasty, careful)] == [
         ("hasty", 320, 13),
@@ -242,7 +249,9 @@ def test_people_are_held_against_models_in_a_study_and_in_files_alike(
     of_files = ("bias", "score", file, "--reader", "items", "--as", "bbq", "--answer", "hasty")
     of_file = json.loads(fcpair(*of_files, "--people", tmp_path / "people.csv", "--format", "json").stdout)
     assert of_file["people"] == hasty
-    table = csv.DictReader(io.StringIO(fcpair(*of_files, "--people", tmp_path / "people.csv", "--format", "csv").stdout))
+    table = csv.DictReader(
+        io.StringIO(fcpair(*of_files, "--people", tmp_path / "people.csv", "--format", "csv").stdout)
+    )
     assert sum(bool(row["statement"]) for row in table) == 7
     assert (
         "did you mean `believed`"

@@ -39,6 +39,19 @@ def test_groups_of_a_file(fcpair: Fcpair, tmp_path: Path) -> None:
     assert found["people"] == {"f": 6, "m": 6}
 
 
+def test_differences_are_drawn(fcpair: Fcpair, tmp_path: Path) -> None:
+    told = fcpair("groups", labels(tmp_path), *WORDS, "--figures", tmp_path / "figures").output
+    assert "2 figures in" in told
+    svg = (tmp_path / "figures" / "gender.svg").read_text("utf-8")
+    assert "never a cause" in svg
+    assert (tmp_path / "figures" / "gender.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_figures_where_nothing_can_be_written_are_refused(fcpair: Fcpair, tmp_path: Path) -> None:
+    (tmp_path / "figures").write_text("a file")
+    fcpair("groups", labels(tmp_path), *WORDS, "--figures", tmp_path / "figures" / "here", code=2)
+
+
 def test_nine_annotators_are_told_that_they_support_nothing(fcpair: Fcpair, tmp_path: Path) -> None:
     told = " ".join(fcpair("groups", labels(tmp_path, 2, 7), *WORDS).output.split())
     assert "f: undefined, because there are 2 people; expected 5 or more" in told

@@ -18,16 +18,18 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from evaluate.outcomes import TIERS, TWELVE, TWO, outcome
+from fcpair.drawing import saved
+from fcpair.drawing.paper import Inks
+from fcpair.drawing.words import wrapped
 from fcpair.evaluate import figures
-from fcpair.evaluate.chart import LOOKS, Inks, draw
+from fcpair.evaluate.chart import LOOKS, draw
 from fcpair.evaluate.evaluation import NO_HS
 from fcpair.evaluate.outcome import Outcome, Score
 from fcpair.evaluate.systems import Random
-from fcpair.evaluate.wording import wrapped
 
 
 def drawn(found: Outcome, measure: str = "NDCG@5", inks: Inks | None = None) -> Figure:
-    with figures._settings():
+    with saved._settings():
         return draw(found, measure, inks or Inks())
 
 
@@ -64,7 +66,7 @@ def test_each_measure_has_an_svg_and_a_png() -> None:
     ],
 )
 def test_file_names_can_be_used_everywhere_and_never_collide(measures: tuple[str, ...], names: list[str]) -> None:
-    assert figures.file_names(measures) == names
+    assert saved.file_names(measures) == names
 
 
 def test_the_same_outcome_gives_the_same_bytes_whatever_the_user_has_set() -> None:
@@ -189,7 +191,7 @@ def assert_in_the_picture(figure: Figure) -> None:
 @pytest.mark.parametrize("tiers", [TIERS, TIERS[:1], TIERS[2:]])
 @pytest.mark.parametrize("systems", [TWELVE, TWELVE[7:8]])
 def test_texts_stay_in_the_picture_and_apart(systems: Any, tiers: tuple[str, ...]) -> None:
-    with figures._settings():
+    with saved._settings():
         assert_in_the_picture(draw(outcome(systems, tiers), "NDCG@5"))
 
 

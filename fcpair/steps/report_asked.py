@@ -1,0 +1,70 @@
+"""What a report says of a survey, of answers to items of templates, and of groups of those who answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcpair.bias import Answers, Scored, score
+from fcpair.bias.items import COLUMNS
+from fcpair.errors import InputError
+from fcpair.records import Role, Round
+from fcpair.report.data import GroupFigures, SurveyFigures
+from fcpair.stages.question import Closed
+from fcpair.stages.survey import counted, margin, shares
+from fcpair.steps import groups
+from fcpair.steps.answers import form_of
+from fcpair.steps.item_answers import items_answered
+from fcpair.steps.survey import is_survey, survey_of
+from fcpair.store import Tx, cells, decisions, grids, rounds, sides
+
+SCHEME, OF_PROBABILITIES = "bbq", "pbbq"
+
+
+def asked_part(tx: Tx, name: str) -> dict[str, Any]:
+    """What `GridPart` has of a planned grid that was asked: `survey`, `bias` and `groups`."""
+    of = rounds.counting(tx)
+    if not decisions.answered_cells(tx, of):
+        return {}
+    return {"survey": _survey(tx, name, of), "bias": _bias(tx, name, of), "groups": group_figures(tx, of)}
+
+
+def _survey(tx: Tx, name: str, of: Round) -> SurveyFigures | None:
+    if of.role is not Role.RESPONDENT or not is_survey(form_of(of.form)):
+        return None
+    found = survey_of(tx, name)
+    numbered = {text: f"statement {at}" for at, text in enumerate(dict.fromkeys(found.statements["statement"]), 1)}
+    given = found.given.assign(statement=found.given["statement"].map(numbered))
+    if grids.kinds(tx)[1] != "name":
+        questions = dict.fromkeys(given["question"])
+        given["question"] = given["question"].map({text: f"question {at}" for at, text in enumerate(questions, 1)})
+    people = int(given["person"].nunique())
+    return SurveyFigures(shares(counted(given)), people, margin(people))
+
+
+def _bias(tx: Tx, name: str, of: Round) -> tuple[dict[str, Scored], ...]:
+    """The scores of those who answered items: BBQ's, and where there are probabilities those of PBBQ."""
+    first = sides.texts(tx, "row", drawn=True)[:1]
+    known = cells.texts_of_grid(tx).set_index("text_id")["meta"].loc[first]
+    if not all(column in about for about in known for column in COLUMNS):
+        return ()
+    answers = items_answered(tx, name, of)
+    weighed = {by: one for by, one in answers.items() if one.answered.probabilities is not None}
+    found = {SCHEME: answers, OF_PROBABILITIES: weighed}
+    return tuple(_scored(by_model, scheme) for scheme, by_model in found.items() if by_model)
+
+
+def _scored(answers: dict[str, Answers], scheme: str) -> dict[str, Scored]:
+    return {by: score(one.answered, scheme, one.categories) for by, one in answers.items()}
+
+
+def group_figures(tx: Tx, of: Round) -> GroupFigures | None:
+    """Groups of those who answered a round; None where none were declared, or it asks no question with a list."""
+    closed = [name for name, question in form_of(of.form).questions if isinstance(question, Closed)]
+    declared, _ = groups.declared(tx)
+    if not closed or not declared or of.role is Role.MODEL or not decisions.answered_cells(tx, of):
+        return None
+    try:
+        found = groups.groups_of(tx, of, question=closed[0])
+    except InputError as error:
+        return GroupFigures(closed[0], (), {}, str(error))
+    return GroupFigures(found.question, found.compared, found.exploratory)
