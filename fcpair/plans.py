@@ -16,7 +16,7 @@ from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Va
 from fcpair.records import ROW
 
 Worker = Literal["annotator", "writer", "rater", "respondent"]
-Screen = Literal["cell", "row"]
+Screen = Literal["cell", "row", "list"]
 Together = Literal["", "source"]
 Kind = Literal["text", "hs", "cn"]
 Printed = Annotated[str, "the printed form of a form; in a recipe a question, or a table of questions by their names"]
@@ -194,9 +194,10 @@ class RoundPlan(Seeded):
     pass_at: int | None = param(None, "how many positive judgements there are a pass")
     language: str = param("", "the language that a text must be in, such as en or fa")
     checks: Checks | None = param(None, "what is checked of a text while somebody writes it")
-    screen: Screen = param("cell", "what is on the screen at once: a cell, or all cells of a row")
+    screen: Screen = param("cell", "what is on the screen at once: a cell, all cells of a row, or a list of rows")
     in_order: bool = param(
-        False, "the columns of a row come in their order, and not in one drawn for each person; with `screen = row`"
+        False,
+        "the columns of a row come in their order, and not in one drawn for each person; not where `screen = cell`",
     )
     author: str = param("", "the metadata column of the rows that says who made each, who then does not answer it")
     together: Together = param("", "source: the same people answer all rows from one source", otherwise="rows apart")
@@ -235,7 +236,7 @@ class RoundPlan(Seeded):
             raise InputError(f"round `{self.name}` asks nothing; give it a form, such as one_of(no,yes+)")
         if self.answers < 0:
             raise InputError(f"answers is {self.answers}; expected 1 or more, or 0 for everybody")
-        if self.cells is not None and (self.cells < 1 or self.models or self.screen == "row"):
+        if self.cells is not None and (self.cells < 1 or self.models or self.screen != "cell"):
             raise InputError(
                 f"cells is {self.cells}; expected 1 or more, and no models or rows on one screen, which have all cells"
             )
@@ -245,12 +246,12 @@ class RoundPlan(Seeded):
                 "everybody answers each cell (`answers = 0`), so nobody can have one cell of a row only; give "
                 "`answers` a number, or omit `once_per_row`"
             )
-        if self.once_per_row and self.screen == "row":
+        if self.once_per_row and self.screen != "cell":
             raise InputError(
                 "nobody has two cells of a row (`once_per_row`), so no row can be on one screen; omit one of them"
             )
-        if self.in_order and self.screen != "row":
-            raise InputError('`in_order` is about columns that are on one screen; give `screen = "row"`, or omit it')
+        if self.in_order and self.screen == "cell":
+            raise InputError('`in_order` is about columns on one screen; give `screen = "row"`, or "list", or omit it')
         if self.probabilities and not self.models:
             raise InputError("models say how probable answers are (`probabilities`); name some, or omit it")
         if self.models and self.author:
@@ -301,7 +302,7 @@ class RoundPlan(Seeded):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}; expected 1 or more")
-        if self.columns_per_row and (self.cells is not None or self.screen == "row" or self.models):
+        if self.columns_per_row and (self.cells is not None or self.screen != "cell" or self.models):
             raise InputError(
                 "`columns_per_row` draws the cells, so omit `cells`, models, and rows on one screen, which have all"
             )

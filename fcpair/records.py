@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from pathlib import Path
@@ -30,6 +30,8 @@ ROW = "row"
 """What a round says that it edits where it edits the row's own text, and not what was written in an earlier round."""
 REWORDS_ROWS = "rewords_rows"
 """The option of rounds whose texts are their rows in other words: they edit the row, or what such a round wrote."""
+LISTED = "listed"
+"""What all answers of a round share whose screens are lists of rows."""
 ANSWERS_ROWS = "answers_rows"
 """The option of rounds that says so; rounds of studies before 0.8 lack it."""
 
@@ -116,8 +118,12 @@ class Round:
 
     @property
     def by_row(self) -> bool:
-        """Whether people go through one row after the other, with all its cells on the screen."""
-        return self.screen == "row"
+        """Whether people go through one row after the other, with all its cells on the screen, perhaps among others."""
+        return self.screen != "cell"
+
+    def together(self, row_id: int) -> Hashable | None:
+        """What answers on one screen share, as `stages.pace.shared` takes it; `row_id` is the row of one of them."""
+        return {"cell": None, "row": (self.name, row_id), "list": LISTED}[self.screen]
 
     @property
     def probabilities(self) -> bool:
@@ -176,7 +182,7 @@ class Round:
 
     @property
     def screen(self) -> str:
-        """What is on the screen at once: a `cell`, or all cells of a `row`."""
+        """What is on the screen at once: a `cell`, all cells of a `row`, or a `list` of rows with all their cells."""
         return str(self.options.get("screen") or "cell")
 
 
@@ -312,8 +318,9 @@ class ShownText:
 class Asked:
     """What somebody is asked in a round of a grid.
 
-    `form` has its questions as pages need them (`Form.as_json`), `screen` what is shown at once: a `cell`, or all cells
-    of a `row`. In a round that checks decisions, `blind` says that these are not shown.
+    `form` has its questions as pages need them (`Form.as_json`), `screen` what is shown at once: a `cell`, all cells of
+    a `row`, or a `list` of rows with all their cells. In a round that checks decisions, `blind` says that these are not
+    shown.
     """
 
     grid: str

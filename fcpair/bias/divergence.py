@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy.special import rel_entr
 
 from fcpair.bias.answered import Answered, Answers, Floats, Ints
 from fcpair.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAME = "kl_people_model"
 FORMULA = "mean over statements of KL(people || model) in nats, of yes and no against target and counter-target"
@@ -89,6 +90,8 @@ def diverged(answers: Answers, counts: pd.DataFrame, question: str, smooth: floa
         InputError: no such question, no item that says which statement it is about, one that was not in the survey,
             or a `smooth` below 0.
     """
+    import pandas as pd
+
     if smooth < 0:
         raise InputError(f"what smooths is {smooth:g}; expected 0 or more")
     asked = counts[counts["question"] == question].set_index("statement")
@@ -146,6 +149,8 @@ def _statements(
 
 def _divergence(people: float, model: float) -> float | None:
     """KL of two distributions of yes and no, in nats; None where it is infinite."""
+    from scipy.special import rel_entr
+
     found = float(rel_entr(people, model) + rel_entr(1 - people, 1 - model))
     return found if np.isfinite(found) else None
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from fcpair.bias.answered import UNREADABLE, Answered, Answers, Bools, Floats, Ints
 from fcpair.errors import Finding, reject
 from fcpair.stages.said import TOLERANCE, written
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LETTERS = ("A", "B", "C")
 OPTIONS = tuple(f"option_{at}" for at in range(len(LETTERS)))
@@ -40,6 +43,8 @@ def answers_to_items(
         InputError: all that is wrong, with lines: a context or polarity that is unknown, a number that is no option, an
             option that is both the stereotyped and the unknown one, probabilities that do not add up to 1.
     """
+    import pandas as pd
+
     numbers = {name: pd.to_numeric(items[name], errors="coerce").to_numpy() for name in NUMBERED}
     reject(place, list(_findings(items, numbers, probabilities, place, lines)))
     label, target, unknown = (numbers[name].astype(np.int64) for name in NUMBERED)

@@ -60,6 +60,7 @@ def ask() -> None:
 @click.option(
     "--part", type=click.IntRange(min=1), metavar="N", help="How many people answer each statement.  [default: all]"
 )
+@click.option("--list", "listed", is_flag=True, help="Put a list of statements on each screen, and not one.")
 @click.option("--suggest", metavar="TEXT", help="What is asked at the end, freely; empty: nothing.")
 @click.option("--title", default=Setup().title, help="The title of a study that is not there yet.")
 @seed_option
@@ -70,6 +71,7 @@ def import_(
     questions: tuple[str, ...],
     answers: str,
     part: int | None,
+    listed: bool,
     suggest: str | None,
     title: str,
     seed: int,
@@ -91,7 +93,7 @@ def import_(
 
     called = [name.strip() for name in answers.split(",")]
     asked = SUGGEST if suggest is None else suggest
-    plans = survey_plans(grid, file, questions, answers=called, part=part, suggest=asked, seed=seed)
+    plans = survey_plans(grid, file, questions, answers=called, part=part, listed=listed, suggest=asked, seed=seed)
     if Study.is_there(study):
         opened = until_the_end(Study.open(study))
         runs = opened.import_survey(plans)

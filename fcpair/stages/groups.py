@@ -9,13 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.stages.mixed import check_installed, mixed_odds
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEAST_PEOPLE = LEAST_ITEMS = 5
 LEVEL = 0.95
@@ -163,6 +166,8 @@ def _check_shared(labels: pd.DataFrame, by: str, named: Sequence[str]) -> None:
 
 
 def _lines(labels: pd.DataFrame) -> pd.Series[int]:
+    import pandas as pd
+
     return labels["line"] if "line" in labels else pd.Series(np.arange(1, len(labels) + 1), labels.index)
 
 
@@ -215,6 +220,8 @@ def _difference(
     *,
     mixed: bool,
 ) -> Difference:
+    import pandas as pd
+
     ours = labels[labels["group"].isin(two)]
     n_first, n_other = (int(ours["annotator"][ours["group"] == name].nunique()) for name in two)
     found = Difference(kind, two, (n_first, n_other), 2 / comb(n_first + n_other, n_first))

@@ -6,7 +6,6 @@ import warnings
 from importlib.util import find_spec
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
@@ -34,6 +33,7 @@ def mixed_odds(
         is_first: whether its annotator is of the first group, `(n,)`.
         clusters: the numbers of item and annotator, `(n, 2)`.
     """
+    import pandas as pd
     from mixedlm import glmer
 
     frame = pd.DataFrame({"given": given, "first": is_first.astype(np.float64)})

@@ -6,14 +6,20 @@ they load neither numpy nor pandas.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import inf
 from operator import itemgetter
 from statistics import median
 
+from fcpair.records import LISTED
+
 PAUSE_S = 600.0
 """A gap between two answers that is longer than this, in seconds, is a pause: it tells no pace and ends a sitting."""
+
+TOGETHER_S = 2.0
+"""Answers of one list are sent one after the other; a gap that is longer than this, in seconds, parts two lists."""
 
 LAST_INTERVALS = 50
 """A pace is the median of this many of the newest intervals: it follows a person who gets quicker or tires, and one
@@ -52,10 +58,11 @@ def pace_s(times: Sequence[float]) -> float | None:
 def shared(answers: Iterable[tuple[float, Hashable | None]]) -> list[float]:
     """The times of answers, each with a key; those with one key, one after the other, share the time since the others.
 
-    So it is with the answers on a row, which are on one screen and come together. None is the key of any other.
+    So it is with the answers on a row, which are on one screen and come together, and with those on a list of rows
+    (LISTED), which come within moments. None is the key of any other.
     """
     times: list[float] = []
-    for key, group in groupby(answers, key=itemgetter(1)):
+    for key, group in groupby(_parted(answers), key=itemgetter(1)):
         given = [time for time, _ in group]
         if key is None:
             times += given
@@ -65,6 +72,15 @@ def shared(answers: Iterable[tuple[float, Hashable | None]]) -> list[float]:
         else:  # it is not known when the first of them was begun
             times.append(given[-1])
     return times
+
+
+def _parted(answers: Iterable[tuple[float, Hashable | None]]) -> Iterator[tuple[float, Hashable | None]]:
+    """The same, with keys that tell one list from the next."""
+    n, before = 0, -inf
+    for time, key in answers:
+        n += key == LISTED and time - before > TOGETHER_S
+        yield time, (LISTED, n) if key == LISTED else key
+        before = time
 
 
 def left_s(n_open: int, pace: float | None) -> float | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import ceil, sqrt
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
-from scipy.stats import norm
-from statsmodels.stats.proportion import proportion_confint
 
 from fcpair.errors import Finding, InputError, nearest, reject
 from fcpair.stages.groups import LEAST_PEOPLE, two_groups
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEVEL = 0.95
 ASSUMPTION = "assumes a random sample"
@@ -74,6 +74,8 @@ def counted(given: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
         `statement`, `question`, with `by` also `group` and `people` (who answered or skipped there), and `yes`, `no`,
         `decline`, `skipped`.
     """
+    import pandas as pd
+
     keys = ["statement", "question"]
     if by is not None:
         given = given.assign(group=given[by])[given[by] != ""]
@@ -91,6 +93,8 @@ def counted(given: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
 
 def hide_few(found: pd.DataFrame) -> pd.DataFrame:
     """The shares of groups as `shares` has them, without all that fewer than five people say: NA, and NaN, there."""
+    import pandas as pd
+
     few = found["people"] < LEAST_PEOPLE
     hidden = found.copy()
     counts = ["people", "n", *ANSWERS, SKIPPED]
@@ -150,6 +154,8 @@ def shares(counts: pd.DataFrame) -> pd.DataFrame:
     Returns:
         The same with `n` (yes and no), `share`, `low` and `high`; NaN where nobody said yes or no.
     """
+    from statsmodels.stats.proportion import proportion_confint
+
     n = counts["yes"] + counts["no"]
     some = n.to_numpy() > 0
     share, low, high = (np.full(len(counts), np.nan) for _ in range(3))
@@ -166,6 +172,8 @@ def verdicts(found: pd.DataFrame, threshold: float) -> pd.Series[str]:
     `undecided` where the interval has the threshold within it, whatever side the share is on: another sample could
     have said otherwise. `undefined` where there is no share.
     """
+    import pandas as pd
+
     kept = found["share"] > threshold
     straddles = (found["low"] <= threshold) & (threshold <= found["high"])
     told = np.select([found["share"].isna(), straddles, kept], ["undefined", "undecided", "kept"], "dropped")
@@ -180,6 +188,8 @@ def margin(n: int, population: int | None = None, share: float = 0.5) -> float:
     Raises:
         InputError: no respondents, or more than the population has.
     """
+    from scipy.stats import norm
+
     if n < 1 or (population is not None and n > population):
         raise InputError(
             f"{n:,} respondents of a population of {population or 'any size'}; expected 1 at least, and no more"
@@ -195,6 +205,8 @@ def sample_size(error: float, population: int | None = None, share: float = 0.5)
     Raises:
         InputError: an error that is not between 0 and 1.
     """
+    from scipy.stats import norm
+
     if not 0 < error < 1:
         raise InputError(f"the margin is {error:g}; expected a number between 0 and 1")
     z = float(norm.ppf((1 + LEVEL) / 2))

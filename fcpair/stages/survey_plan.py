@@ -24,6 +24,7 @@ def survey_plans(
     *,
     answers: Sequence[str] = ANSWERS,
     part: int | None = None,
+    listed: bool = False,
     suggest: str = SUGGEST,
     seed: int = 0,
 ) -> tuple[GridPlan, ...]:
@@ -35,6 +36,7 @@ def survey_plans(
         questions: what is asked of every statement.
         answers: how yes, no and decline are called, in this order.
         part: how many people answer each statement, so that everybody has a balanced part; None: everybody answers all.
+        listed: whether a screen has a list of statements, and not one.
         suggest: what is asked at the end, to be answered freely or not at all; nothing is, if it is empty.
         seed: of the deal and the orders.
 
@@ -50,7 +52,7 @@ def survey_plans(
         f"answer: {form}",
         "respondent",
         answers=0 if part is None else part,
-        screen="row",
+        screen="list" if listed else "row",
         in_order=True,
         seed=seed,
     )

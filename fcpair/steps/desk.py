@@ -218,8 +218,8 @@ class Desk:
             open_ = sum(_n_open(tx, visitor.id, one, counts) for one in there)
             times = desk.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
             allowed, more = allowance(tx, visitor.id, self._annotate), asking.is_free(tx, visitor)
-        by_row = {number for one in there if one.by_row for number in one.ids}
-        keys = ((at, (round_id, row_id) if round_id in by_row else None) for at, round_id, row_id in times)
+        of = {number: one for one in there for number in one.ids}
+        keys = ((at, of[round_id].together(row_id) if round_id in of else None) for at, round_id, row_id in times)
         pace = pace_s(shared((datetime.fromisoformat(at).timestamp(), key) for at, key in keys))
         done, skipped = (_n(counts, status) for status in (Status.DONE, Status.SKIPPED))
         why = NO_PACE if pace is None else None

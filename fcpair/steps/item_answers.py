@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from fcpair.bias.answered import Answers
 from fcpair.bias.items import COLUMNS, LETTERS, STATEMENT, answers_to_items
@@ -15,6 +15,9 @@ from fcpair.steps.given import answers_table, replies_table
 from fcpair.steps.ground import OnGrid
 from fcpair.steps.rows import ROW, rows_table
 from fcpair.store import Tx, rounds
+
+if TYPE_CHECKING:
+    pass
 
 
 def item_answers(grid: OnGrid, name: str | None = None) -> dict[str, Answers]:
@@ -33,6 +36,8 @@ def item_answers(grid: OnGrid, name: str | None = None) -> dict[str, Answers]:
 
 def items_answered(tx: Tx, name: str, of: Round) -> dict[str, Answers]:
     """What was answered to the items of the grid that a transaction is about, as `item_answers` has it."""
+    import pandas as pd
+
     rows = rows_table(tx, name)
     known = [str(column) for column in rows.columns]
     if missing := [column for column in COLUMNS if column not in known]:

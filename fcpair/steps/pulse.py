@@ -7,7 +7,7 @@ they were read in, and simulated people need none.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -89,19 +89,19 @@ class Speed:
 class _Acts:
     """When one person acted in one stage: at `times`; at `new` about a pair for the first time.
 
-    `rows` has of each act its row, by the text, where all cells of a row are on one screen, and else None. At `gains`
+    `together` has of each act what it shares with others that came at once, as `Round.together` says. At `gains`
     that took the stage on: a skip takes on the person, but the pair goes to somebody else.
     """
 
     times: list[float] = field(default_factory=list)
-    rows: list[int | None] = field(default_factory=list)
+    together: list[Hashable | None] = field(default_factory=list)
     new: list[float] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
 
-    def add(self, at: str, *, new: bool, to_stage: bool = True, row: int | None = None) -> None:
+    def add(self, at: str, *, new: bool, to_stage: bool = True, together: Hashable | None = None) -> None:
         time = _posix(at)
         self.times.append(time)
-        self.rows.append(row)
+        self.together.append(together)
         if new:
             self.new.append(time)
             if to_stage:
@@ -137,9 +137,9 @@ def answering(
     seen: set[int] = set()
     for one in answers:
         if one.round == round_.name and one.origin == Origin.ONLINE:
-            row = one.hs_id if round_.by_row else None
+            together = round_.together(one.hs_id)
             acts.setdefault(one.person_id, _Acts()).add(
-                one.at, new=one.assignment_id not in seen, to_stage=not one.skipped, row=row
+                one.at, new=one.assignment_id not in seen, to_stage=not one.skipped, together=together
             )
             seen.add(one.assignment_id)
     there = [one for one in everybody if one.role is round_.role or one.id in given]
@@ -200,7 +200,7 @@ def _pulse(one: Person, counts: Mapping[str, int], acts: _Acts, clock: Clock) ->
         skipped=counts.get(Status.SKIPPED.value, 0),
         withdrawn=counts.get(Status.WITHDRAWN.value, 0),
         n_today=sum(at >= clock.midnight for at in acts.times),
-        outlook=outlook(n_open, shared(zip(acts.times, acts.rows, strict=True)), acts.new, clock.now),
+        outlook=outlook(n_open, shared(zip(acts.times, acts.together, strict=True)), acts.new, clock.now),
     )
 
 

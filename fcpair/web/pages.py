@@ -227,7 +227,7 @@ def _desk_facts(context: Context, visitor: Visitor, rounds: list[Asked]) -> dict
         "rounds": json.dumps([vars(one) for one in rounds]),
         "guidelines": render(guidelines),
         "guideline_version": version,
-        "ahead": AHEAD[context.annotate.offline or any(one.screen == "row" for one in rounds)],
+        "ahead": AHEAD[context.annotate.offline or any(one.screen != "cell" for one in rounds)],
         "files": context.templates.globals["files"] if context.annotate.offline else "",
         "outbox": f"fcpair-outbox/{context.place_of(visitor)}",
     }

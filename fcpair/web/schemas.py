@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from fcpair.plans import Screen
 from fcpair.records import Role, Rule, ShownText
 from fcpair.stages.question import LONGEST_NAME
 from fcpair.stages.question.scale import LARGEST
@@ -145,7 +146,7 @@ class RoundOut(BaseModel):
         description="The questions, in their order: of each its `name`, `kind` (`one_of`, `any_of`, `scale`, `text`, "
         "`edit` or `curate`) and what belongs to that kind, such as `choices` in the order of the pages' keys."
     )
-    screen: Literal["cell", "row"] = Field(description="What the pages show at once: a cell, or all cells of a row.")
+    screen: Screen = Field(description="What the pages show at once: a cell, all cells of a row, or a list of rows.")
     blind: bool
 
 

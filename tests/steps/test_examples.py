@@ -42,11 +42,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The prompts that a service was sent, which answers each alike."""
     sent: list[str] = []
 
-    def ask(prompt: Prompt) -> str:
+    def ask(_: reply.Chat, prompt: Prompt) -> str:
         sent.append(prompt.body["messages"][0]["content"])
         return "Let us be kind."
 
-    monkeypatch.setattr(reply, "_ask", ask)
+    monkeypatch.setattr(reply.Chat, "_ask", ask)
     return sent
 
 

@@ -1,4 +1,4 @@
-// The desk: one pair a screen, or all pairs of a row. The next pairs are at hand before they are needed, and an answer is
+// The desk: one pair a screen, all pairs of a row, or a list of rows. The next pairs are at hand before they are needed, and an answer is
 // sent while the next pair is being read; see outbox.js for what happens when it cannot be sent, kept.js for what is kept
 // meanwhile, and begun.js for what is typed and not saved.
 
@@ -418,6 +418,7 @@ on("reopen", "click", back);
 on("forward", "click", forward);
 on("reveal", "click", () => view.veil(!veiled()));
 for (const id of ["hs", "answered-text", "untranslated-text"]) on(id, "click", () => veiled() && reveal());
+on("form", "click", ({ target }) => target.closest(".listed > .veiled") && reveal());
 on("blur-choice", "change", rememberBlur);
 on("note", "keydown", leaveNote);
 on("pause", "click", () => propose("You asked for a pause."));

@@ -1,4 +1,4 @@
-// A form that is saved: its questions, one block each, for one cell or for all cells of a row.
+// A form that is saved: its questions, one block each, for one cell, for all cells of a row, or for a list of rows.
 
 import { inWords, make, textOf } from "./make.js";
 import { ask } from "./questions.js";
@@ -33,11 +33,11 @@ export class Form {
 
   // Asks a round's form on cells; `answerOf(task)` is what is put in to begin with, if only in part, or null.
   show({ form, screen }, tasks, answerOf) {
-    const isRow = screen === "row";
+    const isRow = screen !== "cell";
     this.#form = form;
     this.#cells = tasks.map((task) => this.#cell(task, isRow));
     this.#blocks = this.#cells.flatMap((cell) => cell.blocks);
-    this.#place.replaceChildren(...this.#cells.flatMap((cell) => cell.elements));
+    this.#place.replaceChildren(...(screen === "list" ? listed(this.#cells) : this.#cells.flatMap((cell) => cell.elements)));
     for (const { task, blocks, skip } of this.#cells) {
       const answer = answerOf(task);
       if (skip) skip.checked = answer === SKIP;
@@ -172,6 +172,19 @@ export class Form {
     if (!block?.question.hearKeys) return;
     for (const one of this.#blocks) one.question.hearKeys?.(one === block);
   }
+}
+
+// Cells under the text of their row.
+function listed(cells) {
+  const rows = [];
+  for (const cell of cells) {
+    const last = rows.at(-1);
+    if (last?.[0].task.row.body === cell.task.row.body) last.push(cell);
+    else rows.push([cell]);
+  }
+  return rows.map((row) =>
+    make("fieldset", { class: "listed" }, textOf("legend", row[0].task.row), ...row.flatMap((cell) => cell.elements)),
+  );
 }
 
 function original(text, id) {

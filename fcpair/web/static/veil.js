@@ -6,7 +6,8 @@ export const veiled = () => element("hs")?.classList.contains("veiled") ?? false
 
 // Hides the HS or shows it, and says on its button what that would do next.
 export function veil(hidden) {
-  for (const one of ["hs", "answered-text", "untranslated-text"].map(element).filter(Boolean)) {
+  const texts = ["hs", "answered-text", "untranslated-text"].map(element).filter(Boolean);
+  for (const one of [...texts, ...document.querySelectorAll(".listed > legend")]) {
     one.classList.toggle("veiled", hidden);
     one.setAttribute("aria-hidden", hidden);
   }

@@ -9,6 +9,7 @@ const element = (id) => document.getElementById(id);
 const shown = (id, visible) => (element(id).hidden = !visible);
 const TOO_FEW = "time left: known after a few more answers";
 const MOST_KEYS = 9;
+const MOST_LISTED = 20; // questions on a list; of a longer row all the same
 const HOW_TO_SAVE = [
   ["1", "to 9: choose in the question that shows these keys; it is the one with the focus, or the next open one"],
   ["Enter", "save; while you write, Ctrl Enter"],
@@ -66,13 +67,18 @@ export class View {
     this.#rounds = JSON.parse(rounds);
   }
 
-  // How many of these tasks are on one screen: the first, or where the round says so, all that follow of its row.
+  // How many of these tasks are on one screen: the first, or where the round says so, all that follow of its row, or of a
+  // list with whole rows.
   nTogether([first, ...others]) {
-    if (!first || this.#roundOf(first)?.screen !== "row") return first ? 1 : 0;
-    const place = ({ grid, round, row, answered }) => JSON.stringify([grid, round, row.body, answered?.body]);
-    const isOther = (one) => place(one) !== place(first);
-    const n = others.findIndex(isOther);
-    return n < 0 ? others.length + 1 : n + 1;
+    const screen = first && this.#roundOf(first)?.screen;
+    if (screen !== "row" && screen !== "list") return first ? 1 : 0;
+    const round = ({ grid, round }) => JSON.stringify([grid, round]);
+    const place = (one) => JSON.stringify([round(one), one.row.body, one.answered?.body]);
+    const tasks = [first, ...others];
+    const isEnd = (one, at) => place(one) !== place(tasks[at + 1] ?? { row: {} });
+    const ends = tasks.flatMap((one, at) => (isEnd(one, at) ? [at + 1] : []));
+    if (screen === "row") return ends[0];
+    return ends.findLast((n) => n <= MOST_LISTED && round(tasks[n - 1]) === round(first)) ?? ends[0];
   }
 
   // What the server is to be told when the button of this name is pressed.
@@ -80,7 +86,7 @@ export class View {
     return name === SKIP ? SKIP : valueOf(this.#roundOf(task).form[0], name);
   }
 
-  // Shows a pair, or the pairs of a row; `earlier` when they have been answered before. `begunOf(task)` has the answer
+  // Shows a pair, or the pairs of a row, or of several; `earlier` when they have been answered before. `begunOf(task)` has the answer
   // and the note that were begun, null where none were.
   show(tasks, earlier, begunOf) {
     const [task] = tasks;
@@ -91,8 +97,8 @@ export class View {
     if (task.answered) this.#text("answered-text", task.answered);
     shown("untranslated", task.untranslated !== null);
     if (task.untranslated) this.#text("untranslated-text", task.untranslated);
-    element("cn").parentElement.hidden = round.screen === "row";
-    this.veil(this.#blurred);
+    shown("hs", round.screen !== "list");
+    element("cn").parentElement.hidden = round.screen !== "cell";
     element("note").value = begunOf(task)?.note ?? task.note;
     element("note").closest("details").open = element("note").value !== "";
     element("label").textContent = inWords(task.shown ?? "");
@@ -107,6 +113,7 @@ export class View {
     element("answers").replaceChildren(...(isOnePress ? [buttons(round.form[0])] : []));
     if (isOnePress) this.#form.clear();
     else this.#form.show(round, tasks, (one) => begunOf(one)?.answer ?? one.answer);
+    this.veil(this.#blurred);
     shown("save", !isOnePress);
     element("pair").classList.toggle("saved", !isOnePress);
     this.#keys(isOnePress ? keysOf(round.form[0]) : HOW_TO_SAVE);
