@@ -85,11 +85,12 @@ def score(answered: Answered, scheme: str, categories: Sequence[str], *, draws: 
 def _figures(
     answered: Answered, scores: Sequence[Score], categories: Sequence[str], draws: int, seed: int
 ) -> Iterator[BiasFigure]:
-    templates, unit = np.unique(np.stack([answered.category, answered.template]), axis=1, return_inverse=True)
-    counts = counted(answered, unit.ravel(), templates.shape[1])
-    there = np.unique(templates[0])
+    n_numbers = int(answered.template.max()) + 1
+    templates, unit = np.unique(answered.category * n_numbers + answered.template, return_inverse=True)
+    counts = counted(answered, unit, len(templates))
+    of = templates // n_numbers
     rng = np.random.default_rng(seed)
-    of_category = {int(one): _Of(counts, templates[0] == one, draws, rng) for one in there}
+    of_category = {one: _Of(counts, of == one, draws, rng) for one in np.unique(of).tolist()}
     for one in scores:
         found = {at: of.figure(one, categories[at]) for at, of in of_category.items()}
         yield from found.values()

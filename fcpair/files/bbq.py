@@ -17,9 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
-from numpy.typing import NDArray
 
-from fcpair.bias.answered import UNREADABLE, Answered, Answers, Bools
+from fcpair.bias.answered import UNREADABLE, Answered, Answers, Bools, Ints
 from fcpair.errors import Finding, InputError, nearest, reject
 from fcpair.files.tabular import check_file
 
@@ -114,8 +113,8 @@ def _check(path: Path, table: pa.Table, answer: str) -> None:
         wrong[f"`{name}` is none of {', '.join(known)}"] = ~is_known.to_numpy()
     label = pc.fill_null(table["label"], 0).to_numpy()
     wrong[f"`label` is none of 0 to {len(OPTIONS) - 1}"] = (label < 0) | (label >= len(OPTIONS))
-    texts = _folded(table)
-    twice = [np.asarray(texts[a] == texts[b]) for a in range(len(OPTIONS)) for b in range(a)]
+    texts = _folded(table, OPTIONS)
+    twice = [texts[a] == texts[b] for a in range(len(OPTIONS)) for b in range(a)]
     wrong["options coincide"] = np.logical_or.reduce(twice)
     unknown = _is_unknown(table)
     wrong["expected one option that says `unknown` in `answer_info`"] = unknown.sum(axis=1) != 1
@@ -134,14 +133,20 @@ def _nulls(column: pa.ChunkedArray) -> Bools:
     return np.asarray(empty)
 
 
-def _folded(table: pa.Table) -> list[NDArray[np.object_]]:
-    """The texts of the options without capitals and superfluous spaces."""
-    return [_fold(table[name]) for name in OPTIONS]
+def _folded(table: pa.Table, names: Sequence[str]) -> list[Ints]:
+    """A number for each text of columns, the same for texts that differ in capitals and superfluous spaces only."""
+    numbers, texts = _numbered([table[name] for name in names])
+    spaced = pc.replace_substring_regex(pc.utf8_lower(pc.fill_null(texts, "")), r"\s+", " ")
+    alike = pc.utf8_trim_whitespace(spaced).dictionary_encode().indices.to_numpy()
+    return [np.asarray(alike[own]) for own in numbers]
 
 
-def _fold(column: pa.ChunkedArray) -> NDArray[np.object_]:
-    spaced = pc.replace_substring_regex(pc.utf8_lower(pc.fill_null(column, "")), r"\s+", " ")
-    return np.asarray(pc.utf8_trim_whitespace(spaced).to_numpy())
+def _numbered(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Ints], pa.Array]:
+    """The different texts of columns, and of each column the number of each of its texts, `(n,)`."""
+    together = pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
+    encoded = pc.dictionary_encode(together, null_encoding="encode").combine_chunks()
+    numbers = encoded.indices.to_numpy().astype(np.int64)
+    return np.split(numbers, np.cumsum([len(column) for column in columns])[:-1]), encoded.dictionary
 
 
 def _tags(table: pa.Table) -> list[pa.ChunkedArray]:
@@ -151,11 +156,13 @@ def _tags(table: pa.Table) -> list[pa.ChunkedArray]:
 
 
 def _is_unknown(table: pa.Table) -> Bools:
-    return np.stack([pc.ends_with(tags, f"{_TOGETHER}{_UNKNOWN}").to_numpy() for tags in _tags(table)], axis=1)
+    numbers, tags = _numbered(_tags(table))
+    is_unknown = pc.ends_with(tags, f"{_TOGETHER}{_UNKNOWN}").to_numpy(zero_copy_only=False)
+    return np.stack([is_unknown[own] for own in numbers], axis=1)
 
 
 def _answers(table: pa.Table, answer: str, stereotyped: Stereotyped | None) -> Answers:
-    said, options = _fold(table[answer]), _folded(table)
+    *options, said = _folded(table, (*OPTIONS, answer))
     chosen = np.full(len(table), UNREADABLE)
     for at, texts in enumerate(options):
         chosen[said == texts] = at
@@ -178,18 +185,16 @@ def _answers(table: pa.Table, answer: str, stereotyped: Stereotyped | None) -> A
 
 def _is_stereotyped(table: pa.Table, given: Stereotyped | None) -> Bools:
     """Whether what is said of an option names a stereotyped group, `(n, n_options)`; looked up once for each kind."""
-    groups = pc.binary_join(pc.struct_field(table["additional_metadata"], 0), _TOGETHER).to_pandas()
-    if given is not None:
-        groups = _looked_up(table, given)
-    found = []
-    for tags in _tags(table):
-        kind, kinds = pd.factorize(pd.MultiIndex.from_arrays([tags.to_pandas(), groups.str.lower()]))
-        among = [bool(set(told.split(_TOGETHER)) & set(named.split(_TOGETHER))) for told, named in kinds]
-        found.append(np.array(among)[kind])
-    return np.stack(found, axis=1)
+    joined = pc.binary_join(pc.struct_field(table["additional_metadata"], 0), _TOGETHER)
+    (groups,), named = _numbered([joined if given is None else _looked_up(table, given)])
+    numbers, told = _numbered(_tags(table))
+    of_group, of_told = ([set(one.lower().split(_TOGETHER)) for one in texts.to_pylist()] for texts in (named, told))
+    kinds, kind = np.unique(np.stack(numbers) * len(of_group) + groups, return_inverse=True)
+    among = [bool(of_told[one // len(of_group)] & of_group[one % len(of_group)]) for one in kinds.tolist()]
+    return np.asarray(np.array(among)[kind.reshape(len(OPTIONS), -1)].T)
 
 
-def _looked_up(table: pa.Table, given: Stereotyped) -> pd.Series[str]:
+def _looked_up(table: pa.Table, given: Stereotyped) -> pa.ChunkedArray:
     """The stereotyped groups of each item by its template, as one text."""
     categories, numbers = (table[name].to_pandas() for name in ("category", "question_index"))
     kind, kinds = pd.factorize(pd.MultiIndex.from_arrays([categories, numbers]))
@@ -197,4 +202,4 @@ def _looked_up(table: pa.Table, given: Stereotyped) -> pd.Series[str]:
         more = ", ..." * (len(missing) > SHOWN)
         raise InputError(f"the templates that were given lack {', '.join(missing[:SHOWN])}{more}")
     groups = [_TOGETHER.join(given[key_of(category, number)]) for category, number in kinds]
-    return pd.Series(np.array(groups, dtype=object)[kind])
+    return pa.chunked_array([pa.array(groups).take(pa.array(kind))])
