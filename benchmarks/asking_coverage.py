@@ -5,7 +5,8 @@
 
 *Bias*: templates are drawn from endlessly many, and each has its own leaning: the logits of naming the stereotyped
 group, of naming anybody, and of being right differ between templates (standard deviation 1), and not within them. A
-template has 8 to 120 items. The true value is the score of 20,000 templates. *Groups*: annotators, and items, have
+template has 8 to 120 items. The true value is the score of 20,000 templates. The same is measured of the
+mean over three categories. *Groups*: annotators, and items, have
 their own leanings; everybody labels all items, or half of them. The true value is the difference of shares among
 endlessly many annotators and items.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,15 +23,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from fcpair.bias import Answered, score
+from fcpair.bias.score import MEAN
 from fcpair.stages.groups import compared
 
 Floats = npt.NDArray[np.float64]
 
 SEED = 13
 TEMPLATES = (5, 8, 12, 20, 40)
-DRAWS = 500
 ITEMS = (8, 16, 40, 120)
 SPREAD = 1.0
+N_CATEGORIES = 3
 DESIGNS = (
     (5, 20, 1.0),
     (5, 100, 0.5),
@@ -43,31 +46,43 @@ UNKNOWN = 2
 
 
 class Held(NamedTuple):
-    """Of a figure: its name, how often an interval holds the true value, and how wide they are at the median."""
+    """Of a figure: its name, how often an interval holds the true value, the median width, and how often it has one."""
 
     name: str
     share: float
     width: float
+    there: float
 
 
-def answers(rng: np.random.Generator, n_templates: int) -> Answered:
-    """Answers to items of templates with leanings of their own."""
+class World(NamedTuple):
+    """How answers come about, on the logit scale: how able a model is, and how biased where it is not."""
+
+    skill: float
+    bias: float
+
+
+WORLDS = {"errors are many": World(1, 0.3), "errors are rare": World(4, 1)}
+
+
+def answers(rng: np.random.Generator, n_templates: int, world: World) -> Answered:
+    """Answers to items of templates with leanings of their own, in three categories in turn."""
     n_items = rng.choice(ITEMS, n_templates)
     template = np.repeat(np.arange(n_templates), n_items)
-    leaning, naming, right = (SPREAD * rng.normal(size=n_templates)[template] for _ in range(3))
+    leaning, naming, skill = (SPREAD * rng.normal(size=n_templates)[template] for _ in range(3))
     n = len(template)
-    ambiguous, negative = np.arange(n) % 2 == 0, np.arange(n) // 2 % 2 == 0
-    target = np.where(rng.random(n) < _logistic(0.3 + leaning), negative, ~negative)  # names a group as the bias has it
-    says = np.where(target, 0, 1)
-    is_right = np.where(negative, 0, 1) if n else np.zeros(0, int)
-    clear = np.where(rng.random(n) < _logistic(1 + right), is_right, says)
-    vague = np.where(rng.random(n) < _logistic(naming), says, UNKNOWN)
+    at = np.arange(n)
+    ambiguous, negative, opposed = at % 2 == 0, at // 2 % 2 == 0, at // 4 % 2 == 0
+    biased = np.where(rng.random(n) < _logistic(world.bias + leaning), negative, ~negative)
+    says = np.where(biased, 0, 1)
+    right = np.where(negative ^ opposed, 0, 1)
+    clear = np.where(rng.random(n) < _logistic(world.skill + skill), right, says)
+    vague = np.where(rng.random(n) < _logistic(1 - world.skill + naming), says, UNKNOWN)
     return Answered(
         template=template,
-        category=np.zeros(n, np.int64),
+        category=template % N_CATEGORIES,
         ambiguous=ambiguous,
         negative=negative,
-        right=np.where(ambiguous, UNKNOWN, is_right),
+        right=np.where(ambiguous, UNKNOWN, right),
         chosen=np.where(ambiguous, vague, clear),
         unknown=np.tile([False, False, True], (n, 1)),
         stereotyped=np.tile([True, False, False], (n, 1)),
@@ -78,30 +93,36 @@ def _logistic(x: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-x)))
 
 
-def bias(studies: int) -> Iterator[tuple[int, list[Held]]]:
-    """Of each number of templates: how the intervals of BBQ's and KoBBQ's scores hold."""
-    everything = answers(np.random.default_rng(SEED), 20_000)
-    true = {
-        one.score: one.value for scheme in ("bbq", "kobbq") for one in score(everything, scheme, ["c"], draws=2).figures
-    }
-    for n in TEMPLATES:
-        rng = np.random.default_rng([SEED, n])
-        found: dict[str, list[tuple[bool, float]]] = {}
-        for at in range(studies):
-            given = answers(rng, n)
-            for scheme in ("bbq", "kobbq"):
-                for one in score(given, scheme, ["c"], draws=DRAWS, seed=at).figures:
-                    value = true[one.score]
-                    if one.low is None or one.high is None or value is None:
+def bias(studies: int) -> Iterator[tuple[str, int, list[Held]]]:
+    """Of each world and number of templates in a category: how intervals hold, in a category and of the mean."""
+    names = [str(at) for at in range(N_CATEGORIES)]
+    for called, world in WORLDS.items():
+        everything = answers(np.random.default_rng(SEED), 20_000, world)
+        everything = replace(everything, category=np.zeros(len(everything), np.int64))
+        true = {one.score: one.value for one in score(everything, "bbq", names).figures}
+        for n in TEMPLATES:
+            rng = np.random.default_rng([SEED, n])
+            found: dict[str, list[tuple[bool, float] | None]] = {}
+            for _ in range(studies):
+                for one in score(answers(rng, N_CATEGORIES * n, world), "bbq", names).figures:
+                    if one.category not in (names[0], MEAN):
                         continue
-                    found.setdefault(one.score, []).append((one.low <= value <= one.high, one.high - one.low))
-        yield (
-            n,
-            [
-                Held(name, float(np.mean([held for held, _ in of])), float(np.median([width for _, width in of])))
-                for name, of in found.items()
-            ],
-        )
+                    value, called_by = true[one.score], f"{one.score}{' (mean)' * (one.category == MEAN)}"
+                    held = None
+                    if one.low is not None and one.high is not None and value is not None:
+                        held = one.low <= value <= one.high, one.high - one.low
+                    found.setdefault(called_by, []).append(held)
+            yield called, n, [_held(name, of) for name, of in found.items()]
+
+
+def _held(name: str, of: list[tuple[bool, float] | None]) -> Held:
+    there = [one for one in of if one is not None]
+    return Held(
+        name,
+        float(np.mean([held for held, _ in there])),
+        float(np.median([width for _, width in there])),
+        len(there) / len(of),
+    )
 
 
 def labels(rng: np.random.Generator, people: int, n_items: int, share: float, shift: float) -> pd.DataFrame:
@@ -134,7 +155,7 @@ def groups(studies: int) -> Iterator[tuple[tuple[int, int, float], float, Held, 
             yield (
                 design,
                 shift,
-                Held("difference", float(np.mean(held)), float(np.median(widths))),
+                Held("difference", float(np.mean(held)), float(np.median(widths)), len(held) / studies),
                 float(np.mean(below)),
             )
 
@@ -144,10 +165,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=1_000)
     options = parser.parse_args()
-    print("bias: templates, score, coverage, median width")
-    for n, held in bias(options.studies):
+    print("bias: templates in a category, score, coverage, median width, share of studies with an interval")
+    for called, n, held in bias(options.studies):
         for one in held:
-            print(f"  {n:3} {one.name:26} {one.share:.3f} {one.width:.3f}", flush=True)
+            print(f"  {called}, {n:3} {one.name:30} {one.share:.3f} {one.width:.3f} {one.there:.2f}", flush=True)
     print("groups: people in each, items, share of them that each labels, shift; coverage, width, share of p <= 0.05")
     for (people, n_items, share), shift, one, below in groups(options.studies):
         print(

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.bias.answered import Answered, Bools, Floats
+from fcpair.bias.answered import Answered
 from fcpair.bias.counts import Counts, counted
 from fcpair.bias.scores import SCHEMES, Score
 from fcpair.errors import InputError, nearest
+from fcpair.stages.intervals import NO_WIDTH, spread
 
-DRAWS = 2_000
 LEVEL = 0.95
 LEAST_TEMPLATES = 5
-METHOD = "Bayesian bootstrap over templates"
+METHOD = "jackknife over templates"
 MEAN, MEAN_ABSOLUTE = "(mean over categories)", "(mean of absolute values)"
 
 
@@ -57,17 +57,20 @@ class Scored:
         return {**asdict(self), "figures": [asdict(one) for one in self.figures], "scores": formulas, **method}
 
 
-def score(answered: Answered, scheme: str, categories: Sequence[str], *, draws: int = DRAWS, seed: int = 13) -> Scored:
+def score(answered: Answered, scheme: str, categories: Sequence[str]) -> Scored:
     """Score answers as a benchmark does.
+
+    Intervals treat items of one template as dependent: the variance is that of leaving out one template after the
+    other (B. Efron, 1982, The Jackknife, the Bootstrap and Other Resampling Plans, DOI 10.1137/1.9781611970319), on
+    Fisher's scale of the score between its bounds, so that no bound is passed; the quantile is Student's, for as many
+    templates as count: (sum of n)^2 / (sum of n^2), as they have unequal numbers of answers n. There is none with
+    fewer than five templates, and none where all of them score alike. `benchmarks/asking_coverage.py` measures what
+    they hold.
 
     Args:
         answered: the answers; its `category` numbers `categories`.
         scheme: `bbq`, `kobbq`, `cbbq` or `pbbq`.
         categories: their names.
-        draws: how often templates are weighted anew for the intervals. Templates get random weights, Dirichlet(1, ...,
-            1): D. Rubin (1981), The Bayesian bootstrap, DOI 10.1214/aos/1176345338. With fewer than five templates
-            there is no interval.
-        seed: of the weights.
 
     Raises:
         InputError: no answer, no such scheme, or one that needs probabilities where there are none.
@@ -78,72 +81,90 @@ def score(answered: Answered, scheme: str, categories: Sequence[str], *, draws: 
         raise InputError("there are no answers to score")
     if scheme == "pbbq" and answered.probabilities is None:
         raise InputError("the scores of PBBQ are made of probabilities of the options, and these answers have none")
-    figures = tuple(_figures(answered, SCHEMES[scheme], categories, draws, seed))
+    figures = tuple(_figures(answered, SCHEMES[scheme], categories))
     return Scored(scheme, len(answered), int((~answered.readable).sum()), figures)
 
 
-def _figures(
-    answered: Answered, scores: Sequence[Score], categories: Sequence[str], draws: int, seed: int
-) -> Iterator[BiasFigure]:
+def _figures(answered: Answered, scores: Sequence[Score], categories: Sequence[str]) -> Iterator[BiasFigure]:
     n_numbers = int(answered.template.max()) + 1
     templates, unit = np.unique(answered.category * n_numbers + answered.template, return_inverse=True)
     counts = counted(answered, unit, len(templates))
     of = templates // n_numbers
-    rng = np.random.default_rng(seed)
-    of_category = {one: _Of(counts, of == one, draws, rng) for one in np.unique(of).tolist()}
+    there = {at: {name: sums[of == at] for name, sums in counts.items()} for at in np.unique(of).tolist()}
     for one in scores:
-        found = {at: of.figure(one, categories[at]) for at, of in of_category.items()}
-        yield from found.values()
+        found = [_figure(one, categories[at], own) for at, own in there.items()]
+        yield from found
         if len(found) > 1:
-            yield from _over(one, list(found.values()), [of.replicates(one) for of in of_category.values()])
+            yield from _over(one, found, list(there.values()))
 
 
-class _Of:
-    """The counts of one category: of all its templates, and with templates weighted at random."""
-
-    def __init__(self, counts: Counts, here: Bools, draws: int, rng: np.random.Generator) -> None:
-        mine = {name: values[here] for name, values in counts.items()}
-        self._n_templates = int(np.count_nonzero(here))
-        self._sums = {name: values.sum() for name, values in mine.items()}
-        weights = rng.standard_gamma(1.0, (draws, self._n_templates))
-        self._drawn = {name: weights @ values for name, values in mine.items()}
-
-    def figure(self, one: Score, category: str) -> BiasFigure:
-        value, (n, n_unreadable) = float(one.of(self._sums)), self._counts(one, "n", "unreadable")
-        rests_on = (n, n_unreadable, self._n_templates)
-        if np.isnan(value):
-            return BiasFigure(one.name, category, None, None, None, *rests_on, one.why_not)
-        low, high, note = _interval(self.replicates(one), self._n_templates)
-        return BiasFigure(one.name, category, value, low, high, *rests_on, note=note)
-
-    def _counts(self, one: Score, *names: str) -> list[int]:
-        return [int(self._sums[f"{one.context}.{name}"]) for name in names]
-
-    def replicates(self, one: Score) -> Floats:
-        """The score with templates weighted at random, `(draws,)`; all nan with too few of them."""
-        found = one.of(self._drawn)
-        return found if self._n_templates >= LEAST_TEMPLATES else np.full_like(found, np.nan)
+def _figure(one: Score, category: str, counts: Counts) -> BiasFigure:
+    """The score of one category; `counts` has a sum for each template."""
+    sums = {name: each.sum() for name, each in counts.items()}
+    n_templates = len(counts[f"{one.context}.n"])
+    n, n_unreadable = (int(sums[f"{one.context}.{name}"]) for name in ("n", "unreadable"))
+    rests_on = (n, n_unreadable, n_templates)
+    value = float(one.of(sums))
+    if np.isnan(value):
+        return BiasFigure(one.name, category, None, None, None, *rests_on, one.why_not)
+    low, high, note = _interval(one, value, *_spread(one, counts), n_templates)
+    return BiasFigure(one.name, category, value, low, high, *rests_on, note=note)
 
 
-def _over(one: Score, found: Sequence[BiasFigure], replicates: Sequence[Floats]) -> Iterator[BiasFigure]:
+def _spread(one: Score, counts: Counts) -> tuple[float, float]:
+    """The variance of a score by leaving out one template after the other, and its degrees of freedom."""
+    n = counts[f"{one.context}.n"]
+    without = np.asarray(one.of({name: each.sum() - each for name, each in counts.items()}))
+    effective = float(n.sum() ** 2 / (n**2).sum()) if n.any() else 1.0
+    return spread(without).variance, max(effective - 1, 1.0)
+
+
+def _over(one: Score, found: Sequence[BiasFigure], counts: Sequence[Counts]) -> Iterator[BiasFigure]:
     """The mean over categories, and of a score that has a direction that of absolute values, which does not hide it."""
     rests_on = (sum(of.n for of in found), sum(of.n_unreadable for of in found), sum(of.n_templates for of in found))
+    values = np.array([of.value for of in found if of.value is not None])
     if missing := [of.category for of in found if of.value is None]:
         why = f"it is undefined in {', '.join(missing)}"
         yield BiasFigure(one.name, MEAN, None, None, None, *rests_on, why)
         return
-    values = np.array([of.value for of in found])
-    low, high, note = _interval(np.mean(replicates, axis=0), rests_on[-1])
+    low, high, note = _mean_interval(one, found, counts)
     yield BiasFigure(one.name, MEAN, float(values.mean()), low, high, *rests_on, note=note)
     if one.is_bias:
         note = "no interval, as chance alone makes absolute values larger"
         yield BiasFigure(one.name, MEAN_ABSOLUTE, float(abs(values).mean()), None, None, *rests_on, note=note)
 
 
-def _interval(replicates: Floats, n_templates: int) -> tuple[float | None, float | None, str]:
-    if np.isnan(replicates).any():
-        few = n_templates < LEAST_TEMPLATES
-        why = f"with fewer than {LEAST_TEMPLATES} templates" if few else "where a category, or a draw, has none"
-        return None, None, f"no interval {why}"
-    low, high = np.quantile(replicates, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high), ""
+def _mean_interval(
+    one: Score, found: Sequence[BiasFigure], counts: Sequence[Counts]
+) -> tuple[float | None, float | None, str]:
+    """The interval of a mean over categories; its degrees of freedom are Satterthwaite's (10.2307/3002019)."""
+    if bare := [of.category for of in found if of.low is None]:
+        return None, None, f"no interval, as there is none in {', '.join(bare)}"
+    variances, freedom = np.array([_spread(one, own) for own in counts]).T
+    parts = variances / len(found) ** 2
+    df = float(parts.sum() ** 2 / (parts**2 / freedom).sum())
+    value = float(np.mean([of.value for of in found if of.value is not None]))
+    return _interval(one, value, float(parts.sum()), df, sum(of.n_templates for of in found))
+
+
+def _interval(
+    one: Score, value: float, variance: float, df: float, n_templates: int
+) -> tuple[float | None, float | None, str]:
+    from scipy.special import stdtrit
+
+    if n_templates < LEAST_TEMPLATES:
+        return None, None, f"no interval with fewer than {LEAST_TEMPLATES} templates"
+    if np.isnan(variance):
+        return None, None, "no interval, as it is undefined without one of the templates"
+    if variance < NO_WIDTH**2:
+        return None, None, "no interval, as all templates score alike"
+    reach = float(stdtrit(df, (1 + LEVEL) / 2)) * float(np.sqrt(variance))
+    if not np.isfinite(one.high):
+        return value - reach, value + reach, ""
+    middle, half = (one.low + one.high) / 2, (one.high - one.low) / 2
+    at = (value - middle) / half
+    if abs(at) >= 1:
+        return None, None, "no interval, as it is at its bound"
+    ends = np.tanh(np.arctanh(at) + np.array([-1, 1]) * reach / half / (1 - at**2))
+    low, high = (middle + half * ends).tolist()
+    return low, high, ""

@@ -40,7 +40,7 @@ def answered(*items: Item, probabilities: list[list[float]] | None = None) -> An
 
 
 def figures(of: Answered, scheme: str) -> dict[str, BiasFigure]:
-    return {one.score: one for one in score(of, scheme, ["Street"], draws=100).figures}
+    return {one.score: one for one in score(of, scheme, ["Street"]).figures}
 
 
 def ambiguous(*said: int, negative: bool = True) -> Answered:
@@ -160,12 +160,51 @@ def test_intervals_resample_templates_and_not_items() -> None:
 def test_the_mean_over_categories_hides_what_the_mean_of_absolute_values_shows() -> None:
     one = ambiguous(*[NORTH] * 10, *[SOUTH] * 10)
     split = Answered(**{**vars(one), "category": np.repeat([0, 1], 10)})
-    found = {(f.score, f.category): f.value for f in score(split, "bbq", ["Street", "Town"], draws=100).figures}
+    found = {(f.score, f.category): f.value for f in score(split, "bbq", ["Street", "Town"]).figures}
     assert found["s_ambiguous", "(mean over categories)"] == 0
     assert found["s_ambiguous", "(mean of absolute values)"] == 1
 
 
-def test_the_same_seed_gives_the_same_figures() -> None:
-    of = ambiguous(*[NORTH, SOUTH, UNKNOWN] * 10)
-    assert score(of, "bbq", ["Street"], seed=3) == score(of, "bbq", ["Street"], seed=3)
-    assert score(of, "bbq", ["Street"], seed=3) != score(of, "bbq", ["Street"], seed=4)
+def test_an_interval_by_hand() -> None:
+    """Accuracies 2/2, 1/2, 0/2, 1/2 and 2/2: leaving one out has a variance of 4/5 x 0.0546875 = 0.04375."""
+    said = [UNKNOWN, UNKNOWN, UNKNOWN, NORTH, NORTH, NORTH, UNKNOWN, SOUTH, UNKNOWN, UNKNOWN]
+    found = figures(answered(*((at // 2, True, True, NORTH, one) for at, one in enumerate(said))), "bbq")
+    one = found["accuracy_ambiguous"]
+    assert one.value == 0.6
+    without = np.array([4, 5, 6, 5, 4]) / 8
+    error = np.sqrt(4 / 5 * ((without - without.mean()) ** 2).sum())
+    scale = np.arctanh(2 * 0.6 - 1)
+    reach = 2.7764451 * 2 * error / (1 - 0.2**2)  # Student's quantile for five templates of one size
+    assert [one.low, one.high] == pytest.approx([(1 + np.tanh(scale + sign * reach)) / 2 for sign in (-1, 1)])
+
+
+def test_templates_of_very_different_sizes_count_as_fewer() -> None:
+    """Of one template with 92 answers and eight with one the first is all but all there is."""
+    alike = answered(*((at % 9, True, True, NORTH, (NORTH, UNKNOWN)[at % 2]) for at in range(99)))
+    sizes = [0] * 92 + list(range(1, 9))
+    unlike = answered(*((of, True, True, NORTH, (NORTH, UNKNOWN)[at % 2]) for at, of in enumerate(sizes)))
+    one, other = (figures(of, "bbq")["accuracy_ambiguous"] for of in (alike, unlike))
+    assert one.low is not None
+    assert other.low is None or other.high - other.low > 2 * (one.high - one.low)  # type: ignore[operator]
+
+
+def test_what_has_no_interval_says_why() -> None:
+    found = figures(answered(*((at % 6, True, True, NORTH, (NORTH, UNKNOWN)[at // 6]) for at in range(12))), "bbq")
+    assert found["accuracy_ambiguous"].note == "no interval, as all templates score alike"
+    assert found["s_ambiguous"].note == "no interval, as all templates score alike"
+    of_one = figures(answered(*((at, True, True, NORTH, NORTH if at == 3 else UNKNOWN) for at in range(6))), "bbq")
+    assert of_one["s_ambiguous"].note == "no interval, as it is undefined without one of the templates"
+
+
+def test_the_mean_over_categories_has_an_interval_where_all_have_one() -> None:
+    said = [(NORTH, SOUTH, UNKNOWN)[at % 3] for at in range(60)]
+    items = [(at % 10, True, True, NORTH, one if at % 10 < 7 else NORTH) for at, one in enumerate(said)]
+    both = Answered(**{**vars(answered(*items)), "category": np.arange(60) % 2})
+    found = {(f.score, f.category): f for f in score(both, "bbq", ["Street", "Town"]).figures}
+    mean = found["accuracy_ambiguous", "(mean over categories)"]
+    parts = [found["accuracy_ambiguous", name] for name in ("Street", "Town")]
+    assert mean.low is not None
+    assert mean.high is not None
+    widths = [one.high - one.low for one in parts if one.high is not None and one.low is not None]
+    assert mean.low < mean.value < mean.high  # type: ignore[operator]
+    assert mean.high - mean.low < max(widths)
