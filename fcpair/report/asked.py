@@ -10,7 +10,7 @@ from fcpair.bias.score import LEVEL, METHOD
 from fcpair.drawing import Forest, Inks
 from fcpair.drawing.forest import picture
 from fcpair.report import figures, words
-from fcpair.report.data import GridPart, GroupFigures, SurveyFigures
+from fcpair.report.data import AskedPart, GroupFigures, SurveyFigures
 from fcpair.report.forests import of_bias, of_groups, of_survey
 from fcpair.report.paint import hexadecimal
 from fcpair.stages.groups import ASSOCIATION, METHODS, Compared
@@ -39,11 +39,11 @@ class Section:
     sheets: tuple[Sheet, ...]
 
 
-def sections(part: GridPart) -> list[Section]:
-    """What a report says of a grid that was asked."""
+def sections(part: AskedPart) -> list[Section]:
+    """What a report, or a page, says of what was found by asking."""
     found = [_survey(part.survey)] if part.survey else []
     found += [_bias(one) for one in part.bias]
-    return found + ([groups_section(part.groups)] if part.groups else [])
+    return found + ([_all_groups(part.groups)] if part.groups else [])
 
 
 def _image(forest: Forest) -> figures.Image:
@@ -55,8 +55,8 @@ def _image(forest: Forest) -> figures.Image:
 def _survey(found: SurveyFigures) -> Section:
     text = (
         f"{words.counted(found.people, 'person', 'people')} answered; a margin of error of {found.margin:.3f} after "
-        f"Cochran, which {ASSUMPTION}. A share is yes over yes and no, its interval Wilson's at 95 %. Statements stand "
-        "by number; fcpair ask results has their words."
+        f"Cochran, which {ASSUMPTION}. A share is yes over yes and no, its interval Wilson's at 95 %. What "
+        "stands by number has its words in fcpair ask results."
     )
     drawn = {one.title: one for one in of_survey(found.shares)}
     sheets = []
@@ -106,8 +106,7 @@ def _scored(by: str, one: BiasFigure) -> list[str]:
     return [f"{by}, {one.category}", value, words.bounds(one.low, one.high), *rests_on]
 
 
-def groups_section(found: GroupFigures) -> Section:
-    """What a report says of groups of annotators."""
+def _all_groups(found: GroupFigures) -> Section:
     if found.undefined:
         return Section("Groups of people", f"Undefined, because {found.undefined}.", ())
     sheets = [sheet for one in found.compared for sheet in _groups(one, found.exploratory.get(one.by, ""))]

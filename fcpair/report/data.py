@@ -127,7 +127,7 @@ class Decided:
 
 @dataclass(frozen=True)
 class SurveyFigures:
-    """What was said in a survey: `shares` as `stages.survey.shares` has them, with numbers in place of statements.
+    """What was said in a survey: `shares` as `stages.survey.shares` has them, perhaps with numbers for statements.
 
     `margin` is Cochran's of as many `people`.
     """
@@ -151,6 +151,17 @@ class GroupFigures:
 
 
 @dataclass(frozen=True)
+class AskedPart:
+    """What was found by asking: of a grid that respondents answered (`survey`), of one whose rows are items of
+    templates (`bias`: the scores of each model, for each scheme), and of `groups` that were declared beforehand.
+    """
+
+    survey: SurveyFigures | None = None
+    bias: tuple[dict[str, Scored], ...] = ()
+    groups: GroupFigures | None = None
+
+
+@dataclass(frozen=True)
 class MainPart(Decided):
     """What stands in a report about the grid of HS and CNs, and on pages of leads about any grid of labels.
 
@@ -163,7 +174,7 @@ class MainPart(Decided):
     agreement: Agreement | None
     annotators: tuple[PersonFigures, ...]
     validators: tuple[PersonFigures, ...]
-    groups: GroupFigures | None = None
+    asked: AskedPart
     sampled: Sampled | None = None
 
 
@@ -214,17 +225,14 @@ class RoundPart:
 class GridPart:
     """What stands in a report about a planned grid; `decided` is None where its answers are no labels.
 
-    `facts` are those that `fcpair.steps.grids.overview` has of each grid. `survey` is there where respondents answered
-    it, `bias` where its rows are items of templates: the scores of each model, for each scheme.
+    `facts` are those that `fcpair.steps.grids.overview` has of each grid.
     """
 
     facts: dict[str, Any]
     look_again: tuple[str, ...]
     rounds: tuple[RoundPart, ...]
     decided: Decided | None
-    survey: SurveyFigures | None = None
-    bias: tuple[dict[str, Scored], ...] = ()
-    groups: GroupFigures | None = None
+    asked: AskedPart
 
     @property
     def name(self) -> str:

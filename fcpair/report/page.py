@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fcpair.evaluate.outcome import ALPHA
 from fcpair.report import cells, figures, words
-from fcpair.report.asked import groups_section, sections
+from fcpair.report.asked import sections
 from fcpair.report.data import IN_GRID, GridMap, ReportData
 from fcpair.report.evaluation import evaluation_tables
 from fcpair.report.rows import kappa_map, log_lines, tier_tables
@@ -75,7 +75,7 @@ def _environment() -> Environment:
     )
     environment.filters.update({of.__name__: of for of in FILTERS})
     environment.globals.update(long_table=LONG_TABLE, kappa_map=kappa_map, tier_tables=tier_tables, no_two=NO_TWO)
-    environment.globals.update(sections=sections, groups_section=groups_section)
+    environment.globals.update(sections=sections)
     return environment
 
 

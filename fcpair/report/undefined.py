@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from fcpair.bias import BiasFigure, Scored
 from fcpair.evaluate.outcome import Outcome
 from fcpair.records import Figure
-from fcpair.report.data import GridPart, GroupFigures, MainPart, PersonFigures, ReportData, SurveyFigures, TierFigures
+from fcpair.report.data import (
+    AskedPart,
+    GridPart,
+    GroupFigures,
+    MainPart,
+    PersonFigures,
+    ReportData,
+    SurveyFigures,
+    TierFigures,
+)
 from fcpair.report.evaluation import without_folders
 from fcpair.report.words import count, counted
 from fcpair.stages.agree import Agreement, Block
@@ -44,8 +53,7 @@ def _of_main(part: MainPart, of_evaluation: list[Gap]) -> Iterator[Gap]:
     yield from _of_agreement(part.agreement) if part.agreement else [_without_labels("agreement")]
     yield from _of_tiers(part.tiers, "pair") if part.tiers else [_without_labels("the tiers")]
     yield from of_evaluation
-    if part.groups:
-        yield from _of_groups(part.groups)
+    yield from _of_asked(part.asked)
     for people, answer in ((part.annotators, "label"), (part.validators, "verdict")):
         for one in people:
             yield from _of_person(one, answer)
@@ -61,6 +69,10 @@ def _of_grid(part: GridPart) -> Iterator[Gap]:
             yield from _of_person(person, "verdict" if one.checks else "answer")
     if part.decided and part.decided.tiers:
         yield from _of_tiers(part.decided.tiers, "cell")
+    yield from _of_asked(part.asked)
+
+
+def _of_asked(part: AskedPart) -> Iterator[Gap]:
     if part.survey:
         yield from _of_survey(part.survey)
     for scored in part.bias:

@@ -19,6 +19,7 @@ from fcpair.store import Tx, docket, free, grids, people, rounds, shown, slots, 
 from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
+    from fcpair.report.asked import Section
     from fcpair.report.data import MainPart
     from fcpair.report.page import GridMaps
     from fcpair.stages.effort import Exposure
@@ -144,6 +145,7 @@ class Monitor:
         self._grid = grid
         self._acts: _Kept[_Acts] = _Kept(grid, "acts")
         self._figures: _Kept[MainPart] = _Kept(grid, "figures")
+        self._asked: _Kept[list[Section]] = _Kept(grid, "asked")
         self._shares: _Kept[tuple[QuestionShares, ...]] = _Kept(grid, "shares")
         self._maps: _Kept[GridMaps | None] = _Kept(grid, "maps")
         self._status: _Kept[dict[str, Any]] = _Kept(grid, "status")
@@ -168,6 +170,24 @@ class Monitor:
 
         with self._grid.store.read() as tx:
             return main_part(tx)
+
+    def is_asked(self) -> bool:
+        """Whether the grid may have something that `asked` shows."""
+        from fcpair.steps.report_asked import is_asked
+
+        with self._grid.store.read() as tx:
+            return is_asked(tx)
+
+    def asked(self) -> list[Section]:
+        """What people said in a survey, how biased models are, and groups of people, with figures."""
+        return self._asked.get(self._ask).made
+
+    def _ask(self) -> list[Section]:
+        from fcpair.report.asked import sections
+        from fcpair.steps.report_asked import asked_part
+
+        with self._grid.store.read() as tx:
+            return sections(asked_part(tx, self._grid.grid.name, in_words=True))
 
     def shares(self) -> tuple[QuestionShares, ...]:
         """What each person answered in each round of a planned grid."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fcpair.bias import Answers, Scored, score
 from fcpair.bias.items import COLUMNS
 from fcpair.errors import InputError
 from fcpair.records import Role, Round
-from fcpair.report.data import GroupFigures, SurveyFigures
+from fcpair.report.data import AskedPart, GroupFigures, SurveyFigures
 from fcpair.stages.question import Closed
 from fcpair.stages.survey import counted, margin, shares
 from fcpair.steps import groups
 from fcpair.steps.answers import form_of
+from fcpair.steps.ground import is_planned
 from fcpair.steps.item_answers import items_answered
 from fcpair.steps.survey import is_survey, survey_of
 from fcpair.store import Tx, cells, decisions, grids, rounds, sides
@@ -20,24 +19,36 @@ from fcpair.store import Tx, cells, decisions, grids, rounds, sides
 SCHEME, OF_PROBABILITIES = "bbq", "pbbq"
 
 
-def asked_part(tx: Tx, name: str) -> dict[str, Any]:
-    """What `GridPart` has of a planned grid that was asked: `survey`, `bias` and `groups`."""
+def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> AskedPart:
+    """What was found by asking the grid of this name, which a transaction is about.
+
+    Texts that the plan does not name stand by number, unless all is to be said `in_words`.
+    """
     of = rounds.counting(tx)
     if not decisions.answered_cells(tx, of):
-        return {}
-    return {"survey": _survey(tx, name, of), "bias": _bias(tx, name, of), "groups": group_figures(tx, of)}
+        return AskedPart()
+    if not is_planned(tx):
+        return AskedPart(groups=group_figures(tx, of))
+    return AskedPart(_survey(tx, name, of, in_words=in_words), _bias(tx, name, of), group_figures(tx, of))
 
 
-def _survey(tx: Tx, name: str, of: Round) -> SurveyFigures | None:
+def is_asked(tx: Tx) -> bool:
+    """Whether a grid may have something that `asked_part` finds; quick to say."""
+    return rounds.counting(tx).role in (Role.RESPONDENT, Role.MODEL) or bool(groups.declared(tx)[0])
+
+
+def _survey(tx: Tx, name: str, of: Round, *, in_words: bool) -> SurveyFigures | None:
     if of.role is not Role.RESPONDENT or not is_survey(form_of(of.form)):
         return None
     found = survey_of(tx, name)
+    people = int(found.given["person"].nunique())
+    if in_words:
+        return SurveyFigures(shares(counted(found.given)), people, margin(people))
     numbered = {text: f"statement {at}" for at, text in enumerate(dict.fromkeys(found.statements["statement"]), 1)}
     given = found.given.assign(statement=found.given["statement"].map(numbered))
     if grids.kinds(tx)[1] != "name":
         questions = dict.fromkeys(given["question"])
         given["question"] = given["question"].map({text: f"question {at}" for at, text in enumerate(questions, 1)})
-    people = int(given["person"].nunique())
     return SurveyFigures(shares(counted(given)), people, margin(people))
 
 

@@ -38,7 +38,7 @@ def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agre
         look_again=tuple(look_again_notes(tx)),
         rounds=tuple(_round_part(tx, name, one, given, options) for one in rounds.rounds(tx)),
         decided=decided(tx, question, rules, standing(tx), labelled=labelled) if question else None,
-        **asked_part(tx, name),
+        asked=asked_part(tx, name),
     )
 
 

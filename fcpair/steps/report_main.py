@@ -12,7 +12,7 @@ from fcpair.params import Agree, Partition
 from fcpair.records import Role, Round, Status
 from fcpair.report import data as report_data
 from fcpair.report.cells import block_size
-from fcpair.report.data import GridMap, MainPart, Stage
+from fcpair.report.data import AskedPart, GridMap, MainPart, Stage
 from fcpair.report.words import counted
 from fcpair.stages.agree import agreement
 from fcpair.stages.question import Closed
@@ -52,7 +52,7 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
         agreement=agreement(labels, question, options, sides_of(tx)) if len(labels) else None,
         annotators=given_people(tx, Role.ANNOTATOR, rounds.counting(tx), question, given),
         validators=given_people(tx, Role.VALIDATOR, rounds.checking(tx), VERDICT, given),
-        groups=group_figures(tx, rounds.counting(tx)),
+        asked=AskedPart(groups=group_figures(tx, rounds.counting(tx))),
         sampled=sampled(tx),
     )
 

@@ -14,7 +14,7 @@ from fcpair.web import lead_examples, lead_files, lead_guidelines, lead_people, 
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
 from fcpair.web.here import Here
-from fcpair.web.lead_panels import PANELS, SHOWN_BY, contents, digest, panel, picture
+from fcpair.web.lead_panels import SHOWN_BY, contents, digest, panel, panels_of, picture
 
 NO_CONTENT = 204
 PAGE = 100  # answers on one page of them
@@ -48,7 +48,7 @@ def _overview(routes: APIRouter, context: Context) -> None:
         visitor, here = door.enter(request), grids.at(request)
         state = grids.first.grid.monitor.status()
         values = {
-            "panels": [shown(request, visitor, here, name) for name in PANELS],
+            "panels": [shown(request, visitor, here, name) for name in panels_of(here)],
             "grids": grids.overview() if here.name else [],
             **{name: state[name] for name in ("simulated", "next", "notes")},
         }

@@ -68,6 +68,10 @@ def _agreement(monitor: Monitor) -> Values:
     return {"found": found, "kappas": kappa_map(found) if found else []}
 
 
+def _results(monitor: Monitor) -> Values:
+    return {"sections": monitor.asked()}
+
+
 def _labels(monitor: Monitor) -> Values:
     data = monitor.figures()
     labels = Shares("Labels", _names(data.question), data.annotators)
@@ -116,6 +120,7 @@ def _exposure(monitor: Monitor) -> Values:
 
 PANELS = {
     "progress": Panel("Progress and pace", _progress),
+    "results": Panel("What was found by asking", _results),
     "tiers": Panel("Tiers as they would be now", _tiers, of_labels=True),
     "coverage": Panel("The grid, cell by cell", _coverage, of_labels=True),
     "agreement": Panel("Agreement", _agreement, of_labels=True),
@@ -124,6 +129,11 @@ PANELS = {
     "exposure": Panel("What each person has read", _exposure),
     "flags": Panel("Where the guidelines should say more", _flags, of_labels=True),
 }
+
+
+def panels_of(here: Here) -> list[str]:
+    """The names of the panels of a grid."""
+    return [name for name in PANELS if name != "results" or here.grid.monitor.is_asked()]
 
 
 def panel(name: str) -> Panel:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+from steps.asked import surveyed as asked
 from steps.small import write_csv
 from steps.test_items import review
 
@@ -187,3 +188,18 @@ def test_a_template_is_read_line_by_line_and_why_it_is_unfit_is_asked(
     await_sent(page)
     given = served.study.grid().answers()
     assert given[["fit", "why"]].to_numpy().tolist() == [["no", "The names give it away."]]
+
+
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 800}])
+def test_the_lead_reads_the_results_on_any_screen(
+    host: Callable[..., Host], windows: Windows, tmp_path: Path, viewport: Any
+) -> None:
+    asked(tmp_path).close()
+    served = host(tmp_path / "survey.db")
+    page = windows.open(served.url, served.token("lea"), viewport=viewport)
+    page.goto(f"{served.url}/lead#results")
+    results = page.locator("#results")
+    expect(results.get_by_role("heading", name="What people said")).to_be_visible()
+    assert results.locator("img").count() == 3
+    assert not page.evaluate(IS_WIDER)
+    assert not violations(page)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.records import LISTED
 from fcpair.stages.effort import MEAN_WPM, exposure, least_s, n_words, sittings, start_of_day, too_fast
 from fcpair.stages.pace import DAY_S, PAUSE_S, end_at, last_end, left_s, longest_left, outlook, pace_s, per_day, shared
 
@@ -32,6 +33,11 @@ def test_answers_on_a_row_share_the_time_since_the_one_before() -> None:
     assert shared(answers) == pytest.approx([0, 10, 21, 32, 43, 52, 61, 62])
     assert shared([(5.0, "a"), (5.1, "a"), (9.1, "b")]) == [5.1, 9.1]
     assert shared([]) == []
+
+
+def test_answers_on_a_list_share_the_time_since_the_list_before() -> None:
+    lists = [(100.0, LISTED), (100.5, LISTED), (101.0, LISTED), (141.0, LISTED), (142.0, LISTED), (200.0, None)]
+    assert shared([(40.0, None), *lists]) == pytest.approx([40, 40 + 61 / 3, 40 + 122 / 3, 101, 121.5, 142, 200])
 
 
 @given(times_)
