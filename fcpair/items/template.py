@@ -110,7 +110,7 @@ def _blanks(text: Text) -> Sequence[Blank]:
 def _no_target(template: Template) -> str:
     both = set(template.culprit.groups) & set(template.stereotyped)
     which = "both options are" if both else "no option is"
-    groups = [", ".join(one.groups) or "none" for one in (template.culprit, template.other)]
+    groups = sorted(", ".join(one.groups) or "none" for one in (template.culprit, template.other))  # of any version
     return (
         f"{which} of a stereotyped group ({', '.join(template.stereotyped) or 'none'}); their groups: "
         f"{groups[0]} and {groups[1]}; expected one"
