@@ -145,6 +145,16 @@ def test_groups_that_were_declared_stand_there_and_few_people_do_not(tmp_path: P
     assert "Gender, another fewer than 5 people" in text
 
 
+def test_what_is_too_much_to_show_is_counted(walked: Walked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcpair.report.page.MOST_PAIRS", 100)
+    monkeypatch.setattr("fcpair.report.asked.MOST_DRAWN", 7)
+    place = shutil.copy(walked("survey"), tmp_path / "study.db")
+    with closing(Study.open(place)) as study:
+        text = text_of(study)
+    assert "There are 435 pairs of annotators, too many to show. fcpair agreement --format csv lists each." in text
+    assert text.count("no picture of 8 rows here; the command's --figures draws it") == 2
+
+
 def test_a_survey_says_why_it_has_no_tiers(walked: Walked, tmp_path: Path) -> None:
     study = Study.open(shutil.copy(walked("ask"), tmp_path / "study.db"))
     text = text_of(study)

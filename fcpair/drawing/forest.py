@@ -59,11 +59,15 @@ class Forest:
         return list(dict.fromkeys(mark.series for mark in self.marks))
 
     @property
+    def n_rows(self) -> int:
+        """How many rows it has."""
+        return len({mark.row for mark in self.marks})
+
+    @property
     def description(self) -> str:
         """What the figure shows, in words."""
-        rows = len(dict.fromkeys(mark.row for mark in self.marks))
         of = ", ".join(plain(name) for name in filter(None, self.series))
-        return " ".join([f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {rows:,} rows.", *self.notes])
+        return " ".join([f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {self.n_rows:,} rows.", *self.notes])
 
 
 def forests(found: Sequence[Forest]) -> dict[str, bytes]:

@@ -36,10 +36,12 @@ PAPER = Inks()
 
 def sheet(rows: float, legend: float, n_notes: int, inks: Inks) -> tuple[Figure, Axes, float]:
     """An empty figure with axes that are `rows` high, room for a legend and for lines of notes; and its height."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     height = TITLE + legend + rows + AXIS + LINE * n_notes + MARGIN
     figure = Figure(figsize=(WIDTH, height), facecolor=inks.page)
+    FigureCanvasAgg(figure)  # measures all names with one renderer; else each makes its own
     axes = figure.add_axes(
         (NAMES / WIDTH, (height - TITLE - legend - rows) / height, (WIDTH - NAMES - RIGHT) / WIDTH, rows / height),
         facecolor=inks.page,

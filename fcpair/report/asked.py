@@ -16,6 +16,8 @@ from fcpair.report.paint import hexadecimal
 from fcpair.stages.groups import ASSOCIATION, METHODS, Compared
 from fcpair.stages.survey import ANSWERS, ASSUMPTION, SKIPPED
 
+MOST_DRAWN = 60  # rows of a picture that a page shows
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -46,10 +48,18 @@ def sections(part: AskedPart) -> list[Section]:
     return found + ([_all_groups(part.groups)] if part.groups else [])
 
 
-def _image(forest: Forest) -> figures.Image:
+def _image(forest: Forest | None) -> figures.Image | None:
+    if forest is None or forest.n_rows > MOST_DRAWN:
+        return None
     return figures.in_both(
         lambda theme: picture(forest, "png", Inks(page=hexadecimal(theme.page), ink=hexadecimal(theme.ink)))
     )
+
+
+def _not_drawn(forest: Forest | None) -> tuple[str, ...]:
+    if forest is None or forest.n_rows <= MOST_DRAWN:
+        return ()
+    return (f"no picture of {forest.n_rows:,} rows here; the command's --figures draws it",)
 
 
 def _survey(found: SurveyFigures) -> Section:
@@ -67,7 +77,7 @@ def _survey(found: SurveyFigures) -> Section:
             for row in rows.to_dict("records")
         ]
         header = ("Statement", "Yes", "No", "Declined", "Skipped", "Share", "95 % interval")
-        sheets.append(Sheet(str(question), "", header, table, (), _image(forest), forest.description))
+        sheets.append(Sheet(str(question), "", header, table, _not_drawn(forest), _image(forest), forest.description))
     return Section("What people said", text, tuple(sheets))
 
 
@@ -90,8 +100,8 @@ def _bias(found: Mapping[str, Scored]) -> Section:
                 f"{score.formula} ({score.source})",
                 ("Model, category", "Score", "95 % interval", "Answers", "Templates"),
                 [_scored(by, one) for by, one in own],
-                tuple(dict.fromkeys(f"{one.category}: {one.note}" for _, one in own if one.note)),
-                _image(forest) if forest else None,
+                (*dict.fromkeys(f"{one.category}: {one.note}" for _, one in own if one.note), *_not_drawn(forest)),
+                _image(forest),
                 forest.description if forest else "",
             )
         )
@@ -137,7 +147,7 @@ def _groups(one: Compared, exploratory: str) -> Iterator[Sheet]:
     ]
     if differences:
         (forest,) = of_groups([one])
-        notes = tuple(f"{name}: {how}" for name, how in METHODS.items())
+        notes = (*(f"{name}: {how}" for name, how in METHODS.items()), *_not_drawn(forest))
         header = ("Answer, groups", "Difference", "95 % interval", "p", "Holm")
         yield Sheet(
             f"{one.by}: differences of shares", "", header, differences, notes, _image(forest), forest.description

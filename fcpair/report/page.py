@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 LONG_TABLE = 100
+MOST_PAIRS = 1_000  # of annotators, whose agreement is shown pair by pair
 FILTERS = (
     quote,
     words.bounds,
@@ -74,7 +75,9 @@ def _environment() -> Environment:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update({of.__name__: of for of in FILTERS})
-    environment.globals.update(long_table=LONG_TABLE, kappa_map=kappa_map, tier_tables=tier_tables, no_two=NO_TWO)
+    environment.globals.update(
+        long_table=LONG_TABLE, most_pairs=MOST_PAIRS, kappa_map=kappa_map, tier_tables=tier_tables, no_two=NO_TWO
+    )
     environment.globals.update(sections=sections)
     return environment
 
