@@ -147,6 +147,13 @@ class TooManyError(FcpairError, PermissionError):
         super().__init__(f"too many attempts to come in have failed; try again in {wait_s} seconds")
 
 
+class UnknownVisitorError(FcpairError, PermissionError):
+    """Nobody is logged in, or the session or token does not hold any more."""
+
+    def __init__(self) -> None:
+        super().__init__("you are not logged in; open your invite link, or send your token as `Authorization: Bearer`")
+
+
 class LimitError(RefusedError):
     """This person has read as many pairs as one may read today, or in all."""
 

@@ -280,7 +280,8 @@ class Visitor:
     """Somebody who has come by a token or a session; `key` changes with each invite, which ends older sessions.
 
     `session_secret` is what sessions are signed with when they come; `keeps_refused` says that their texts may be kept
-    that checks refused.
+    that checks refused. Who is `remembered` was looked up some moments ago, with the session of that name or, where it
+    is empty, a token: whoever acts for them looks in the same transaction whether they may still come in.
     """
 
     id: int
@@ -291,6 +292,7 @@ class Visitor:
     blurred: bool
     session_secret: str = field(default="", repr=False)
     keeps_refused: bool = False
+    remembered: str | None = None
 
 
 TOPIC_SPLIT = ",;"

@@ -168,7 +168,7 @@ def take(store: Store, visitor: Visitor, held: int, look: Callable[[Tx], list[Ta
     for hold in holds:
         if not found:
             with store.write(alone=False, grows=False) as tx:
-                desk.hold(tx, [visitor.id], [])
+                desk.hold(tx, [visitor.id])
                 _take(tx, visitor, held, hold)
                 found = look(tx)
     return found

@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError, UnexaminedError
+from fcpair.errors import (
+    ConflictError,
+    FcpairError,
+    InputError,
+    RefusedError,
+    UnexaminedError,
+    UnknownVisitorError,
+)
 from fcpair.params import Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
 from fcpair.records import (
     WORKERS,
     Asked,
-    Origin,
     Progress,
     Remark,
+    Role,
     Round,
     ShownText,
     Status,
@@ -32,6 +40,7 @@ from fcpair.steps.ground import OnStudy, opaque
 from fcpair.steps.opaque import Opaque
 from fcpair.steps.receipt import once
 from fcpair.store import Tx, answers, desk, grids, refusals, rounds, slots, work
+from fcpair.store.answers import Answer
 
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
 TAKEN = "this pair has been given to somebody else; your answer was not needed"
@@ -46,8 +55,12 @@ class Desk:
     def __init__(self, study: OnStudy, annotate: Annotate) -> None:
         self._store = study.store
         self._annotate = annotate
+        self._limited = limited(annotate)
         self._opaque: Opaque | None = None
         self._names: dict[int, str] = {}  # of the grids
+        self._newest_round: int | None = None
+        self._rounds: dict[Role, list[Round]] = {}  # as many as there were when the newest was that one
+        self._known: dict[tuple[int, Any], int] = {}  # answers of closed questions, by round and as they are sent
 
     def _numbers(self, tx: Tx) -> Opaque:
         """Made once: what it rests on stays as it is."""
@@ -91,20 +104,28 @@ class Desk:
 
     def at_hand(self, visitor: Visitor, n: int = 1) -> list[Task] | None:
         """What `tasks` gives, where nothing has to be written for it, which may have to wait; else None."""
-        _check_visitor(visitor)
         with self._store.read() as tx:
+            state = desk.state(tx, visitor)
+            _check_visitor(visitor, state)
+            if state.newest_round != self._newest_round:
+                self._newest_round, self._rounds = state.newest_round, {}
             room = self._room(tx, visitor)
-            must_take = asking.lacks(tx, visitor, asking.wanted(n, room))
+            must_take = state.deals_openly and asking.lacks(tx, visitor, asking.wanted(n, room))
             return None if must_take else self._open(tx, visitor, n, room)
 
     def _room(self, tx: Tx, visitor: Visitor) -> int | None:
         """How many more cells a person may read now; None without a limit."""
-        return allowance(tx, visitor.id, self._annotate).room if limited(self._annotate) else None
+        return allowance(tx, visitor.id, self._annotate).room if self._limited else None
+
+    def _rounds_of(self, tx: Tx, role: Role) -> list[Round]:
+        if role not in self._rounds:
+            self._rounds[role] = rounds.of_role(tx, role)
+        return self._rounds[role]
 
     def _open(self, tx: Tx, visitor: Visitor, n: int, room: int | None) -> list[Task]:
         n = n if room is None else min(n, room)
         found: list[Task] = []
-        for one in rounds.of_role(tx, visitor.role):
+        for one in self._rounds_of(tx, visitor.role):
             if len(found) < n:
                 rows = desk.open_tasks(tx, visitor.id, one, n - len(found))
                 found += [self._task(tx, one, row) for row in rows]
@@ -196,16 +217,20 @@ class Desk:
         skips = any(submission.answer == SKIP for _, submission in given)  # which give work to somebody else
         with self._store.write(wait=wait, first=True, alone=skips) as tx:
             who, what = ([visitor.id for visitor, _ in given], [submission.assignment_id for _, submission in given])
-            desk.hold(tx, who, what)
-            return [self._reply(tx, visitor, submission) for visitor, submission in given]
+            if self._store.many_write:
+                desk.hold(tx, who, what)
+            numbers = self._opaque or self._numbers(tx)
+            replies = [self._reply(tx, visitor, submission) for visitor, submission in given]
+        return [_hidden(reply, numbers, *asked) for reply, asked in zip(replies, given, strict=True)]
 
     def _reply(self, tx: Tx, visitor: Visitor, given: Submission) -> dict[str, int] | FcpairError:
         """Record one answer. Whatever refuses it does so before anything of it is written."""
         try:
-            _check_visitor(visitor)
-            sent = {name: value for name, value in vars(given).items() if name != "examined"}
-            reply = once(tx, visitor.id, given.request_id, sent, lambda: self._record(tx, visitor, given))
-            return {**reply, "judgement_id": self._numbers(tx).of("judgement", visitor.id, given.request_id)}
+            found = desk.find_assignment(tx, given.assignment_id, visitor)
+            _check_visitor(visitor, found or (None if visitor.remembered is None else desk.state(tx, visitor)))
+            sent = vars(given).copy()
+            del sent["examined"]
+            return once(tx, visitor.id, given.request_id, sent, partial(self._record, tx, visitor, given, found))
         except FcpairError as refused:
             return refused
 
@@ -251,46 +276,54 @@ class Desk:
         """
         return self._numbers(tx).of("label", assignment_id, decided)
 
-    def _record(self, tx: Tx, visitor: Visitor, given: Submission) -> dict[str, int]:
-        found = _own(tx, visitor, given.assignment_id)
-        with grids.about(tx, found.grid_id):
-            return self._record_here(tx, visitor, given, found)
-
-    def _record_here(self, tx: Tx, visitor: Visitor, given: Submission, found: Any) -> dict[str, int]:
-        """Record an answer, in a transaction that is about its grid."""
-        if given.answer != SKIP and not given.examined and form_of(found.form).writes:
-            _check_examined(tx, found)
-        answer = None if given.answer == SKIP else _received(tx, found, given.answer)
-        verdict = {} if found.checks is None else self._verdict(tx, found, given)
-        shown = _shown_guidelines(given, found.guideline_version)
-        self._check_status(tx, visitor.id, found, given)
+    def _record(self, tx: Tx, visitor: Visitor, given: Submission, found: Any) -> dict[str, int]:
+        """Record an answer to the assignment that was found, if one was."""
+        if found is None:
+            raise RefusedError(NOT_YOURS)  # in the same words, whether there is such an assignment or not
+        skipped = given.answer == SKIP
+        answer = None if skipped else self._answer(tx, found, given)
+        adjudication_id = None if found.checks is None else self._verdict(tx, found, given)
+        if given.guideline_version is not None:
+            _check_guidelines(given.guideline_version, found.guideline_version)
+        if self._limited or found.status != Status.OPEN:
+            self._check_status(tx, visitor.id, found, given)
         row = {
-            "assignment_id": given.assignment_id,
-            "skipped": answer is None,
-            "answer_id": None if answer is None else answers.number(tx, found.round_id, answer),
+            "skipped": skipped,
+            "answer_id": answers.number(tx, found.round_id, answer) if isinstance(answer, Answer) else answer,
+            "adjudication_id": adjudication_id,
             "note": given.note,
             "seconds": given.seconds,
-            "origin": Origin.ONLINE.value,
-            "guideline_id": shown,
-        } | verdict
-        status = Status.SKIPPED if answer is None else Status.DONE
-        judgement_id = desk.add_judgement(tx, row, status)
-        if found.until is not None:
-            asking.renew(tx, visitor.id, found.round_id)
-        if answer is None:
-            handover.refill(tx, given.assignment_id, slot=given.assignment_id)
-        if found.counts and closed_question(form_of(found.form)):
-            settle.settle(tx, [found.cell_id])
+            "guideline_id": given.guideline_version or found.guideline_version,
+        }
+        judgement_id = desk.add_judgement(tx, found, row, Status.SKIPPED if skipped else Status.DONE)
+        if skipped or found.until is not None or found.may_decide:
+            _follow(tx, visitor, found, skipped=skipped)
         reply = {"judgement_id": judgement_id, "assignment_id": given.assignment_id}
         return {**reply, "guideline_version": found.guideline_version}
 
-    def _verdict(self, tx: Tx, found: Any, given: Submission) -> dict[str, int]:
-        """What a verdict is about; raises ConflictError unless that is what the person saw."""
+    def _answer(self, tx: Tx, found: Any, given: Submission) -> int | Answer:
+        """The answer that was sent, by its number if that was asked for before; raises what refuses it."""
+        sent = given.answer
+        key = (found.round_id, sent) if isinstance(sent, str | int | float) else None
+        if key in self._known:
+            return self._known[key]
+        with grids.about(tx, found.grid_id):
+            form = form_of(found.form)
+            if not given.examined and form.writes:
+                _check_examined(tx, found)
+            answer = received(tx, found.round_id, found.form, found.cell_id, sent)
+            number = answers.find(tx, found.round_id, answer) if key and closed_question(form) else None
+        if key and number is not None:
+            self._known[key] = number
+        return answer if number is None else number
+
+    def _verdict(self, tx: Tx, found: Any, given: Submission) -> int:
+        """The decision that a verdict is about; raises ConflictError unless that is what the person saw."""
         if found.still_labelled:
             raise eligible.still_labelled(found.cell_id)
         if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
             raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
-        return {"adjudication_id": found.decision_id}
+        return int(found.decision_id)
 
     def _check_status(self, tx: Tx, person_id: int, found: Any, given: Submission) -> None:
         status = Status(found.status)
@@ -305,11 +338,31 @@ class Desk:
             raise ConflictError("somebody else has this pair now, since you skipped it")
 
 
+def _follow(tx: Tx, visitor: Visitor, found: Any, *, skipped: bool) -> None:
+    """Do what follows from an answer: a lease is renewed, a skipped cell goes to somebody else, a rule decides."""
+    with grids.about(tx, found.grid_id):
+        if found.until is not None:
+            asking.renew(tx, visitor.id, found.round_id)
+        if skipped:
+            handover.refill(tx, found.id, slot=found.id)
+        if found.may_decide and closed_question(form_of(found.form)):
+            settle.settle(tx, [found.cell_id])
+
+
+def _hidden(
+    reply: dict[str, int] | FcpairError, numbers: Opaque, visitor: Visitor, given: Submission
+) -> dict[str, int] | FcpairError:
+    """A reply with the number by which clients know the answer."""
+    if isinstance(reply, FcpairError):
+        return reply
+    return {**reply, "judgement_id": numbers.of("judgement", visitor.id, given.request_id)}
+
+
 def _own(tx: Tx, visitor: Visitor, assignment_id: int) -> Any:
     """The assignment of this number, where it is the visitor's in their role; else raises RefusedError."""
-    found = desk.find_assignment(tx, assignment_id)
-    if found is None or found.person_id != visitor.id or found.role != visitor.role.value:
-        raise RefusedError(NOT_YOURS)  # in the same words, whether there is such an assignment or not
+    found = desk.find_assignment(tx, assignment_id, visitor)
+    if found is None:
+        raise RefusedError(NOT_YOURS)
     return found
 
 
@@ -317,10 +370,6 @@ def _check_examined(tx: Tx, found: Any) -> None:
     """Raise UnexaminedError where a text that comes to this assignment has to be held against checks first."""
     if checks.is_checked(rounds.holding(tx, found.round_id)):
         raise UnexaminedError("this text has not been held against the checks of its round")
-
-
-def _received(tx: Tx, found: Any, answer: Any) -> answers.Answer:
-    return received(tx, found.round_id, found.form, found.cell_id, answer)
 
 
 def _shown(body: str, language: str | None) -> ShownText:
@@ -360,16 +409,22 @@ def _n_open(tx: Tx, person_id: int, of: Round, counts: dict[tuple[int, str], int
     return desk.n_open(tx, person_id, of) if waits else _n(counts, Status.OPEN, of.ids)
 
 
-def _check_visitor(visitor: Visitor) -> None:
-    """Raise RefusedError for somebody who answers no round, or has not consented yet."""
+def _check_visitor(visitor: Visitor, found: Any = None) -> None:
+    """Raise RefusedError for somebody who answers no round, or has not consented yet.
+
+    Raises UnknownVisitorError where one who is remembered is `found` not to be let in as they were.
+    """
+    if visitor.remembered is not None:
+        before = (visitor.key, visitor.session_secret, visitor.role)
+        if not found or found.is_gone or (found.key_now, found.secret_now, found.role_now) != before:
+            raise UnknownVisitorError
     if visitor.role not in WORKERS:
         raise RefusedError("only those who answer rounds have something open")
     if not visitor.consented:
         raise RefusedError("please read what the study is about and agree to take part first")
 
 
-def _shown_guidelines(given: Submission, newest: int) -> int:
-    """The version of the guidelines that an answer rests on."""
-    if given.guideline_version is not None and given.guideline_version > newest:
-        raise InputError(f"there is no version {given.guideline_version} of the guidelines; the newest is {newest}")
-    return given.guideline_version or newest
+def _check_guidelines(shown: int, newest: int) -> None:
+    """Raise InputError for a version of the guidelines that nobody can have been shown."""
+    if shown > newest:
+        raise InputError(f"there is no version {shown} of the guidelines; the newest is {newest}")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fcpair.errors import ConflictError, FcpairError
+from fcpair.errors import ConflictError
 from fcpair.store import Tx, receipts
 
 
@@ -20,14 +20,10 @@ def once(
         ConflictError: the request was done already, with another content.
     """
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-    if done := receipts.begin(tx, person_id, request_id, digest):
+    if done := receipts.find(tx, person_id, request_id):
         if done[0] != digest:
             raise ConflictError("this request id was used for something else; use a new one for each request")
         return done[1]
-    try:
-        reply = act()
-    except FcpairError:  # of several in one transaction, the others are recorded
-        receipts.take_back(tx, person_id, request_id)
-        raise
-    receipts.end(tx, person_id, request_id, reply)
+    reply = act()
+    receipts.add(tx, person_id, request_id, digest, reply)
     return reply

@@ -38,14 +38,20 @@ _FIND = Ready(
 _FIND_TEXT = Ready(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest == bindparam("digest")))
 
 
+def find(tx: Tx, round_id: int, given: Answer) -> int | None:
+    """The number of an answer in a round; None where the round has not had it yet."""
+    found = _FIND.first(tx, round=round_id, digest=given.digest)
+    return None if found is None else int(found.id)
+
+
 def number(tx: Tx, round_id: int, given: Answer) -> int:
     """The number of an answer in a round, which has it from now on if it has not had it before."""
-    if not (found := _FIND.first(tx, round=round_id, digest=given.digest)):
-        backends.of(tx).hold_numbers(tx)  # who had it before may have given it just now, or written the same text
-        if not _FIND.first(tx, round=round_id, digest=given.digest):
-            add(tx, round_id, [given])
-        found = _FIND.first(tx, round=round_id, digest=given.digest)
-    return int(found.id)
+    if (there := find(tx, round_id, given)) is not None:
+        return there
+    backends.of(tx).hold_numbers(tx)  # who had it before may have given it just now, or written the same text
+    if find(tx, round_id, given) is None:
+        add(tx, round_id, [given])
+    return int(_FIND.first(tx, round=round_id, digest=given.digest).id)
 
 
 def add(tx: Tx, round_id: int, given: Sequence[Answer]) -> None:

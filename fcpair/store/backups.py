@@ -12,8 +12,7 @@ from fcpair.errors import StudyError
 from fcpair.store import backends, container, schema
 from fcpair.store.backends import Place
 from fcpair.store.container import Manifest
-from fcpair.store.rows import now
-from fcpair.store.store import Store
+from fcpair.store.store import Store, now
 
 
 def back_up(place: Place, file: Path) -> Manifest:

@@ -42,21 +42,18 @@ def _real(value: float) -> float | None:
     return None if isnan(value) else float(value) + 0.0
 
 
-def _as_it_is(value: str) -> str:
-    return value
-
-
 @dataclass(frozen=True)
 class Chain:
     """A table whose rows are chained: what of a row is in its digest, and how its cell is found.
 
     `says` has columns of the table in their order, each with what makes a value the one that comes back from the
-    database; `of_cell` what is known of the cell besides. `cells` finds that by `place`, and `rows` reads it all.
+    database, if anything has to; `of_cell` what is known of the cell besides. `cells` finds that by `place`, and `rows`
+    reads it all.
     """
 
     kind: str
     table: Table
-    says: Mapping[str, Callable[[Any], Any]]
+    says: Mapping[str, Callable[[Any], Any] | None]
     of_cell: tuple[str, ...]
     place: str
     cells: Select[Any]
@@ -73,18 +70,18 @@ class Chain:
         return zip(*map(_converted, self.says.values(), columns), strict=True)
 
 
-def _converted(convert: Callable[[Any], Any], values: list[Any]) -> list[Any]:
-    return [None if value is None else convert(value) for value in values]
+def _converted(convert: Callable[[Any], Any] | None, values: list[Any]) -> list[Any]:
+    return values if convert is None else [None if value is None else convert(value) for value in values]
 
 
-_COUNTS = cast(round_.c.counts, Integer).label("counts")  # a number in a digest
+_COUNTS = cast(round_.c.counts, Integer)  # a number in a digest
 # A column that some later schema adds to these tables stays out of `says`, or all digests would have to be made anew.
 ANSWERS = Chain(
     "answer",
     judgement,
     {
         **{"id": int, "assignment_id": int, "skipped": int, "answer_id": int, "adjudication_id": int},
-        **{"origin": _as_it_is, "seconds": _real, "note": _as_it_is, "at": _as_it_is},
+        **{"origin": None, "seconds": _real, "note": None, "at": None},
         **{"guideline_id": int, "run_id": int, "withdraws": int},
     },
     ("person_id", "cell_id", "counts", "row_id", "column_id"),
@@ -93,7 +90,7 @@ ANSWERS = Chain(
         assignment.c.id,
         assignment.c.person_id,
         assignment.c.cell_id,
-        _COUNTS,
+        _COUNTS.label("counts"),
         cell.c.row_id,
         cell.c.column_id,
     )
@@ -109,8 +106,8 @@ DECISIONS = Chain(
     "decision",
     adjudication,
     {
-        **{"id": int, "cell_id": int, "rule": _as_it_is, "answer_id": int, "person_id": int, "note": _as_it_is},
-        **{"at": _as_it_is, "flagged": int, "seen_judgement": int},
+        **{"id": int, "cell_id": int, "rule": None, "answer_id": int, "person_id": int, "note": None},
+        **{"at": None, "flagged": int, "seen_judgement": int},
     },
     ("row_id", "column_id"),
     "cell_id",
@@ -201,34 +198,38 @@ def _keep_head(tx: Tx, of: Chain, person_id: int, end: Head, *, is_first: bool) 
 
 
 _ADD_ONE = Ready(insert(judgement), [*ANSWERS.says, "digest"])
-_CELL_AND_END = Ready(
-    select(
-        assignment.c.person_id,
-        assignment.c.cell_id,
-        _COUNTS,
-        cell.c.row_id,
-        cell.c.column_id,
-        current.last(judgement).scalar_subquery().label("newest"),
-        chain.c.n,
-        chain.c.head,
-    )
-    .join(cell, cell.c.id == assignment.c.cell_id)
-    .join(round_, round_.c.id == assignment.c.round_id)
-    .outerjoin(chain, (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind))
-    .where(assignment.c.id == bindparam("one"))
+_END = (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind)
+PLACE = (
+    _COUNTS.label("counted"),
+    cell.c.row_id,
+    cell.c.column_id,
+    current.last(judgement).scalar_subquery().label("newest"),
+    chain.c.n.label("n_before"),
+    chain.c.head.label("digest_before"),
 )
+"""What `add_answer` has to know of an assignment that is joined with its round, beside its `person_id` and `cell_id`.
+"""
 
 
-def add_answer(tx: Tx, row: Mapping[str, Any]) -> int:
-    """Do what `add` does for one answer, with a statement less: people wait for it."""
-    backends.of(tx).hold_numbers(tx)
-    *cell, newest, n, digest = _CELL_AND_END.first(tx, one=row["assignment_id"])
-    numbered = {**row, "id": newest + 1}
-    (said,) = ANSWERS.said([numbered])
-    end = Head((n or 0) + 1, link(digest or FIRST, (*said, *cell)))
-    _ADD_ONE.run(tx, **{**dict.fromkeys(ANSWERS.says), **numbered, "digest": end.digest})
-    _keep_head(tx, ANSWERS, cell[0], end, is_first=n is None)
-    return int(newest) + 1
+def placed(query: Select[Any]) -> Select[Any]:
+    """A query of assignments, joined with what PLACE is of."""
+    return query.join(cell, cell.c.id == assignment.c.cell_id).outerjoin(chain, _END)
+
+
+def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
+    """Do what `add` does for one answer, with no statement to look anything up: people wait for it.
+
+    `row` has all columns of a judgement; `place` is of its assignment and holds as long as nobody else numbers rows.
+    """
+    number = int(place.newest) + 1
+    says = {**row, "id": number}
+    given = ((says[name], convert) for name, convert in ANSWERS.says.items())
+    said = [value if value is None or convert is None else convert(value) for value, convert in given]
+    said += (place.person_id, place.cell_id, place.counted, place.row_id, place.column_id)
+    end = Head((place.n_before or 0) + 1, link(place.digest_before or FIRST, said))
+    _ADD_ONE.run(tx, **says, digest=end.digest)
+    _keep_head(tx, ANSWERS, place.person_id, end, is_first=place.n_before is None)
+    return number
 
 
 def read(tx: Tx, of: Chain, after: int = 0, n: int = ALL) -> Iterator[tuple[Any, tuple[Any, ...]]]:

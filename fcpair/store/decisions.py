@@ -13,8 +13,8 @@ from fcpair.records import BY_HAND, Origin, Round, Rule, Verdict
 from fcpair.store import answers, chain, current, lists, rounds
 from fcpair.store.grids import span
 from fcpair.store.ready import Ready
-from fcpair.store.rows import frame, now, records
-from fcpair.store.store import Tx
+from fcpair.store.rows import frame, records
+from fcpair.store.store import Tx, now
 from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
 if TYPE_CHECKING:

@@ -7,18 +7,19 @@ from functools import cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select, update
+from sqlalchemy import ColumnElement, Select, String, bindparam, case, exists, func, select, update
+from sqlalchemy import cast as as_type
 from sqlalchemy.orm import aliased
 
-from fcpair.records import Round, Status
-from fcpair.store import backends, chain, current, guidelines, lists, rounds
+from fcpair.params import Adjudicate, Assign
+from fcpair.records import Origin, Round, Status, Visitor
+from fcpair.store import backends, chain, current, guidelines, lists, rounds, sessions
 from fcpair.store.answers import value_of
 from fcpair.store.decisions import is_about_the_label_now
 from fcpair.store.docket import open_label
 from fcpair.store.ready import Ready
-from fcpair.store.rows import now
-from fcpair.store.store import Tx
-from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_, text
+from fcpair.store.store import Tx, now
+from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_, setting, text
 
 _row, _column, _answered = aliased(text), aliased(text), aliased(text)
 _SHOWN = (
@@ -78,10 +79,12 @@ def _open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
 def _next(*, checks: bool, rests: bool, by_row: bool) -> Ready:
     """What is open of a row comes together, where the first of it was, if `by_row`."""
     query = _open(_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, checks=checks, rests=rests)
-    at: ColumnElement[int] = assignment.c.position
+    position = assignment.c.position
     if by_row:
-        query, at = query.join(_ROWS, _ROWS.c.id == assignment.c.id), _ROWS.c.first
-    return Ready(query.add_columns(at.label("at")).order_by(at, assignment.c.position).limit(bindparam("n")))
+        first: ColumnElement[int] = _ROWS.c.first
+        query = query.join(_ROWS, _ROWS.c.id == assignment.c.id).add_columns(first.label("at"))
+        return Ready(query.order_by(first, position).limit(bindparam("n")))
+    return Ready(query.add_columns(position.label("at")).order_by(position).limit(bindparam("n")))
 
 
 def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
@@ -182,17 +185,44 @@ def _taken_over() -> Any:
     return exists().where(later.c.replaces == assignment.c.id, answered).correlate(assignment)
 
 
+_IS_OPEN = (setting.c.key == f"{Assign.stage}.open") & (as_type(setting.c.value, String) == "true")
+_WHO = (
+    person.c.role.label("role_now"),
+    person.c.token_hash.label("key_now"),
+    sessions.SECRET.label("secret_now"),
+    (person.c.retired_at.is_not(None) | sessions.has_ended(bindparam("session"))).label("is_gone"),
+)
+_STATE = Ready(
+    select(
+        select(func.max(round_.c.id)).scalar_subquery().label("newest_round"),
+        exists().where(_IS_OPEN).label("deals_openly"),
+        *_WHO,
+    ).where(person.c.id == bindparam("person"))
+)
+
+
+def state(tx: Tx, visitor: Visitor) -> Any:
+    """What may have changed since somebody asked last: the `newest_round` there is, by its id, as rounds never change;
+    whether any grid is dealt openly (`deals_openly`); and `role_now`, `key_now`, `secret_now` and
+    `is_gone`, by which to see whether they may still come in as they were let in.
+    """
+    return _STATE.first(tx, person=visitor.id, session=visitor.remembered)
+
+
 _CELLS = Ready(select(assignment.c.cell_id).where(assignment.c.id.in_(lists.listed_as("asked"))).distinct())
 
 
-def hold(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int]) -> None:
+def hold(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int] = ()) -> None:
     """Let nobody else answer for these people, or answer or decide the cells of these assignments, until the end of
     the transaction; before anything of it is looked at, where others may write at the same time.
+
+    Where answers are to be given, nobody else numbers rows either.
     """
     backend = backends.of(tx)
-    if backend.MANY_WRITE:
-        backend.hold(tx, person, person_ids)
+    backend.hold(tx, person, person_ids)
+    if assignment_ids:
         backend.hold(tx, cell, [row.cell_id for row in _CELLS.all(tx, asked=lists.as_list(assignment_ids))])
+        backend.hold_numbers(tx)
 
 
 def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
@@ -202,27 +232,38 @@ def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
     backend.hold(tx, cell, [cell_id])
 
 
+_HAS_POLICY = exists().where(setting.c.grid_id == round_.c.grid_id, setting.c.key.startswith(f"{Adjudicate.stage}."))
 _ASSIGNMENT = Ready(
-    select(
-        assignment.c.cell_id,
-        *(assignment.c[name] for name in ("id", "person_id", "round_id", "status", "until")),
-        *(round_.c[name] for name in ("grid_id", "role", "form", "counts", "checks")),
-        *_STANDING[:2],
-        open_label(assignment.c.cell_id).label("still_labelled"),
-        guidelines.NEWEST.label("guideline_version"),
+    chain.placed(
+        select(
+            *(assignment.c[name] for name in ("id", "cell_id", "person_id", "round_id", "status", "until")),
+            *(round_.c[name] for name in ("grid_id", "form", "counts", "checks")),
+            *_STANDING[:2],
+            case((round_.c.checks.is_not(None), open_label(assignment.c.cell_id))).label("still_labelled"),
+            guidelines.NEWEST.label("guideline_version"),
+            (round_.c.counts & _HAS_POLICY).label("may_decide"),
+            *chain.PLACE,
+            *_WHO,
+        )
+        .join(round_, round_.c.id == assignment.c.round_id)
+        .join(person, person.c.id == assignment.c.person_id)
+        .outerjoin(adjudication, current.DECIDED)
+        .where(assignment.c.id == bindparam("one"), assignment.c.person_id == bindparam("person"))
+        .where(round_.c.role == bindparam("role"))
     )
-    .join(round_, round_.c.id == assignment.c.round_id)
-    .outerjoin(adjudication, current.DECIDED)
-    .where(assignment.c.id == bindparam("one"))
 )
 
 
-def find_assignment(tx: Tx, assignment_id: int) -> Any:
-    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`, `role`,
-    `form`, `counts` and `checks`, the standing `decision_id` and `decided`, whether somebody has still to label the
-    pair (`still_labelled`), and the newest `guideline_version`; None where there is none.
+def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
+    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`,
+    `form`, `counts` and `checks`, the standing `decision_id` and `decided`, the newest `guideline_version`, whether
+    answers to it count and a policy decides by them (`may_decide`), where it checks, whether somebody has still to
+    label the pair (`still_labelled`), what `chain.add_answer` has to know, and of
+    the visitor what `state` has. None where the
+    visitor has none of this number in their role.
     """
-    return _ASSIGNMENT.first(tx, one=assignment_id)
+    own = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}
+    return _ASSIGNMENT.first(tx, one=assignment_id, **own)
 
 
 _SET_STATUS = Ready(
@@ -232,14 +273,15 @@ _SET_STATUS = Ready(
 )
 
 
-def add_judgement(tx: Tx, row: dict[str, Any], status: Status) -> int:
-    """Add one answer, with what became of its assignment; returns its number.
+def add_judgement(tx: Tx, found: Any, row: dict[str, Any], status: Status) -> int:
+    """Add one answer, with what became of its assignment, as `find_assignment` has it; returns its number.
 
-    `row` has the columns of a judgement, but for `adjudication_id` of a label.
+    `row` has those columns of a judgement that an answer online can have.
     """
     at = now()
-    added = chain.add_answer(tx, {"adjudication_id": None, **row, "at": at})
-    _SET_STATUS.run(tx, one=row["assignment_id"], new=status.value, at=at)
+    online = {"origin": Origin.ONLINE.value, "run_id": None, "withdraws": None}
+    added = chain.add_answer(tx, {"assignment_id": found.id, **row, **online, "at": at}, found)
+    _SET_STATUS.run(tx, one=found.id, new=status.value, at=at)
     return added
 
 

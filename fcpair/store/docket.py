@@ -12,8 +12,7 @@ from fcpair.records import BY_HAND, Role, Rule, Status
 from fcpair.store import chain, current, lists, rounds
 from fcpair.store.decisions import newest_judgement
 from fcpair.store.grids import span
-from fcpair.store.rows import now
-from fcpair.store.store import Tx
+from fcpair.store.store import Tx, now
 from fcpair.store.tables import adjudication, assignment, cell, judgement, person, round_, slot, text
 
 

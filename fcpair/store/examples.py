@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Select, delete, func, select
 from fcpair.records import Example, Round
 from fcpair.store import current, rounds
 from fcpair.store.grids import here
-from fcpair.store.rows import insert_rows, now
-from fcpair.store.store import Tx
+from fcpair.store.rows import insert_rows
+from fcpair.store.store import Tx, now
 from fcpair.store.tables import answer, assignment, cell, example, example_review, judgement, round_, side, text
 
 Key = tuple[int, int, int]

@@ -11,8 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from fcpair.store import backends
-from fcpair.store.backends.protocol import driver
+from fcpair.store.backends.protocol import Backend, driver
 
 # Their rows are numbered without a gap, and never deleted. By which column, where that is not `id`:
 TABLES = {"judgement": "id", "adjudication": "id", "receipt": "number", "run": "id", "guideline": "id"}
@@ -32,7 +31,7 @@ def _statements(rows: str, schema: str = "") -> tuple[str, str]:
     return f"UPDATE extent SET last = CASE name {cases} END WHERE {as_it_was}", compared
 
 
-def note(conn: Connection, schema: str, *, grows: bool = True) -> bool:
+def note(conn: Connection, backend: Backend, schema: str, *, grows: bool = True) -> bool:
     """Note how far the tables go, at the end of a transaction that has written; nothing where it was rolled back, or
     where none of them `grows`.
 
@@ -43,8 +42,8 @@ def note(conn: Connection, schema: str, *, grows: bool = True) -> bool:
     if not grows:
         found = driver(conn).execute(f"SELECT 1 FROM alembic_version WHERE version_num = '{schema}'")
         return found.fetchone() is not None
-    backend = backends.of(conn)
-    backend.hold_numbers(conn)  # or one who read before might write after who has written since
+    if backend.MANY_WRITE:
+        backend.hold_numbers(conn)  # or one who read before might write after who has written since
     # By the driver alone, and with the schema in the same statement: this is done for every answer.
     return bool(driver(conn).execute(_statements(backend.ROWS, schema)[0]).rowcount)
 

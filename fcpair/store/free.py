@@ -15,9 +15,9 @@ from sqlalchemy import bindparam, delete, exists, func, literal_column, select, 
 from fcpair.records import Round, Status
 from fcpair.store import lists, rounds
 from fcpair.store.ready import Ready
-from fcpair.store.rows import insert_rows, now
+from fcpair.store.rows import insert_rows
 from fcpair.store.slots import Slot
-from fcpair.store.store import Tx
+from fcpair.store.store import Tx, now
 from fcpair.store.tables import assignment, cell, judgement, slot
 
 

@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import func, insert, select
 
 from fcpair.store import checksums
-from fcpair.store.rows import now
-from fcpair.store.store import Tx
+from fcpair.store.store import Tx, now
 from fcpair.store.tables import guideline, judgement, person
 
 NEWEST = select(func.max(guideline.c.id)).scalar_subquery()

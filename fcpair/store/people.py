@@ -11,8 +11,7 @@ from fcpair.records import Person, Role, Visitor
 from fcpair.store import backends, checksums, optouts, sessions
 from fcpair.store.optouts import OptOut
 from fcpair.store.ready import Ready
-from fcpair.store.rows import now
-from fcpair.store.store import Tx
+from fcpair.store.store import Tx, now
 from fcpair.store.tables import assignment, person, refusal
 
 

@@ -10,8 +10,8 @@ from sqlalchemy import bindparam, func, select
 from fcpair.records import Remark, Round
 from fcpair.store import rounds
 from fcpair.store.ready import Ready
-from fcpair.store.rows import frame, insert_rows, now
-from fcpair.store.store import Tx
+from fcpair.store.rows import frame, insert_rows
+from fcpair.store.store import Tx, now
 from fcpair.store.tables import answer, assignment, judgement, person, refusal, text
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import CursorResult, Integer, Select, Table
@@ -19,11 +18,6 @@ STREAMED = {"stream_results": True}
 """The options of a statement whose rows are fetched a few at a time, and not all kept: on PostgreSQL by one process.
 """
 READ = 500
-
-
-def now(later_min: float = 0) -> str:
-    """The time, or that of so many minutes later, as the study keeps it: UTC, ISO 8601, to the millisecond."""
-    return (datetime.now(UTC) + timedelta(minutes=later_min)).isoformat(timespec="milliseconds")
 
 
 def insert_rows(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -10,8 +10,7 @@ from sqlalchemy import insert, select, update
 
 from fcpair.records import RunRecord
 from fcpair.store import backends, grids, guidelines, numbers
-from fcpair.store.rows import now
-from fcpair.store.store import Tx
+from fcpair.store.store import Tx, now
 from fcpair.store.tables import release, run, study
 
 OUTCOME = "outcome"

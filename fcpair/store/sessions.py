@@ -8,9 +8,8 @@ from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, delete, exists, insert, select, update
 
-from fcpair.store.rows import now
 from fcpair.store.runs import SECRET_BYTES
-from fcpair.store.store import Tx
+from fcpair.store.store import Tx, now
 from fcpair.store.tables import ended_session, study
 
 SECRET = select(study.c.session_secret).scalar_subquery()

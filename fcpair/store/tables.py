@@ -234,8 +234,10 @@ assignment = Table(
     sqlite_autoincrement=True,  # a page may still hold a number whose row is gone: it must not come to mean another
 )
 
-_LEASED = (assignment.c.status == "open") & assignment.c.until.is_not(None)
-Index(None, assignment.c.until, sqlite_where=_LEASED, postgresql_where=_LEASED)
+# Its condition must not name the status: SQLite would plan every statement that compares it with a parameter anew, each
+# time that it is run, as the value might let this index serve. That took a label 0.3 ms.
+_LEASED = assignment.c.until.is_not(None)
+Index(None, assignment.c.status, assignment.c.until, sqlite_where=_LEASED, postgresql_where=_LEASED)
 
 # A slot of open dealing that nobody has: whoever asks next may be given the cell, in the order of `position`.
 slot = Table(

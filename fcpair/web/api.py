@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import FastAPI, Query, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 
 from fcpair.errors import InputError
-from fcpair.records import WORKERS, Role, Submission, Task
+from fcpair.records import WORKERS, Role
 from fcpair.web import api_adjudicate
 from fcpair.web.context import Context
 from fcpair.web.door import open_to
-from fcpair.web.intake import Intake
+from fcpair.web.hot_routes import Count, HotRoutes
 from fcpair.web.pages import questions
 from fcpair.web.schemas import (
     LARGEST_ID,
-    MOST_AHEAD,
-    AnswerIn,
     ConsentIn,
     Me,
     ProgressOut,
@@ -27,21 +24,20 @@ from fcpair.web.schemas import (
     SettingsIn,
     TasksOut,
     TextIn,
+    as_task,
     refusals,
-    shown,
 )
 
-Count = Annotated[int, Query(ge=1, le=MOST_AHEAD, description="How many pairs.")]
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `assignment_id`.")]
 
 
-def add(app: FastAPI, context: Context) -> None:
+def add(app: FastAPI, context: Context, hot: HotRoutes) -> None:
     """Add all routes under /api.
 
     Straight to the app: FastAPI finds those of a router that it includes in several times the time, at every request.
     """
     _people(app, context)
-    _work(app, context)
+    _work(app, context, hot)
     api_adjudicate.add(app, context)
 
 
@@ -81,35 +77,13 @@ def _people(app: FastAPI, context: Context) -> None:
         return Response(status_code=204)
 
 
-def _work(app: FastAPI, context: Context) -> None:
+def _work(app: FastAPI, context: Context, hot: HotRoutes) -> None:
     door, desk = context.door, context.study.desk(context.annotate)
-    intake = Intake(desk)
-
-    # These two are asked for at every pair, and a hop to a thread costs as much as all the rest of them. Reading is
-    # quick and waits for nobody; the intake sees to the writing.
-    @app.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=refusals())
-    @open_to(*WORKERS)
-    async def next_(request: Request, n: Count = 1) -> Response:
-        """The cells that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
-
-        Asking again gives the same until you answer. Where pairs go to whoever asks, they are kept for you for a while,
-        ten at most, and each answer or question makes that while begin anew.
-        """
-        visitor = door.enter(request)
-        found = desk.at_hand(visitor, n)
-        if found is None:  # in open dealing, what is free is given first, which may wait for others
-            found = await run_in_threadpool(desk.tasks, visitor, n)
-        return JSONResponse({"tasks": [_task(one) for one in found]})
-
-    @app.post("/api/judgements", summary="Answer a pair", response_model=Recorded, responses=refusals(400, 409, 413))
-    @open_to(*WORKERS)
-    async def submit(request: Request, body: AnswerIn) -> Response:
-        """Stored before this answers. Send it again, unchanged, when no answer came: it is stored once.
-
-        Another answer on the same pair takes the place of the earlier one, which is kept.
-        """
-        visitor = door.enter(request)
-        return JSONResponse(await intake.submit(visitor, Submission(**vars(body))))
+    app.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=refusals())(hot.next_)
+    stored = app.post(
+        "/api/judgements", summary="Answer a pair", response_model=Recorded, responses=refusals(400, 409, 413)
+    )
+    stored(hot.submit)
 
     @app.post("/api/check", summary="Check a text", response_model=RemarksOut, responses=refusals(400, 413))
     @open_to(*WORKERS)
@@ -128,7 +102,7 @@ def _work(app: FastAPI, context: Context) -> None:
     def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
         """The pairs that you answered, the latest first. To change an answer, send another one on the same pair."""
         visitor = door.enter(request)
-        return JSONResponse({"tasks": [_task(one) for one in desk.answers(visitor, before, n)]})
+        return JSONResponse({"tasks": [as_task(one) for one in desk.answers(visitor, before, n)]})
 
     @app.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=refusals())
     @open_to(*WORKERS)
@@ -145,8 +119,3 @@ def _said(asked: tuple[str, ...], said: dict[str, str]) -> dict[str, str]:
         raise InputError(f"the study does not ask `{unknown[0]}`; it asks {', '.join(labels) or 'nothing'}")
     answered = questions(asked, [said.get(label, "") for label in labels])
     return {one.label: one.given for one in answered if one.given}
-
-
-def _task(task: Task) -> dict[str, Any]:
-    texts = {name: getattr(task, name) for name in ("row", "column", "answered", "original", "untranslated")}
-    return vars(task) | {name: None if one is None else shown(one) for name, one in texts.items()}

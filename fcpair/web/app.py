@@ -14,7 +14,6 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
-from starlette.types import ASGIApp
 
 from fcpair.params import Annotate
 from fcpair.study import Study
@@ -22,7 +21,8 @@ from fcpair.web import adjudicate, api, joining, lead, offline, pages
 from fcpair.web.aside import Aside
 from fcpair.web.context import STATIC, Context, templates
 from fcpair.web.door import Door
-from fcpair.web.guard import Guard
+from fcpair.web.guard import Guard, GuardedApp
+from fcpair.web.hot_routes import HotRoutes
 from fcpair.web.problems import Problems
 from fcpair.web.turnstile import Turnstile
 
@@ -40,13 +40,7 @@ turn. Make up a new `request_id` for each answer, and send the same request agai
 TOKEN = {"type": "http", "scheme": "bearer", "description": "The token of an invite link: what follows the `#`."}
 
 
-class _App(FastAPI):
-    """FastAPI with the guard around everything, even around what answers its own failures."""
-
-    def build_middleware_stack(self) -> ASGIApp:
-        """The app as the server calls it."""
-        return Guard(super().build_middleware_stack(), self.state.context.door.counted)
-
+class _App(GuardedApp):
     def openapi(self) -> dict[str, Any]:
         """The description of the API. It names the token here, as a dependency would cost time at every request."""
         described = super().openapi()
@@ -82,13 +76,15 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False},
         lifespan=lifespan,
     )
     context = app.state.context = Context(study, annotate, Door(study.access), templates())
     problems = Problems(context)
     problems.handle(app)
-    app.add_middleware(Turnstile, door=context.door, problems=problems)
-    api.add(app, context)
+    hot = HotRoutes(context, problems)
+    app.guard_by(lambda inner: Guard(Turnstile(inner, context.door, problems, hot), context.door.counted))
+    api.add(app, context, hot)
     for module in (joining, pages, offline, adjudicate, lead):
         app.include_router(module.router(context), include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))

@@ -85,7 +85,8 @@ class Bodies:
         said = headers.get(b"content-length", b"0")
         if said == b"0" and b"transfer-encoding" not in headers:
             return b""
-        most = await self._most(scope, _number(said))
+        n_bytes = int(said[:MOST_DIGITS]) if said.isdigit() else 0
+        most = STRANGER if n_bytes <= STRANGER else await self._most(scope, n_bytes)
         reading = _Reading(asyncio.timeout(PATIENCE_S))
         try:
             async with reading.limit:
@@ -100,9 +101,7 @@ class Bodies:
         return bytes(reading.body)
 
     async def _most(self, scope: Scope, n_bytes: int) -> int:
-        """How many bytes may come, of which so many are known already; nobody is looked up for a few."""
-        if n_bytes <= STRANGER:
-            return STRANGER
+        """How many bytes may come, of which more than a stranger's are known already."""
         visitor = await self._visitor(scope) if _says_who(scope) else None
         if visitor is None:
             raise _not_for_strangers(scope["path"])
@@ -167,8 +166,3 @@ def _not_for_strangers(path: str) -> RefusedBodyError:
     if path.startswith("/api/"):
         return RefusedBodyError(HTTPStatus.UNAUTHORIZED, said, {"www-authenticate": "Bearer"})
     return RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
-
-
-def _number(said: bytes) -> int:
-    """The length that was announced; 0 where none was."""
-    return int(said[:MOST_DIGITS]) if said.isdigit() else 0

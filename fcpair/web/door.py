@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
-from fcpair.errors import FcpairError, RefusedError
+from fcpair.errors import RefusedError, UnknownVisitorError
 from fcpair.records import Role, Visitor
 from fcpair.study import Access
 from fcpair.web.form import field
 from fcpair.web.session import MAX_AGE_S, Sessions
 
 SAFE = frozenset({"GET", "HEAD"})
+REMEMBERED_S = 60.0
+MOST_REMEMBERED = 10_000
 _SEEN = "fcpair.caller"
+_SAY_WHO = frozenset({b"authorization", b"cookie"})
 _ROLES = "open_to"
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
-
-
-class UnknownVisitorError(FcpairError, PermissionError):
-    """Nobody is logged in, or the session or token does not hold any more."""
-
-    def __init__(self) -> None:
-        super().__init__("you are not logged in; open your invite link, or send your token as `Authorization: Bearer`")
 
 
 def open_to(*roles: Role) -> Callable[[Endpoint], Endpoint]:
@@ -47,17 +45,12 @@ def is_closed(request: Request) -> bool:
     return _ROLES in vars(request.scope.get("endpoint", is_closed))
 
 
-def roles_of(request: Request) -> frozenset[Role]:
-    """The roles to whom the request's route is open."""
-    found: frozenset[Role] = vars(request.scope["endpoint"])[_ROLES]
-    return found
-
-
 @dataclass(frozen=True)
 class _Caller:
     visitor: Visitor | None
     cookie: str | None  # the session's cookie, if that is what let the visitor in
     is_wrong: bool = False  # a token that lets nobody in came with the request, and was not counted yet
+    session: str = ""  # the session by which the visitor came, or none
 
 
 class Door:
@@ -67,6 +60,7 @@ class Door:
         self._access = access
         self._name = access.secret
         self._sessions = Sessions(access.session_secret, self._name)
+        self._remembered: dict[bytes, tuple[float, _Caller]] = {}  # by what they came with, and until when
 
     def enter(self, request: Request) -> Visitor:
         """The visitor, who must have one of the roles that the route is `open_to`.
@@ -75,10 +69,10 @@ class Door:
             UnknownVisitorError: nobody is logged in.
             RefusedError: the visitor has another role, or the request does not come from one of our own pages.
         """
-        caller = self._caller(request)
+        caller: _Caller = request.scope.get(_SEEN) or self._caller(request)
         if caller.visitor is None:
             raise UnknownVisitorError
-        if caller.visitor.role not in roles_of(request):
+        if caller.visitor.role not in vars(request.scope["endpoint"])[_ROLES]:
             raise RefusedError(f"this is not for {_several(caller.visitor.role)}")
         if caller.cookie is not None and request.method not in SAFE:
             self._check_csrf(request, caller.cookie)
@@ -87,6 +81,33 @@ class Door:
     def visitor(self, request: Request) -> Visitor | None:
         """Who is logged in, if anybody; nothing is written, nor waited for."""
         return self._caller(request).visitor
+
+    def remembered(self, request: Request) -> Visitor | None:
+        """Who came with the same token or session some moments ago, if anybody; nothing is looked up.
+
+        Whoever acts for them looks whether they may still come in, see `Visitor.remembered`; then the request goes on
+        as theirs, else `forget` it.
+        """
+        until, caller = self._remembered.get(_credentials(request), (0.0, None))
+        if caller is None or until < monotonic():
+            return None
+        request.scope[_SEEN] = caller
+        return caller.visitor
+
+    def forget(self, request: Request) -> None:
+        """Remember whoever came with this request no more."""
+        self._remembered.pop(_credentials(request), None)
+
+    def look_anew(self, request: Request) -> None:
+        """Take what is remembered of whoever sent a request for nothing: they are looked up when they are asked for."""
+        request.scope.pop(_SEEN, None)
+
+    def _remember(self, request: Request, caller: _Caller) -> None:
+        if caller.visitor is not None:
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            visitor = replace(caller.visitor, remembered=caller.session)
+            self._remembered[_credentials(request)] = monotonic() + REMEMBERED_S, replace(caller, visitor=visitor)
 
     def has_wrong_token(self, request: Request) -> bool:
         """Whether a request came with a wrong token that was not counted yet."""
@@ -159,6 +180,7 @@ class Door:
         caller: _Caller | None = request.scope.get(_SEEN)
         if caller is None:
             caller = request.scope[_SEEN] = self._look(request)
+            self._remember(request, caller)
         return caller
 
     def _look(self, request: Request) -> _Caller:
@@ -167,16 +189,16 @@ class Door:
             visitor = self._access.by_token(token.strip())
             return _Caller(visitor, None, is_wrong=visitor is None)
         cookie = request.cookies.get(self._sessions.cookie)
-        visitor = self._by_cookie(cookie) if cookie else None
-        return _Caller(visitor, cookie if visitor else None)
+        return self._by_cookie(cookie) if cookie else _Caller(None, None)
 
-    def _by_cookie(self, cookie: str) -> Visitor | None:
+    def _by_cookie(self, cookie: str) -> _Caller:
         session = self._sessions.read(cookie)
         visitor = self._access.by_id(session.person_id, session.id) if session else None
         if self._keep_up(visitor.session_secret if visitor else self._access.session_secret):
             return self._by_cookie(cookie)
-        belongs = session is not None and visitor is not None and self._sessions.belongs(session, visitor)
-        return visitor if belongs else None
+        if session is None or visitor is None or not self._sessions.belongs(session, visitor):
+            return _Caller(None, None)
+        return _Caller(visitor, cookie, session=session.id)
 
     def _keep_up(self, secret: str) -> bool:
         """Sign and read sessions with the secret of now; whether it was another so far."""
@@ -189,6 +211,12 @@ class Door:
         sent = request.headers.get("x-csrf-token") or field(request, "csrf")
         if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), self._sessions.csrf(cookie).encode()):
             raise RefusedError("the form is out of date, or was not sent from a page of this study; load it again")
+
+
+def _credentials(request: Request) -> bytes:
+    """A digest of what says who sent a request: nothing that could let anybody in is kept."""
+    said = [value for name, value in request.scope["headers"] if name in _SAY_WHO]
+    return hashlib.sha256(b"\0".join(said)).digest()
 
 
 def is_known(scope: Mapping[str, Any]) -> bool:

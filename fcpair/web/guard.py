@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import quote
 
-from starlette.requests import Request
+from fastapi import FastAPI, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fcpair.records import Visitor
@@ -62,6 +62,21 @@ class Guard:
             logged(scope, error)
             if not sent.begun:
                 await sent.plainly(500, FAILED)
+
+
+class GuardedApp(FastAPI):
+    """FastAPI with a guard around everything, even around what answers its own failures; `guard_by` sets it."""
+
+    _guard: ASGIApp
+
+    def guard_by(self, guard: Callable[[ASGIApp], ASGIApp]) -> None:
+        """Have every request pass what `guard` makes of the app without one."""
+        self._guard = guard(super().__call__)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request, or the start and the end of the server."""
+        scope["app"] = self
+        await self._guard(scope, receive, send)
 
 
 class _Sender:

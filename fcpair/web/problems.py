@@ -23,10 +23,11 @@ from fcpair.errors import (
     StudyError,
     TooManyError,
     UnknownIdError,
+    UnknownVisitorError,
 )
 from fcpair.web.bodies import NOT_NOW
 from fcpair.web.context import Context
-from fcpair.web.door import UnknownVisitorError, is_closed
+from fcpair.web.door import is_closed
 from fcpair.web.guard import FAILED
 from fcpair.web.places import on_pages
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from fcpair.plans import Screen
-from fcpair.records import Role, Rule, ShownText
+from fcpair.records import Role, Rule, ShownText, Task
 from fcpair.stages.question import LONGEST_NAME
 from fcpair.stages.question.scale import LARGEST
 from fcpair.stages.question.several import MOST_LABELS
@@ -326,6 +326,12 @@ class DecisionsOut(BaseModel):
 def shown(text: ShownText) -> dict[str, Any]:
     """A text as TextOut has it."""
     return {"body": text.body, "language": text.language, "direction": direction(text.body)}
+
+
+def as_task(task: Task) -> dict[str, Any]:
+    """A task as TaskOut has it."""
+    texts = {name: getattr(task, name) for name in ("row", "column", "answered", "original", "untranslated")}
+    return vars(task) | {name: None if one is None else shown(one) for name, one in texts.items()}
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from fastapi import Request
@@ -19,6 +19,7 @@ from fcpair.web.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     from fcpair.web.aside import Aside
+    from fcpair.web.hot_routes import Endpoint, HotRoutes, Read
     from fcpair.web.problems import Problems
 
 MOST_OF_ONE = 6
@@ -43,8 +44,8 @@ TOO_MUCH = "too much is asked for at once; what was shown or kept before is safe
 class Turnstile:
     """Stands around the app, inside the guard; `aside` is the process that looks, where there is one."""
 
-    def __init__(self, app: ASGIApp, door: Door, problems: Problems) -> None:
-        self._app, self._door, self._problems = app, door, problems
+    def __init__(self, app: ASGIApp, door: Door, problems: Problems, hot: HotRoutes) -> None:
+        self._app, self._door, self._problems, self._hot = app, door, problems, hot
         self._gates = {kind: _Gate(*most) for kind, most in AT_ONCE.items()}
         self._strangers = _Gate(*STRANGERS)
         self._under_way: dict[int, int] = {}  # by person; there are only so many
@@ -55,30 +56,50 @@ class Turnstile:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        visitor = self._visitor(request)
+        hot = self._hot.reads.get((scope["method"], scope["path"]))
         try:
-            if visitor is None:
-                async with AsyncExitStack() as turn:
-                    await turn.enter_async_context(self._strangers.passed())
-                    if self._door.has_wrong_token(request):
-                        await run_in_threadpool(self._door.counted, request)
-                    await self._admit(None, scope, receive, _ending(turn, send))
-            else:
-                with self._counted(visitor.id):
-                    await self._admit(visitor, scope, receive, send)
+            if hot is None or not await self._at_once(request, receive, send, *hot):
+                await self._in_turn(request, receive, send)
         except (BusyError, TooManyError) as error:
             await self._problems.known(request, error)(scope, receive, send)
 
-    @contextmanager
-    def _counted(self, who: int) -> Iterator[None]:
+    async def _at_once(self, request: Request, receive: Receive, send: Send, endpoint: Endpoint, read: Read) -> bool:
+        """Handle a request of somebody who is remembered; whether that was done, as it has to go the usual way else."""
+        visitor = self._door.remembered(request)
+        if visitor is None:
+            return False
+        self._begin(visitor.id)
+        try:
+            response = await self._hot.response(request, endpoint, read)
+            if response is not None:
+                await response(request.scope, receive, send)
+        finally:
+            self._under_way[visitor.id] -= 1
+        if response is None:
+            self._door.look_anew(request)
+        return response is not None
+
+    async def _in_turn(self, request: Request, receive: Receive, send: Send) -> None:
+        visitor = self._visitor(request)
+        if visitor is None:
+            async with AsyncExitStack() as turn:
+                await turn.enter_async_context(self._strangers.passed())
+                if self._door.has_wrong_token(request):
+                    await run_in_threadpool(self._door.counted, request)
+                await self._admit(None, request.scope, receive, _ending(turn, send))
+            return
+        self._begin(visitor.id)
+        try:
+            await self._admit(visitor, request.scope, receive, send)
+        finally:
+            self._under_way[visitor.id] -= 1
+
+    def _begin(self, who: int) -> None:
+        """Count a request of a person that is under way."""
         under_way = self._under_way.get(who, 0)
         if under_way >= MOST_OF_ONE:
             raise BusyError(TOO_MUCH, 1)
         self._under_way[who] = under_way + 1
-        try:
-            yield
-        finally:
-            self._under_way[who] -= 1
 
     async def _admit(self, visitor: Visitor | None, scope: Scope, receive: Receive, send: Send) -> None:
         kind = kind_of(scope["method"], scope["path"])

@@ -94,11 +94,8 @@ class Wire(HttpToolsProtocol, asyncio.BufferedProtocol):
         """Take what was read."""
         if self._since is None:
             self._since = self.loop.time()
-        self.data_received(bytes(_buffer[:nbytes]))
-
-    def data_received(self, data: bytes) -> None:
-        """Take what was read, cut where a head may end, so that no two requests are begun at once."""
-        *heads, rest = data.split(HEAD_END)
+        # Cut where a head may end, so that no two requests are begun at once.
+        *heads, rest = bytes(_buffer[:nbytes]).split(HEAD_END)
         self._waiting.extend(head + HEAD_END for head in heads)
         if rest:
             self._waiting.append(rest)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from fcpair.records import Origin, Role, Rule, Status
+from fcpair.records import Role, Rule, Status
 from fcpair.store import (
     Store,
     Tx,
@@ -27,7 +27,7 @@ from fcpair.store import (
     work,
 )
 from fcpair.store.chain import ANSWERS, DECISIONS, FIRST, Head
-from fcpair.store.tables import adjudication, assignment, guideline, judgement, person, text
+from fcpair.store.tables import adjudication, assignment, guideline, judgement, person, round_, text
 from store.test_promises import assigned, fill
 from store.test_rows import TEXT, undone
 
@@ -48,6 +48,13 @@ def digests(tx: Tx, table: Any = judgement) -> list[bytes]:
 
 def sha256(before: bytes, says: str) -> bytes:
     return hashlib.sha256(before + says.encode("ascii")).digest()
+
+
+def placed(tx: Tx, assignment_id: int) -> Any:
+    """What `chain.add_answer` has to know of an assignment."""
+    query = select(assignment.c.id, assignment.c.person_id, assignment.c.cell_id, *chain.PLACE)
+    query = query.join(round_, round_.c.id == assignment.c.round_id).where(assignment.c.id == assignment_id)
+    return tx.execute(chain.placed(query)).one()
 
 
 @pytest.fixture
@@ -98,7 +105,8 @@ def test_one_answer_alone_gets_the_digest_that_it_gets_among_many(filled: Store)
     for one_by_one in (True, False):
         with undone(filled) as tx:
             if one_by_one:
-                assert [chain.add_answer(tx, row) for row in rows] == [2, 3, 4, 5]
+                whole = [{**dict.fromkeys(ANSWERS.says), **row} for row in rows]
+                assert [chain.add_answer(tx, row, placed(tx, row["assignment_id"])) for row in whole] == [2, 3, 4, 5]
             else:
                 with_all = [{"seconds": None, "guideline_id": None, **row} for row in rows]
                 assert chain.add(tx, ANSWERS, with_all) == 5
@@ -133,10 +141,10 @@ def test_whatever_is_answered_fits_when_it_is_read_again(
 
 def test_people_who_answer_at_once_do_not_break_the_chain(filled: Store) -> None:
     def give(assignment_id: int) -> None:
-        row = {"assignment_id": assignment_id, "skipped": False, "answer_id": 3, "origin": Origin.ONLINE.value}
+        row = {"skipped": False, "answer_id": 3, "adjudication_id": None, "note": "", "seconds": 1.0, "guideline_id": 1}
         for _ in range(10):
             with filled.write() as tx:
-                desk.add_judgement(tx, {**row, "note": "", "seconds": 1.0, "guideline_id": 1}, Status.DONE)
+                desk.add_judgement(tx, placed(tx, assignment_id), row, Status.DONE)
 
     threads = [Thread(target=give, args=(one,)) for one in (1, 2, 3, 1)]
     for thread in threads:

@@ -214,10 +214,10 @@ class Held:
 
 def held(site: Site) -> Held:
     """Have all that the turnstile lets in wait."""
-    within: Any = site.app.build_middleware_stack()
-    site.app.middleware_stack, app = within, Held()
+    within: Any = vars(site.app)["_guard"]
+    app = Held()
     while not isinstance(within, turnstile.Turnstile):
-        within = within._app if hasattr(within, "_app") else within.app
+        within = within._app
     within._app = app
     return app
 

@@ -219,7 +219,7 @@ class StudyFile:
             _log.warning("%s is back, and is taken up again", self.place)
 
     def _misplaced(self) -> str | None:
-        if self._moved():
+        if identity(self._real) != self._held.identity:
             return MOVED
         if self._keeper is None:
             return None
@@ -230,9 +230,6 @@ class StudyFile:
                 return WRITTEN_OVER
             self._start = start
         return None if identity(self._real + LOG) == self._shared_log else LOG_MOVED
-
-    def _moved(self) -> bool:
-        return identity(self._real) != self._held.identity
 
     def check_sound(self, connection: sqlite3.Connection) -> None:
         """Raise StudyError where SQLite finds damage."""
@@ -314,7 +311,7 @@ class StudyFile:
         if os.getpid() != self._process:  # a fork has no business with its parent's files
             return
         keeper, found = self._keeper, None
-        if keeper is None and self.is_shared and not self._moved():
+        if keeper is None and self.is_shared and self._misplaced() != MOVED:
             with suppress(sqlite3.Error, StudyError):
                 found = self.connect()
         for engine in self._engines:
@@ -342,7 +339,7 @@ class StudyFile:
 
     def remove(self) -> None:
         """Delete the file with what lies beside it, unless it is not the one any more that was opened."""
-        if not self._moved():
+        if self._misplaced() != MOVED:
             for end in sqlite.FILES:
                 Path(f"{self._real}{end}").unlink(missing_ok=True)
 

@@ -17,6 +17,7 @@ from fcpair.store.backends.protocol import BUSY, SEALED, Spans, driver, refusal
 
 ERRORS: tuple[type[Exception], ...] = (psycopg.Error, DBAPIError)
 MANY_WRITE = True
+HAS_SERVER = True
 ROWS = ""
 STUDY, NUMBERS = 0x66637061, 0x66637062  # advisory locks of whoever writes, shared or alone, and of who numbers rows
 COPIED = 50_000  # rows that are copied at once

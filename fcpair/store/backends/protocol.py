@@ -51,6 +51,9 @@ class Backend(Protocol):
     MANY_WRITE: bool
     """Whether several can write at once."""
 
+    HAS_SERVER: bool
+    """Whether a server keeps it, which can end a connection at any time."""
+
     ROWS: str
     """What it calls the number of any row; empty where it has none but ours."""
 

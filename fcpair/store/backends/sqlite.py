@@ -23,6 +23,7 @@ from fcpair.store.backends.protocol import BUSY, PATIENCE_S, SEALED, Spans, driv
 ERRORS: tuple[type[Exception], ...] = (sqlite3.Error, DBAPIError)
 SEAL = "cell_sealed"
 MANY_WRITE = False
+HAS_SERVER = False
 ROWS = "rowid"
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
 NEEDS_UNDOING = (
