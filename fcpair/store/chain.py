@@ -17,7 +17,7 @@ from itertools import islice
 from math import isnan
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, Select, Table, bindparam, cast, insert, select, text, update
+from sqlalchemy import Integer, Select, Table, cast, insert, select, text
 
 from fcpair.store import backends, current, lists, numbers
 from fcpair.store.ready import Ready
@@ -179,24 +179,15 @@ def _keep_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
     there = heads(tx, of)
     for person_id, end in ends.items():
         if end != there.get(person_id):
-            _keep_head(tx, of, person_id, end, is_first=person_id not in there)
+            _KEEP_HEAD.run(tx, kind=of.kind, person=person_id, n=end.n, head=end.digest)
 
 
-_BEGIN = Ready(insert(chain), ("kind", "person_id", "n", "head"))
-_MOVE = Ready(
-    update(chain)
-    .where(chain.c.kind == bindparam("of"), chain.c.person_id == bindparam("whose"))
-    .values(n=bindparam("n"), head=bindparam("head"))
+_KEEP_HEAD = Ready(
+    text(
+        "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, :person, :n, :head) "
+        "ON CONFLICT (kind, person_id) DO UPDATE SET n = excluded.n, head = excluded.head"
+    )
 )
-
-
-def _keep_head(tx: Tx, of: Chain, person_id: int, end: Head, *, is_first: bool) -> None:
-    if is_first:
-        _BEGIN.run(tx, kind=of.kind, person_id=person_id, n=end.n, head=end.digest)
-    else:
-        _MOVE.run(tx, of=of.kind, whose=person_id, n=end.n, head=end.digest)
-
-
 _ADD_ONE = Ready(insert(judgement), [*ANSWERS.says, "digest"])
 _END = (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind)
 PLACE = (
@@ -226,9 +217,9 @@ def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
     given = ((says[name], convert) for name, convert in ANSWERS.says.items())
     said = [value if value is None or convert is None else convert(value) for value, convert in given]
     said += (place.person_id, place.cell_id, place.counted, place.row_id, place.column_id)
-    end = Head((place.n_before or 0) + 1, link(place.digest_before or FIRST, said))
-    _ADD_ONE.run(tx, **says, digest=end.digest)
-    _keep_head(tx, ANSWERS, place.person_id, end, is_first=place.n_before is None)
+    digest = link(place.digest_before or FIRST, said)
+    _ADD_ONE.run(tx, **says, digest=digest)
+    _KEEP_HEAD.run(tx, kind=ANSWERS.kind, person=place.person_id, n=(place.n_before or 0) + 1, head=digest)
     return number
 
 

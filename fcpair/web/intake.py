@@ -37,18 +37,16 @@ class Intake:
 
         A text is held against the checks of its round in a thread: that takes too long for everybody to wait.
         """
-        try:
-            return await self._enter(visitor, submission)
-        except UnexaminedError:
-            await asyncio.to_thread(self._desk.examine, visitor, submission)
-            return await self._enter(visitor, replace(submission, examined=True))
-
-    async def _enter(self, visitor: Visitor, submission: Submission) -> Reply:
-        outcome: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._waiting.append((visitor, submission, outcome))
-        if self._writing is None:
-            self._writing = asyncio.create_task(self._write())
-        return await outcome
+        while True:
+            outcome: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+            self._waiting.append((visitor, submission, outcome))
+            if self._writing is None:
+                self._writing = asyncio.create_task(self._write())
+            try:
+                return await outcome
+            except UnexaminedError:
+                await asyncio.to_thread(self._desk.examine, visitor, submission)
+                submission = replace(submission, examined=True)
 
     async def _write(self) -> None:
         thread = asyncio.get_running_loop().run_in_executor
