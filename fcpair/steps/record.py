@@ -240,9 +240,7 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> 
     kept = [name for name in ("own_code", "adjudication_id", "seconds", "at") if name in answers.columns]
     rows = answers[["assignment_id", "note", *kept]].assign(skipped=skipped, run_id=run_id)
     rows[said] = answers[said].astype("Int64").mask(skipped)
-    decisions.add_judgements(tx, rows, origin)
     lapsed = work.lapsed(tx, answers["assignment_id"][~skipped].tolist())
-    statuses = skipped.map({True: Status.SKIPPED.value, False: Status.DONE.value})
-    work.set_status(tx, answers["assignment_id"].tolist(), statuses.tolist())
+    decisions.add_judgements(tx, rows, origin)
     for one in lapsed:  # now, so that whoever took a slot over and answers in the same file keeps it
         slots.reclaim(tx, one)

@@ -23,8 +23,8 @@ def written(tx: Tx, in_round: Round) -> list[int]:
     query = (
         select(answer.c.text_id)
         .join(judgement, judgement.c.answer_id == answer.c.id)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .where(rounds.among(in_round), current.ANSWER, answer.c.text_id.is_not(None))
+        .join(assignment, current.ANSWER)
+        .where(rounds.among(in_round), answer.c.text_id.is_not(None))
         .group_by(answer.c.text_id)
         .order_by(func.min(assignment.c.cell_id), answer.c.text_id)
     )
@@ -91,10 +91,10 @@ def on_cells(tx: Tx, in_round: Round) -> dict[int, OnCell]:
     query = (
         select(assignment.c.cell_id, text.c.body, person.c.name)
         .join(person, person.c.id == assignment.c.person_id)
-        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .join(judgement, current.ANSWER)
         .join(answer, answer.c.id == judgement.c.answer_id)
         .join(text, text.c.id == answer.c.text_id)
-        .where(rounds.among(in_round), current.ANSWER)
+        .where(rounds.among(in_round))
         .order_by(judgement.c.id)
     )
     return {cell_id: OnCell(body, by) for cell_id, body, by in tx.execute(query)}

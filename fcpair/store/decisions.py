@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
 
 from fcpair.records import BY_HAND, Origin, Round, Rule, Verdict
-from fcpair.store import answers, chain, current, lists, rounds
+from fcpair.store import answers, chain, current, lists, rounds, work
 from fcpair.store.grids import span
 from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, records
@@ -28,15 +28,21 @@ _DECIDED |= {"cell_id": adjudication.c.cell_id, "code": answer.c.code}
 
 
 def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
-    """Add answers: `assignment_id`, `skipped`, `code` or `answer_id` (missing for a skip), `note`, and where they are
-    known `own_code`, `adjudication_id`, `seconds`, `at`, `run_id`.
+    """Add answers, with what became of their assignments: `assignment_id`, `skipped`, `code` or `answer_id` (missing
+    for a skip), `note`, and where they are known `own_code`, `adjudication_id`, `seconds`, `at`, `run_id`.
     """
     kept = judgements.assign(origin=origin.value)
     if "code" in kept.columns:
         kept["answer_id"] = _answer_ids(tx, judgements)
     kept = kept.drop(columns=["code", "own_code"], errors="ignore")
     kept["at"] = kept["at"].where(kept["at"] != "", now()) if "at" in kept.columns else now()
-    chain.add(tx, chain.ANSWERS, records(kept))
+    _add(tx, records(kept))
+
+
+def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
+    before = newest_judgement(tx)
+    chain.add(tx, chain.ANSWERS, rows)
+    work.note_judgements(tx, before)
 
 
 def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
@@ -78,10 +84,10 @@ def _answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
     query = (
         select(*(available[name].label(name) for name in columns))
         .select_from(judgement)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .join(assignment, current.ANSWER)
         .outerjoin(answer, answer.c.id == judgement.c.answer_id)
-        .where(rounds.among(of), current.ANSWER_TO_IT)
-        .order_by(current.BY_CELL, assignment.c.person_id)
+        .where(rounds.among(of))
+        .order_by(current.BY_CELL, current.BY_PERSON)
     )
     if of.checks:
         query = query.outerjoin(_SEEN, _SEEN.c.id == judgement.c.adjudication_id)
@@ -239,25 +245,28 @@ def n_judgements(tx: Tx, of: Round | None = None) -> int:
 def n_simulated(tx: Tx) -> int:
     """How many current judgements were made up."""
     made_up = judgement.c.origin == Origin.SIMULATED.value
-    return int(tx.execute(select(func.count()).where(made_up, current.ANSWER)).scalar_one())
+    query = select(func.count()).select_from(judgement).join(assignment, current.ANSWER)
+    return int(tx.execute(query.where(made_up)).scalar_one())
 
 
 def origins(tx: Tx) -> dict[str, int]:
     """How many current judgements came in which way; what was superseded or withdrawn is not counted."""
-    query = select(judgement.c.origin, func.count()).where(current.ANSWER)
+    query = select(judgement.c.origin, func.count()).join(assignment, current.ANSWER)
     query = query.group_by(judgement.c.origin).order_by(judgement.c.origin)
     return {row[0]: row[1] for row in tx.execute(query)}
 
 
 def answered_cells(tx: Tx, of: Round) -> list[int]:
     """The cells that have a current answer in a round, skips left out."""
-    query = select(assignment.c.cell_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
-    return list(tx.execute(query.where(rounds.among(of), current.ANSWER, ~judgement.c.skipped).distinct()).scalars())
+    query = select(assignment.c.cell_id).join(judgement, current.ANSWER)
+    return list(tx.execute(query.where(rounds.among(of), ~judgement.c.skipped).distinct()).scalars())
 
 
 def is_answered(tx: Tx) -> bool:
     """Whether anybody has answered anything, a skip included, that was not withdrawn."""
-    return bool(tx.execute(select(exists().where(current.ANSWER))).scalar_one())
+    of_it = assignment.c.id == judgement.c.assignment_id  # from the first answer on: where there is none, at once
+    given = select(judgement.c.id).where(exists().where(of_it, current.ANSWER).correlate(judgement))
+    return bool(tx.execute(select(given.exists())).scalar_one())
 
 
 def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
@@ -275,7 +284,7 @@ def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
             assignment.c.cell_id,
             assignment.c.person_id,
             judgement.c.skipped,
-            current.ANSWER.label("current"),
+            current.NEWEST.label("current"),
             exists().where(same, later.c.withdraws == judgement.c.id).label("withdrawn"),
         )
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
@@ -290,19 +299,22 @@ def answered_by(tx: Tx, person_id: int, of: Round) -> pd.DataFrame:
     """The current answers of somebody in a round, skips left out: `id`, `assignment_id`, `cell_id`."""
     query = (
         select(judgement.c.id, judgement.c.assignment_id, assignment.c.cell_id)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .where(rounds.among(of), assignment.c.person_id == person_id, current.ANSWER, ~judgement.c.skipped)
+        .join(assignment, current.ANSWER)
+        .where(rounds.among(of), assignment.c.person_id == person_id, ~judgement.c.skipped)
         .order_by(judgement.c.id)
     )
     return frame(tx, query)
 
 
 def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
-    """Add to each of these judgements one that takes it back and answers nothing, brought by `run_id`."""
+    """Add to each of these judgements one that takes it back and answers nothing, brought by `run_id`.
+
+    What becomes of their assignments is left to be said.
+    """
     query = select(judgement.c.assignment_id, judgement.c.origin, judgement.c.id.label("withdraws"))
     taken_back = tx.execute(query.where(judgement.c.id.in_(lists.listed(ids))).order_by(judgement.c.id)).mappings()
     same = {"skipped": True, "note": "", "at": now(), "run_id": run_id}
-    chain.add(tx, chain.ANSWERS, ({**row, **same} for row in taken_back.all()))
+    _add(tx, ({**row, **same} for row in taken_back.all()))
 
 
 def newest_judgement(tx: Tx) -> int:
@@ -352,9 +364,8 @@ def undecided(tx: Tx) -> list[int]:
     """The labelled pairs on which no decision stands, by id."""
     there = assignment.alias("there")
     given = select(there.c.cell_id).where(there.c.round_id.in_(rounds.counting(tx).ids)).distinct().subquery()
-    answers = judgement.c.assignment_id == assignment.c.id
     label = exists().where(assignment.c.cell_id == given.c.cell_id, rounds.among(rounds.counting(tx)))
-    label = label.where(answers, current.ANSWER, ~judgement.c.skipped)
+    label = label.where(current.ANSWER, ~judgement.c.skipped)
     decided = exists().where(adjudication.c.cell_id == given.c.cell_id, current.STANDING)
     query = select(given.c.cell_id).where(~decided, label).order_by(given.c.cell_id)
     return list(tx.execute(query).scalars())

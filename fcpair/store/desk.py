@@ -122,9 +122,9 @@ _ORIGINAL = Ready(
     select(text.c.body, text.c.language)
     .join(answer, answer.c.text_id == text.c.id)
     .join(judgement, judgement.c.answer_id == answer.c.id)
-    .join(assignment, assignment.c.id == judgement.c.assignment_id)
+    .join(assignment, current.NEWEST)
     .join(round_, round_.c.id == assignment.c.round_id)
-    .where(assignment.c.cell_id == bindparam("cell"), current.NEWEST)
+    .where(assignment.c.cell_id == bindparam("cell"))
     .where(round_.c.grid_id == bindparam("grid"), round_.c.name == bindparam("edits"))
     .order_by(judgement.c.id.desc())
     .limit(1)
@@ -165,9 +165,9 @@ def answered_tasks(
     query = (
         _SHOWN.add_columns(*_STANDING, value_of(judgement).label("value"), judgement.c.note, outdated.label("outdated"))
         .join(own, own.c.assignment_id == assignment.c.id)
-        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .join(judgement, current.NEWEST)
         .outerjoin(adjudication, current.DECIDED)
-        .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), current.NEWEST, ~_taken_over())
+        .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~_taken_over())
         .where(~checks | _CHECKABLE)
         .order_by(own.c.first.desc())
         .limit(n)
@@ -269,7 +269,7 @@ def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
 _SET_STATUS = Ready(
     update(assignment)
     .where(assignment.c.id == bindparam("one"))
-    .values(status=bindparam("new"), answered_at=bindparam("at"))
+    .values(status=bindparam("new"), answered_at=bindparam("at"), judgement_id=bindparam("newest"))
 )
 
 
@@ -281,7 +281,7 @@ def add_judgement(tx: Tx, found: Any, row: dict[str, Any], status: Status) -> in
     at = now()
     online = {"origin": Origin.ONLINE.value, "run_id": None, "withdraws": None}
     added = chain.add_answer(tx, {"assignment_id": found.id, **row, **online, "at": at}, found)
-    _SET_STATUS.run(tx, one=found.id, new=status.value, at=at)
+    _SET_STATUS.run(tx, one=found.id, new=status.value, at=at, newest=added)
     return added
 
 

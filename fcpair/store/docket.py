@@ -54,8 +54,8 @@ def disputed(
     answers = func.count(case((wanted, judgement.c.answer_id)).distinct())
     unsettled = (
         select(assignment.c.cell_id)
-        .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(rounds.among(rounds.counting(tx)), current.ANSWER_TO_IT, ~judgement.c.skipped)
+        .join(judgement, current.ANSWER)
+        .where(rounds.among(rounds.counting(tx)), ~judgement.c.skipped)
         .group_by(assignment.c.cell_id)
         .having(answers != 1)
     )
@@ -114,19 +114,16 @@ _GIVEN_OUT = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.
 _IS_FREE = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
 _FREE = _IS_FREE, _IS_FREE.where(slot.c.cell_id.in_(lists.listed_as("asked")))
 _STILL_LABELLED = union(_GIVEN_OUT[0], _FREE[0]), union(_GIVEN_OUT[1], _FREE[1])
-_OF_IT = judgement.c.assignment_id == assignment.c.id
-_LABELLED = _pairs_where(rounds.COUNTING & exists().where(_OF_IT, current.ANSWER, ~judgement.c.skipped))
-_ANSWERED = _pairs_where(rounds.COUNTING & _OWN & exists().where(_OF_IT))
+_LABELLED = _pairs_where(rounds.COUNTING & exists().where(current.ANSWER, ~judgement.c.skipped))
+_ANSWERED = _pairs_where(rounds.COUNTING & _OWN & assignment.c.judgement_id.is_not(None))
 _CHECKED = _pairs_where(rounds.CHECKING & _OWN)
-_NEWEST_ANSWER = (
-    select(func.coalesce(func.max(judgement.c.id), 0))
-    .join(assignment, _OF_IT)
-    .where(rounds.COUNTING, assignment.c.cell_id == bindparam("one"))
+_NEWEST_ANSWER = select(func.coalesce(func.max(assignment.c.judgement_id), 0)).where(
+    rounds.COUNTING, assignment.c.cell_id == bindparam("one")
 )
 _LABELS = (
     select(assignment.c.cell_id, rounds.code_of(judgement).label("code"), judgement.c.note)
-    .join(judgement, _OF_IT)
-    .where(rounds.COUNTING, assignment.c.cell_id.in_(lists.listed_as("pairs")), current.ANSWER)
+    .join(judgement, current.ANSWER)
+    .where(rounds.COUNTING, assignment.c.cell_id.in_(lists.listed_as("pairs")))
     .order_by(assignment.c.cell_id, assignment.c.person_id)
 )
 

@@ -18,7 +18,7 @@ from fcpair.store.ready import Ready
 from fcpair.store.rows import insert_rows
 from fcpair.store.slots import Slot
 from fcpair.store.store import Tx, now
-from fcpair.store.tables import assignment, cell, judgement, slot
+from fcpair.store.tables import assignment, cell, slot
 
 
 class Free(NamedTuple):
@@ -80,8 +80,7 @@ def remove(tx: Tx, ids: list[int]) -> None:
 
 
 _has = assignment.alias("has")
-_UNANSWERED = ~exists().where(judgement.c.assignment_id == _has.c.id)
-_LAPSED = (_has.c.status == Status.WITHDRAWN.value) & _UNANSWERED
+_LAPSED = (_has.c.status == Status.WITHDRAWN.value) & _has.c.judgement_id.is_(None)
 _SAME = (_has.c.cell_id == slot.c.cell_id) & (_has.c.round_id == slot.c.round_id)
 _MINE = _SAME & (_has.c.person_id == bindparam("person"))
 _FOR_ME = ~exists().where(_MINE, ~_LAPSED)

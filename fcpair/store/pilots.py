@@ -14,9 +14,9 @@ def writers(tx: Tx, of: Round) -> dict[int, list[int]]:
     """The texts of everybody's current answers in a round, by the person."""
     query = (
         select(assignment.c.person_id, answer.c.text_id)
-        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .join(judgement, current.ANSWER)
         .join(answer, answer.c.id == judgement.c.answer_id)
-        .where(rounds.among(of), current.ANSWER, answer.c.text_id.is_not(None))
+        .where(rounds.among(of), answer.c.text_id.is_not(None))
         .order_by(assignment.c.id)
     )
     found: dict[int, list[int]] = {}
@@ -30,8 +30,8 @@ def judged(tx: Tx, of: Round) -> list[tuple[int, int]]:
     query = (
         select(cell.c.row_id, answer.c.code)
         .join(assignment, assignment.c.cell_id == cell.c.id)
-        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .join(judgement, current.ANSWER)
         .join(answer, answer.c.id == judgement.c.answer_id)
-        .where(rounds.among(of), current.ANSWER, answer.c.code.is_not(None))
+        .where(rounds.among(of), answer.c.code.is_not(None))
     )
     return [(row[0], row[1]) for row in tx.execute(query)]

@@ -75,7 +75,7 @@ def slots(tx: Tx) -> Found:
         select(person.c.name, assignment.c.cell_id, is_)
         .select_from(assignment)
         .join(person, person.c.id == assignment.c.person_id)
-        .outerjoin(judgement, (judgement.c.assignment_id == assignment.c.id) & current.ANSWER)
+        .outerjoin(judgement, current.ANSWER)
         .where(
             ((is_ == Status.DONE.value) & ~answered)
             | ((is_ == Status.SKIPPED.value) & ~skipped)

@@ -32,10 +32,10 @@ def marks(tx: Tx, of: Round) -> dict[tuple[int, str], list[str]]:
     query = (
         select(assignment.c.cell_id, person.c.name, reply.c.marks)
         .select_from(judgement)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .join(assignment, current.ANSWER)
         .join(person, person.c.id == assignment.c.person_id)
         .join(reply, (reply.c.assignment_id == assignment.c.id) & (reply.c.run_id == judgement.c.run_id))
-        .where(rounds.among(of), current.ANSWER_TO_IT)
+        .where(rounds.among(of))
         .order_by(reply.c.id)
     )
     return {(row.cell_id, row.name): row.marks for row in tx.execute(query)}

@@ -13,7 +13,7 @@ from fcpair.store.optouts import OptOut, parse
 from fcpair.store.ready import Ready
 from fcpair.store.rows import insert_rows
 from fcpair.store.store import Tx
-from fcpair.store.tables import assignment, judgement, person, slot
+from fcpair.store.tables import assignment, person, slot
 from fcpair.store.work import LAPSED, LOAD
 
 
@@ -84,12 +84,8 @@ def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
 
 
 def _successor(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
-    query = select(assignment.c.id, assignment.c.status).where(assignment.c.replaces == assignment_id)
-    return tx.execute(query).first()
-
-
-def _has_answered(tx: Tx, assignment_id: int) -> bool:
-    return tx.execute(select(judgement.c.id).where(judgement.c.assignment_id == assignment_id)).first() is not None
+    query = select(assignment.c.id, assignment.c.status, assignment.c.judgement_id)
+    return tx.execute(query.where(assignment.c.replaces == assignment_id)).first()
 
 
 def reclaim(tx: Tx, assignment_id: int) -> bool:
@@ -103,7 +99,7 @@ def reclaim(tx: Tx, assignment_id: int) -> bool:
     if later and later[-1].status == Status.DONE.value:
         return False
     if later and later[-1].status == Status.OPEN.value:
-        if _has_answered(tx, later[-1].id):
+        if later[-1].judgement_id is not None:
             lapse = update(assignment).where(assignment.c.id == later[-1].id)
             tx.execute(lapse.values(status=Status.WITHDRAWN.value))
         else:

@@ -161,14 +161,33 @@ def protection(tx: Tx) -> Found:
 
 
 def references(tx: Tx) -> Found:
-    """Whatever a row refers to is there. The pairs of the grid are held against its sides instead, which says more."""
+    """Whatever a row refers to is there, and what is said to be the newest judgement of an assignment is.
+
+    The pairs of the grid are held against its sides instead, which says more.
+    """
     of = [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys]
     faults = [
         f"row {number} of `{table.name}` refers to a row of `{missing}` that is not there"
         for table in of
         for number, missing in backends.of(tx).dangling(tx, table)
     ]
-    return Found(len(of), faults)
+    return Found(len(of), faults + _not_newest(tx))
+
+
+def _not_newest(tx: Tx) -> list[str]:
+    each = select(judgement.c.assignment_id, func.max(judgement.c.id).label("id")).group_by(judgement.c.assignment_id)
+    newest = each.subquery("newest")
+    query = (
+        select(assignment.c.id, assignment.c.judgement_id, newest.c.id)
+        .outerjoin(newest, newest.c.assignment_id == assignment.c.id)
+        .where(assignment.c.judgement_id.is_distinct_from(newest.c.id))
+        .order_by(assignment.c.id)
+    )
+    return [
+        f"row {number} of `assignment` says that its newest judgement is {said}, and that is {found}"
+        for number, *both in tx.execute(query)
+        for said, found in [("none" if one is None else one for one in both)]
+    ]
 
 
 def numbering(tx: Tx) -> Found:

@@ -41,8 +41,8 @@ def _states(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
     counts = [func.count(case((judgement.c.answer_id == one, 1))).label(f"n{one}") for one in answer_ids]
     labels = (
         select(current.BY_CELL.label("cell_id"), *counts)
-        .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(rounds.COUNTING, current.NEWEST, current.BY_CELL.between(bindparam("first"), bindparam("last")))
+        .join(judgement, current.NEWEST)
+        .where(rounds.COUNTING, current.BY_CELL.between(bindparam("first"), bindparam("last")))
         .group_by(current.BY_CELL)
     )
     if some:
@@ -78,10 +78,10 @@ def answered_since(tx: Tx, cell_ids: Sequence[int] | None = None) -> Iterator[tu
 
 @cache
 def _relabelled(*, some: bool) -> Select[Any]:
-    newer, slot = judgement.alias("newer"), assignment.alias("slot")
+    slot = assignment.alias("slot")
     relabelled = (
         exists()
-        .where(newer.c.assignment_id == slot.c.id, newer.c.id > adjudication.c.seen_judgement)
+        .where(slot.c.judgement_id > adjudication.c.seen_judgement)
         .where(slot.c.cell_id == adjudication.c.cell_id, slot.c.round_id == assignment.c.round_id)
     )
     query = (

@@ -228,6 +228,9 @@ assignment = Table(
     Column("replaces", ForeignKey("assignment.id"), unique=True),
     Column("answered_at", words(32)),  # online, the last time: what a person has read today, and at what pace
     Column("until", words(32)),  # given for so long to whoever asked, where it is not answered; else for good
+    # The newest judgement of it, if it has any. No reference: each table would need the other first, and that there is
+    # such a judgement says less than what `fcpair doctor` looks at, which is that there is no newer one.
+    Column("judgement_id", Number),
     UniqueConstraint("cell_id", "person_id", "round_id"),
     Index(None, "person_id", "round_id", "status", "position"),
     Index(None, "person_id", "answered_at"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import bindparam, delete, func, select, union_all, update
+from sqlalchemy import bindparam, case, delete, func, literal_column, select, union_all, update
 from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
@@ -15,7 +15,7 @@ from fcpair.store.grids import here
 from fcpair.store.ready import Ready
 from fcpair.store.rows import frame, insert_rows, records
 from fcpair.store.store import Tx
-from fcpair.store.tables import assignment, cell, person, round_, slot, text
+from fcpair.store.tables import assignment, cell, judgement, person, round_, slot, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,6 +114,35 @@ def set_status(tx: Tx, ids: list[int], statuses: list[str]) -> None:
     change = update(assignment).where(assignment.c.id == bindparam("one")).values(status=bindparam("new"))
     if ids:
         tx.execute(change, [{"one": one, "new": new} for one, new in zip(ids, statuses, strict=True)])
+
+
+_added = judgement.alias("added")
+# By a sum, so that no index is followed: it would read every judgement there is.
+_EACH = (
+    select(func.max(_added.c.id))
+    .where(_added.c.id > bindparam("before"))
+    .group_by(_added.c.assignment_id + literal_column("0"))
+)
+_JUDGED = (
+    update(assignment)
+    .where(assignment.c.id == judgement.c.assignment_id, judgement.c.id.in_(_EACH))
+    .values(
+        judgement_id=judgement.c.id,
+        status=case(
+            (judgement.c.withdraws.is_not(None), assignment.c.status),  # whoever takes it back says what becomes of it
+            (judgement.c.skipped, Status.SKIPPED.value),
+            else_=Status.DONE.value,
+        ),
+    )
+)
+
+
+def note_judgements(tx: Tx, before: int) -> None:
+    """Note what became of assignments, and which judgement is their newest, by the judgements after the one `before`.
+
+    The status of those whose answers were taken back stays as it is.
+    """
+    tx.execute(_JUDGED, {"before": before})
 
 
 def ask_again(tx: Tx, ids: list[int], *, blind: bool) -> None:

@@ -48,13 +48,13 @@ def _about(tx: Tx, text_ids: Sequence[int], edited: Edited) -> dict[int, About]:
             before.c.meta,
         )
         .join(judgement, judgement.c.answer_id == answer.c.id)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .join(assignment, current.ANSWER)
         .join(person, person.c.id == assignment.c.person_id)
         .join(cell, cell.c.id == assignment.c.cell_id)
         .join(column, column.c.id == cell.c.column_id)
         .join(text, text.c.id == answer.c.text_id)
         .outerjoin(before, before.c.id == text.c.answers_id)
-        .where(current.ANSWER, answer.c.text_id.in_(lists.listed(list(text_ids))))
+        .where(answer.c.text_id.in_(lists.listed(list(text_ids))))
         .order_by(judgement.c.id)
     )
     found: dict[int, list[tuple[str, str, str, Mapping[str, Any]]]] = {}
@@ -105,9 +105,9 @@ def _writers(tx: Tx, of: Round) -> dict[int, str]:
     """Who or which model the current text on each cell of a round is from."""
     query = (
         select(assignment.c.cell_id, person.c.name, person.c.role)
-        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .join(judgement, current.ANSWER)
         .join(person, person.c.id == assignment.c.person_id)
-        .where(rounds.among(of), current.ANSWER, judgement.c.answer_id.is_not(None))
+        .where(rounds.among(of), judgement.c.answer_id.is_not(None))
         .order_by(judgement.c.id)
     )
     return {row.cell_id: _source(row.name, row.role) for row in tx.execute(query)}

@@ -309,6 +309,16 @@ def test_a_decision_by_a_rule_that_was_changed_is_found(at: At) -> None:
             "references",
             "row 4 of `judgement` refers to",
         ),
+        (
+            "UPDATE assignment SET judgement_id = judgement_id + 1 WHERE id = 4",
+            "references",
+            "row 4 of `assignment` says that its newest judgement is ",
+        ),
+        (
+            "UPDATE assignment SET judgement_id = NULL WHERE id = 4",
+            "references",
+            "row 4 of `assignment` says that its newest judgement is none",
+        ),
         ("UPDATE run SET id = 99 WHERE id = 3", "numbering", "`run` has "),
         ("UPDATE chain SET n = n + 1 WHERE person_id = 2", "answers", "answers of `ben` that are there: "),
     ],
