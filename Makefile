@@ -6,14 +6,15 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER_TESTS := tests/browser
 AXE := $(BROWSER_TESTS)/node_modules/.installed
-JOBS ?= 3
+JOBS ?= $(shell nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations 25
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo axe test lint types bench clean
+.PHONY: help venv demo axe test test-slow lint types bench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 venv: $(STAMP) ## make the virtual environment and install fcpair with what its tests need
 
@@ -53,8 +54,11 @@ $(AXE): $(BROWSER_TESTS)/package.json $(BROWSER_TESTS)/package-lock.json
 	  echo "npm could not install axe-core, which tests of the pages need"; \
 	fi
 
-test: $(STAMP) $(AXE) ## the whole test suite; FCPAIR_DATA names the folder with the real data
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 25
+test: $(STAMP) ## the tests that need no browser and no database server; FCPAIR_DATA names the folder with the real data
+	$(PYTEST) -m "not slow"
+
+test-slow: $(STAMP) $(AXE) ## the other tests, and again those of properties, with more examples
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough
 
 lint: $(STAMP) ## style and format
 	$(BIN)/ruff check .

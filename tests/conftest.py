@@ -6,6 +6,7 @@ import gc
 import math
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import datetime
@@ -24,11 +25,16 @@ from sqlalchemy.util import LRUCache
 os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and lines would be broken by it
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+TESTS = Path(__file__).parent
+BROWSER = TESTS / "browser"
+EXAMPLES = TESTS.parent / "examples"
+HAD_TORCH = pytest.StashKey[bool]()
 FIRST_MIDNIGHT = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0).astimezone()
 
-settings.register_profile("fcpair", deadline=None, max_examples=40)
-settings.load_profile("fcpair")
+# `make test-slow` asks for the other one, by `--hypothesis-profile thorough`.
+settings.register_profile("quick", deadline=None, max_examples=10)
+settings.register_profile("thorough", deadline=None, max_examples=40)
+settings.load_profile("quick")
 
 
 @pytest.fixture(scope="session")
@@ -70,6 +76,42 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say which tests are slow, and which a worker runs together (`--dist loadgroup`).
+
+    A module stays on one worker, which makes what its tests share once. All that load torch are on the same one: only
+    that one grows by a gigabyte.
+    """
+    for item in items:
+        if item.path.is_relative_to(BROWSER) or _needs_server(item):
+            item.add_marker(pytest.mark.slow)
+        if "walked" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.torch)
+        module = item.path.relative_to(TESTS).with_suffix("")
+        item.add_marker(pytest.mark.xdist_group("torch" if item.get_closest_marker("torch") else str(module)))
+
+
+def _needs_server(item: pytest.Item) -> bool:
+    """Whether a test has a study on a database server, or the server itself."""
+    given = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    return "postgres" in getattr(item, "fixturenames", ()) or given.get("database") == "postgres"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Remember whether torch was loaded before a test and its fixtures."""
+    item.stash[HAD_TORCH] = "torch" in sys.modules
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that loads torch without saying so, as it would be run on any worker."""
+    yield
+    if "torch" in sys.modules and not item.stash[HAD_TORCH] and item.get_closest_marker("torch") is None:
+        pytest.fail("this test loads torch: mark it, or its module, with pytest.mark.torch")
 
 
 def pytest_collection_finish() -> None:

@@ -26,7 +26,7 @@ from fcpair.errors import ClusterError, InputError
 from fcpair.stages.retrieve import nearest_to
 
 ELSEWHERE = """
-import json, os, sys, time
+import json, sys
 from distributed import LocalCluster
 if __name__ == "__main__":
     cluster = LocalCluster(
@@ -34,7 +34,7 @@ if __name__ == "__main__":
         dashboard_address="127.0.0.1:0", silence_logs=50,
     )
     print(json.dumps(cluster.scheduler_address), flush=True)
-    time.sleep(100)
+    sys.stdin.read()  # until whoever started it has ended
 """
 
 
@@ -44,8 +44,13 @@ def elsewhere() -> Iterator[Any]:
     running: list[subprocess.Popen[str]] = []
 
     def start(n_workers: int) -> tuple[str, subprocess.Popen[str]]:
-        command = [sys.executable, "-c", ELSEWHERE, str(n_workers)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", ELSEWHERE, str(n_workers)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         running.append(process)
         assert process.stdout
         return json.loads(process.stdout.readline()), process

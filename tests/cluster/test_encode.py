@@ -20,6 +20,8 @@ from fcpair.models.encode import encode
 from fcpair.models.find import Model
 from fcpair.models.vectors import folder_of, parts
 
+pytestmark = pytest.mark.torch
+
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

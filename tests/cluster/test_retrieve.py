@@ -15,6 +15,8 @@ from fcpair.params import Import, Retrieve, Select
 from fcpair.store import sides
 from fcpair.study import Study
 
+pytestmark = pytest.mark.torch
+
 
 def retrieved(path: Path, options: Retrieve) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """The neighbours of a study of the example corpus, and what its run counted and was asked for."""

@@ -24,6 +24,8 @@ from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
 from fcpair.models.find import Model
 from fcpair.models.prompt import Reply
 
+pytestmark = pytest.mark.torch
+
 ONE = replace(SEARCH, hs=HS[:1], hs_ids=HS_IDS[:1])
 BY = Llm("tiny")
 

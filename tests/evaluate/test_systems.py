@@ -21,6 +21,8 @@ from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
 from fcpair.stages.question.labels import APPROPRIATENESS
 from fcpair.stages.simulate import truths
 
+pytestmark = pytest.mark.torch
+
 Scores = NDArray[np.float64]
 HS = (
     "People who put pineapple on pizza cannot be trusted.",

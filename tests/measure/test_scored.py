@@ -13,6 +13,8 @@ from models.tiny_cross import save_tiny
 from fcpair.errors import InputError, ModelError
 from fcpair.measure.run import Measured, measure
 
+pytestmark = pytest.mark.torch
+
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *string.ascii_lowercase]
 PLACES = 12
 

@@ -17,6 +17,8 @@ from fcpair.models.encode import load
 from fcpair.models.find import resolve
 from fcpair.params import DEFAULT_MODEL
 
+pytestmark = pytest.mark.torch
+
 TEXTS = ["we drink tea", "they bake bread at night", "tea"]
 REFERENCES = [["we drink hot tea"], ["we bake", "they bake bread"], ["tea"]]
 

@@ -15,6 +15,8 @@ from fcpair.models.find import Model, resolve
 from fcpair.params import DEFAULT_MODEL
 from models.tiny_cross import save_tiny
 
+pytestmark = pytest.mark.torch
+
 PAIRS = [
     ("night owls", "we bake"),
     ("night owls", "a much longer reply about bread"),

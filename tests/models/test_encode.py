@@ -25,6 +25,8 @@ from fcpair.params import DEFAULT_MODEL
 from fcpair.stages.retrieve import candidates, neighbours
 from models.tiny_cross import save_tiny
 
+pytestmark = pytest.mark.torch
+
 TEXTS = [
     "Night owls are lazy.",
     "Some of us bake your bread at four in the morning.",

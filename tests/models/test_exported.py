@@ -21,6 +21,8 @@ from fcpair.params import DEFAULT_MODEL
 from fcpair.stages.retrieve import neighbours
 from models.tiny_cross import save_tiny
 
+pytestmark = pytest.mark.torch
+
 TEXTS = ["Night owls are lazy.", "Some of us bake your bread at four in the morning.", "نان تازه", "a " * 700, "?"]
 
 

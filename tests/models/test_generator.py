@@ -13,6 +13,8 @@ from fcpair.models.reply import Cell, Local
 from models.tiny_cross import save_tiny
 from models.tiny_generators import save_gpt2, save_t5
 
+pytestmark = pytest.mark.torch
+
 PROMPTS = ["tea is for cowards", "cats are warm", "people like tea", "it", "cats", *["brave " * n for n in range(2, 9)]]
 SHORT = Decoding(max_new_tokens=6)
 

@@ -13,6 +13,8 @@ from fcpair.models.find import Model
 from fcpair.models.multilabel import Scored, score_labels
 from models.tiny_cross import save_tiny
 
+pytestmark = pytest.mark.torch
+
 TEXTS = ["tea", "a much longer text about tea and bread", "", "tea"]
 NAMES = ["facts", "humour", "question"]
 

@@ -15,6 +15,8 @@ from fcpair.models.reply import Cell, speaker
 from fcpair.stages.answerer import parse_answerer
 from models.tiny_generators import save_gpt2, save_t5
 
+pytestmark = pytest.mark.torch
+
 PROMPTS = ["tea is for cowards", "cats are warm", "people like tea", "it", *["brave " * n for n in range(2, 9)]]
 OPTIONS = ("tea", "cats are", "warm people like it")
 

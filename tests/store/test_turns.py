@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from time import monotonic, sleep
+from threading import Lock, Semaphore
+from typing import SupportsIndex
 
 import pytest
 
@@ -12,6 +14,18 @@ from fcpair.store.turns import Turns
 pytestmark = pytest.mark.files
 
 PATIENCE_S = 10.0
+
+
+class Line(deque[Lock]):
+    """Those who wait; `joined` counts how many have come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.joined = Semaphore(0)
+
+    def insert(self, i: SupportsIndex, x: Lock) -> None:
+        super().insert(int(i), x)
+        self.joined.release()
 
 
 def in_line(turns: Turns, *names: str, first: frozenset[str] = frozenset()) -> list[str]:
@@ -23,20 +37,14 @@ def in_line(turns: Turns, *names: str, first: frozenset[str] = frozenset()) -> l
         order.append(name)
         turns.end()
 
+    turns._waiting = line = Line()
     assert turns.take(0)
     with ThreadPoolExecutor(len(names)) as pool:
-        for n_waiting, name in enumerate(names, 1):
+        for name in names:
             pool.submit(write, name)
-            await_waiting(turns, n_waiting)
+            assert line.joined.acquire(timeout=PATIENCE_S)
         turns.end()
     return order
-
-
-def await_waiting(turns: Turns, n: int) -> None:
-    until = monotonic() + PATIENCE_S
-    while len(turns._waiting) != n:
-        assert monotonic() < until
-        sleep(0.001)
 
 
 def test_who_came_first_is_first() -> None:
