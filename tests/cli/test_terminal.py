@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -336,7 +335,6 @@ def test_ctrl_c_ends_with_130_and_says_what_is_kept(at: At, tmp_path: Path) -> N
     os.mkfifo(tmp_path / "recipe.toml")
     process = start("run", tmp_path / "recipe.toml", study=study)
     with (tmp_path / "recipe.toml").open("w"):  # it is read now, until somebody writes to it
-        time.sleep(0.2)
         process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
