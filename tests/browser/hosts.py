@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from threading import Thread
-from time import monotonic, sleep
 
-import pytest
 import uvicorn
+from awaited import until
 from web.conftest import Site
 
 from fcpair.params import Annotate
@@ -25,11 +24,8 @@ class Host(Site):
         )
         self._thread = Thread(target=self._server.run)
         self._thread.start()
-        until = monotonic() + PATIENCE_S
-        while not self._server.started:
-            if monotonic() > until or not self._thread.is_alive():
-                pytest.fail("the server did not start")
-            sleep(0.005)
+        until(lambda: self._server.started or not self._thread.is_alive())
+        assert self._server.started, "the server did not start"
         port = self._server.servers[0].sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
 

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from fcpair.bias.scores import SCHEMES
 from fcpair.cli import bias, diversity, items
 from fcpair.files.templates import READERS
 
+Walked = Callable[[str], Path]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TEMPLATES = EXAMPLES / "survey-templates.toml"
 
@@ -138,6 +141,7 @@ def figures(output: str) -> dict[tuple[str, str | None], float]:
     return {(one["name"], one["group"]): one["value"] for one in json.loads(output)["figures"]}
 
 
+@pytest.mark.slow
 def test_diversity_is_measured_by_template_unless_by_item(fcpair: Fcpair) -> None:
     by_template = json.loads(fcpair("diversity", TEMPLATES, "--format", "json").output)
     by_item = json.loads(fcpair("diversity", TEMPLATES, "--unit", "item", "--format", "json").output)
@@ -149,6 +153,7 @@ def test_diversity_is_measured_by_template_unless_by_item(fcpair: Fcpair) -> Non
     assert other["homogenization", "sleep"] > one["homogenization", "sleep"]
 
 
+@pytest.mark.slow
 def test_diversity_of_a_table_leaves_words_out_of_ttr_alone(fcpair: Fcpair, tmp_path: Path) -> None:
     table, stop = tmp_path / "t.csv", tmp_path / "stop.txt"
     table.write_text("said\nthe tea and the milk\nthe bread\n", "utf-8")
@@ -173,8 +178,9 @@ def test_diversity_of_what_is_not_there_is_refused(fcpair: Fcpair, asked: tuple[
     assert said in fcpair("diversity", *asked, code=2).output
 
 
-def test_diversity_of_the_rows_of_a_grid(fcpair: Fcpair, study: Path) -> None:
-    fcpair("run", EXAMPLES / "ask.toml", "--study", study)
+@pytest.mark.slow
+def test_diversity_of_the_rows_of_a_grid(fcpair: Fcpair, study: Path, walked: Walked) -> None:
+    shutil.copy(walked("ask"), study)
     told = json.loads(fcpair("diversity", "--format", "json").output)
     assert (told["n_texts"], told["unit"]) == (6, "a row")
 
@@ -203,8 +209,10 @@ def test_answers_without_probabilities_have_no_scores_of_pbbq(fcpair: Fcpair, da
 # -- the example
 
 
-def test_the_example_walks_from_the_survey_to_scores_and_figures(fcpair: Fcpair, study: Path, tmp_path: Path) -> None:
-    fcpair("run", EXAMPLES / "survey.toml")
+def test_the_example_walks_from_the_survey_to_scores_and_figures(
+    fcpair: Fcpair, study: Path, walked: Walked, tmp_path: Path
+) -> None:
+    shutil.copy(walked("survey"), study)
     kept = json.loads(fcpair("ask", "results", "--keep", "believed > 0.60", "--format", "json").stdout)
     assert sum(one.get("verdict") == "kept" for one in kept["statements"]) == 5
     drawn = ("--figures", tmp_path / "figures")
@@ -229,9 +237,9 @@ def test_the_example_walks_from_the_survey_to_scores_and_figures(fcpair: Fcpair,
 
 
 def test_people_are_held_against_models_in_a_study_and_in_files_alike(
-    fcpair: Fcpair, study: Path, tmp_path: Path
+    fcpair: Fcpair, study: Path, walked: Walked, tmp_path: Path
 ) -> None:
-    fcpair("run", EXAMPLES / "survey.toml")
+    shutil.copy(walked("survey"), study)
     words = ("bias", "score", "--grid", "test", "--as", "bbq", "--people", "survey")
     told = json.loads(fcpair(*words, "--format", "json").stdout)
     hasty, careful = (one["people"] for one in told["models"])
@@ -263,8 +271,10 @@ def _rows(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))))
 
 
-def test_a_table_of_items_is_scored_as_the_study_that_has_them(fcpair: Fcpair, study: Path, tmp_path: Path) -> None:
-    fcpair("run", EXAMPLES / "survey.toml")
+def test_a_table_of_items_is_scored_as_the_study_that_has_them(
+    fcpair: Fcpair, study: Path, walked: Walked, tmp_path: Path
+) -> None:
+    shutil.copy(walked("survey"), study)
     of_study = json.loads(fcpair("bias", "score", "--grid", "test", "--as", "kobbq", "--format", "json").stdout)
     fcpair("items", "expand", EXAMPLES / "survey-templates.toml", "--seed", "7", "--out", tmp_path / "items.csv")
     said = {

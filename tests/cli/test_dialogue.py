@@ -9,12 +9,12 @@ import select
 import subprocess
 import sys
 import termios
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
 import pytest
+from awaited import until
 from steps.scales import rated
 from steps.small import ANNOTATORS, dump, labels_of, open_work, record, standing, who_had, write_csv
 
@@ -395,10 +395,7 @@ class Terminal:
 
     def press(self, key: str) -> None:
         """Press a key as soon as single keys are read: what is typed before that is thrown away."""
-        until = time.monotonic() + SECONDS
-        while termios.tcgetattr(self._mine)[3] & termios.ICANON:
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        until(lambda: not termios.tcgetattr(self._mine)[3] & termios.ICANON)
         os.write(self._mine, key.encode())
 
 

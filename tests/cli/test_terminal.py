@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from steps.small import dump, open_work, write_corpus, write_csv
 
 from cli.built import BUILT
@@ -25,6 +27,7 @@ from fcpair.cli.terminal import broken, width_of
 from fcpair.study import Study
 
 At = Callable[[str], Path]
+Put = Callable[[str, Path], Path]
 BARE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 LATIN_1 = {"PYTHONIOENCODING": "latin-1"}
 # Each command as it may be called: the stage of the small study, or one of BUILT, and what follows its name.
@@ -114,7 +117,9 @@ ANSWERED = [
     for answer in ("the owl", "not said", "…")
 ]
 NO_CALL = {("serve",), ("retrieve",)}  # one does not end by itself, and one wants a model
+ENCODERS = {("examples", "find"), ("diversity",)}  # which load an encoder
 LEAVES = [path for path in ALL if not hasattr(found(path), "commands") and path not in NO_CALL]
+LEAVES_OR_SLOW = [pytest.param(one, marks=pytest.mark.slow) if one in ENCODERS else one for one in LEAVES]
 
 
 def files_for(folder: Path, study: Path) -> dict[str, str]:
@@ -153,18 +158,31 @@ def test_the_walk_leaves_no_command_out() -> None:
     assert set(LEAVES) == set(CALLS)
 
 
+@pytest.fixture(scope="module")
+def put(tmp_path_factory: pytest.TempPathFactory) -> Put:
+    """Put a copy of a study of BUILT into a folder, with the files beside it; each is built once."""
+
+    @cache
+    def built(name: str) -> Path:
+        with closing(BUILT[name](tmp_path_factory.mktemp(name))) as study:
+            return Path(study.place)
+
+    return lambda name, folder: shutil.copytree(built(name).parent, folder, dirs_exist_ok=True) / built(name).name
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
-@pytest.mark.parametrize("path", LEAVES, ids=" ".join)
+@pytest.mark.parametrize("path", LEAVES_OR_SLOW, ids=" ".join)
 def test_every_command_prints_what_the_encoding_can(
-    at: At, tmp_path: Path, path: tuple[str, ...], encoding: str, monkeypatch: pytest.MonkeyPatch
+    at: At, put: Put, tmp_path: Path, path: tuple[str, ...], encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage, words = CALLS[path]
-    study = Path(BUILT[stage](tmp_path).place) if stage in BUILT else at(stage)
+    study = put(stage, tmp_path) if stage in BUILT else at(stage)
     monkeypatch.setenv("FCPAIR_STUDY", str(study))
     monkeypatch.setattr("fcpair.cli.adjudicate.check_terminal", lambda: None)  # keys come from the test
     if path == ("people", "revoke"):
         Study.open(study).access.invite("ana")
-    arguments = [*path, *(word.format(**files_for(tmp_path, study)) for word in words.split())]
+    named = files_for(tmp_path, study) if "{" in words else {}
+    arguments = [*path, *(word.format(**named) for word in words.split())]
     result = CliRunner(charset=encoding).invoke(main, arguments, input=b"nok\nq")
     assert result.exit_code == 0, result.output
     assert (result.stdout_bytes + result.stderr_bytes).decode(encoding)
@@ -199,18 +217,24 @@ def run(*words: str | Path, study: Path, **env: str) -> tuple[int, str, str]:
     return process.returncode, out.decode(encoding), err.decode(encoding)
 
 
-@pytest.mark.parametrize("env", [LATIN_1, BARE], ids=["latin-1", "ascii"])
-def test_evaluate_prints_its_tables_on_an_old_terminal(at: At, env: dict[str, str]) -> None:
+def called(*words: str, study: Path, charset: str = "utf-8") -> Result:
+    """What a command prints in an encoding, in this process."""
+    result = CliRunner(charset=charset).invoke(main, [*words, "--study", str(study)])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.mark.parametrize("charset", ["latin-1", "ascii"])
+def test_evaluate_prints_its_tables_on_an_old_terminal(at: At, charset: str) -> None:
     study = at("checked")
-    code, out, err = run("evaluate", "--system", "tfidf", "--tier", "bronze", study=study, **env)
-    assert (code, "itself failed" in err) == (0, False)
+    out = called("evaluate", "--system", "tfidf", "--tier", "bronze", study=study, charset=charset).stdout
     assert re.search(r"NDCG@10 +[01]\.\d{4} ", out)
     assert "-" * 30 in out
 
 
 def test_json_is_whole_on_an_old_terminal(at: At) -> None:
     study = at("checked")
-    utf_8 = json.loads(run("explain", "6", "--format", "json", study=study, PYTHONUTF8="1")[1])
+    utf_8 = json.loads(called("explain", "6", "--format", "json", study=study).stdout)
     assert "é" in utf_8["cn"]
     assert json.loads(run("explain", "6", "--format", "json", study=study, **BARE)[1]) == utf_8
 
@@ -218,10 +242,17 @@ def test_json_is_whole_on_an_old_terminal(at: At) -> None:
 def test_a_csv_that_lost_signs_says_so(at: At) -> None:
     study = at("checked")
     words = ("partition", "--tier", "bronze", "--format", "csv")
-    assert "lacks some signs, which are escaped here" in run(*words, study=study, **LATIN_1)[2]
-    assert "lacks" not in run(*words, study=study, PYTHONUTF8="1")[2]
+    assert "lacks some signs, which are escaped here" in called(*words, study=study, charset="latin-1").stderr
+    assert "lacks" not in called(*words, study=study).stderr
 
 
+@pytest.mark.slow
+def test_a_csv_on_a_terminal_of_another_encoding_says_that_it_lost_signs(at: At) -> None:
+    code, _, err = run("partition", "--tier", "bronze", "--format", "csv", study=at("checked"), **LATIN_1)
+    assert (code, "lacks some signs, which are escaped here" in err) == (0, True)
+
+
+@pytest.mark.slow
 def test_a_name_that_is_no_utf_8_is_said_in_an_error(at: At, tmp_path: Path) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv")
     code, _, err = run("labels", "import", path, study=at("dealt"), PYTHONUTF8="1")
@@ -257,6 +288,30 @@ READ_IN_PART = [
 
 
 @pytest.mark.parametrize("words", READ_IN_PART, ids=" ".join)
+def test_a_command_ends_quietly_where_nobody_reads_it(
+    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("FCPAIR_STUDY", str(at("checked")))
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as gone, (tmp_path / "said").open("w", encoding="utf-8") as said:
+        monkeypatch.setattr(sys, "stdout", gone)
+        monkeypatch.setattr(sys, "stderr", said)
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+    assert ended.value.code == 141
+    assert (tmp_path / "said").read_text("utf-8") == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("partition", "--tier", "bronze", "--format", "csv"),
+        pytest.param(("log", "--format", "json"), marks=pytest.mark.slow),
+        pytest.param(("--help",), marks=pytest.mark.slow),
+    ],
+    ids=" ".join,
+)
 def test_a_pipe_that_is_closed_is_no_finding(at: At, words: tuple[str, ...]) -> None:
     with start(*words, study=at("checked")) as process:
         assert process.stdout is not None
@@ -266,6 +321,7 @@ def test_a_pipe_that_is_closed_is_no_finding(at: At, words: tuple[str, ...]) -> 
         assert process.wait(60) == 141
 
 
+@pytest.mark.slow
 def test_both_pipes_may_be_closed(at: At) -> None:
     with start("asign", study=at("checked")) as process:
         for pipe in (process.stdout, process.stderr):
@@ -274,6 +330,7 @@ def test_both_pipes_may_be_closed(at: At) -> None:
         assert process.wait(60) == 141
 
 
+@pytest.mark.slow
 def test_head_gets_its_lines(at: At) -> None:
     command = f"{sys.executable} -m fcpair partition --tier bronze --study {at('checked')}"
     script = f"{command} | head -n 3; echo ${{PIPESTATUS[0]}}"
@@ -283,10 +340,47 @@ def test_head_gets_its_lines(at: At) -> None:
     assert out.stderr == ""
 
 
-CLOSED = ["status >&-", "partition --tier bronze --format csv >&-", "evaluate --system random >&-", "--help >&-"]
+def close(streams: Iterable[str]) -> None:
+    """Close what took the place of streams that were closed from the start."""
+    for stream in streams:
+        getattr(sys, stream).close()
 
 
-@pytest.mark.parametrize("words", [*CLOSED, *(f"{words} 2>&-" for words in CLOSED), "status >&- <&-"])
+CLOSED = ["status", "partition --tier bronze --format csv", "evaluate --system random", "--help"]
+
+
+@pytest.mark.parametrize("streams", [("stdout",), ("stdout", "stderr")], ids=" ".join)
+@pytest.mark.parametrize("words", CLOSED)
+def test_a_command_with_no_output_open_does_all_the_same(
+    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, streams: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("FCPAIR_STUDY", str(at("labelled" if words == "status" else "checked")))
+    with (tmp_path / "said").open("w", encoding="utf-8") as said:
+        monkeypatch.setattr(sys, "stderr", said)
+        for stream in streams:
+            monkeypatch.setattr(sys, stream, None)
+        with pytest.raises(SystemExit) as ended:
+            main(words.split())
+        close(streams)
+    assert ended.value.code == 0
+    assert "itself failed" not in (tmp_path / "said").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "status >&- 2>&-",
+        *(
+            pytest.param(words, marks=pytest.mark.slow)
+            for words in (
+                "partition --tier bronze --format csv >&-",
+                "evaluate --system random >&- 2>&-",
+                "--help >&- 2>&-",
+                "status >&- <&-",
+            )
+        ),
+    ],
+)
 def test_an_output_that_is_closed_from_the_start_gets_nothing_and_is_no_defect(at: At, words: str) -> None:
     command = f"{sys.executable} -m fcpair {words}"
     done = subprocess.run(
@@ -303,14 +397,24 @@ def test_an_output_that_is_closed_from_the_start_gets_nothing_and_is_no_defect(a
 
 
 def test_an_error_keeps_its_code_where_nobody_hears_it(at: At) -> None:
-    command = f"{sys.executable} -m fcpair explain 99 --study {at('checked')}"
-    codes = [
-        subprocess.run(["bash", "-c", f"{command} {closed}"], capture_output=True, check=False).returncode
-        for closed in ("2>&-", ">&-", ">&- 2>&-")
-    ]
-    assert codes == [2, 2, 2]
+    study = at("checked")
+    for streams in (("stderr",), ("stdout",), ("stdout", "stderr")):
+        with pytest.MonkeyPatch.context() as patch:
+            for stream in streams:
+                patch.setattr(sys, stream, None)
+            with pytest.raises(SystemExit) as ended:
+                main(["explain", "99", "--study", str(study)])
+            close(streams)
+        assert ended.value.code == 2, streams
 
 
+@pytest.mark.slow
+def test_an_error_of_a_process_keeps_its_code_where_nobody_hears_it(at: At) -> None:
+    command = f"{sys.executable} -m fcpair explain 99 --study {at('checked')} >&- 2>&-"
+    assert subprocess.run(["bash", "-c", command], capture_output=True, check=False).returncode == 2
+
+
+@pytest.mark.slow
 def test_what_a_command_changes_is_changed_with_no_output_open(at: At) -> None:
     study = at("decided")
     command = f"{sys.executable} -m fcpair adjudicate --policy majority --ties discard --study {study} >&- 2>&-"
@@ -336,7 +440,6 @@ def test_ctrl_c_ends_with_130_and_says_what_is_kept(at: At, tmp_path: Path) -> N
     os.mkfifo(tmp_path / "recipe.toml")
     process = start("run", tmp_path / "recipe.toml", study=study)
     with (tmp_path / "recipe.toml").open("w"):  # it is read now, until somebody writes to it
-        time.sleep(0.2)
         process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -344,6 +447,7 @@ def test_ctrl_c_ends_with_130_and_says_what_is_kept(at: At, tmp_path: Path) -> N
     assert dump(study) == before
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_dialogue_keeps_what_was_decided(at: At) -> None:
     study = Study.open(at("decided"))
     command = (sys.executable, "-m", "fcpair", "adjudicate", "--by", "ada", "--study", study.place)

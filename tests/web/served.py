@@ -15,9 +15,9 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-import pytest
+from awaited import PATIENCE_S, until
 
-PATIENCE_S = 30.0
+ADDRESS = re.compile(r"http://\S+")
 
 
 class Served:
@@ -38,11 +38,11 @@ class Served:
         self.url = self._url()
 
     def _url(self) -> str:
-        while time.perf_counter() < self.began + PATIENCE_S and self.process.poll() is None:
-            if found := re.search(r"http://\S+", self.output.read_text()):
-                return found[0]
-            time.sleep(0.01)
-        pytest.fail(f"the server said no address: {self.output.read_text()}")
+        until(lambda: ADDRESS.search(self.output.read_text()) or self.process.poll() is not None)
+        said = self.output.read_text()
+        found = ADDRESS.search(said)
+        assert found, f"the server said no address: {said}"
+        return found[0]
 
     def ask(self, path: str, token: str = "", body: object = None, method: str | None = None) -> tuple[int, bytes]:
         """The status and the body of an answer."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from awaited import go_on, run, turns_until
 from fastapi import Request
 
 from fcpair.errors import StudyError
@@ -161,9 +161,9 @@ class Sent:
         self.n_read = 0
 
     async def receive(self) -> dict[str, Any]:
-        await asyncio.sleep(self._every_s)
-        if not self._parts:
-            await asyncio.Event().wait()
+        await go_on(self._every_s)
+        while not self._parts:  # nothing comes any more, however long it is waited for
+            await go_on(1)
         self.n_read += 1
         part = self._parts.pop(0)
         return {"type": "http.request", "body": part, "more_body": bool(self._parts) or not self._ends}
@@ -182,46 +182,43 @@ async def outcome(reader: Bodies, sent: Sent) -> int:
         return int(refused.status)
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "PATIENCE_S", 1.0)
-    monkeypatch.setattr(bodies, "LEAST_PER_S", 10 * KIB)
-
-
 def test_nothing_is_read_of_what_is_said_to_be_too_large() -> None:
     sent = Sent(b"x", length=9 * KIB)
-    assert asyncio.run(outcome(from_(None), sent)) == 413
+    assert run(outcome(from_(None), sent)) == 413
     assert sent.n_read == 0
 
 
 def test_nobody_is_looked_up_for_a_few_bytes() -> None:
     looked: list[str] = []
     reader = Bodies(lambda request: looked.append(request.url.path))
-    assert asyncio.run(outcome(reader, Sent(b"x" * 8 * KIB))) == 8 * KIB
+    assert run(outcome(reader, Sent(b"x" * 8 * KIB))) == 8 * KIB
     assert looked == []
-    assert asyncio.run(outcome(reader, Sent(b"x" * 9 * KIB))) == 413
+    assert run(outcome(reader, Sent(b"x" * 9 * KIB))) == 413
     assert looked == ["/x"]
 
 
 def test_no_more_is_read_of_a_stranger_than_is_allowed() -> None:
     sent = Sent(*[b"x" * KIB] * 100)
-    assert asyncio.run(outcome(from_(None), sent)) == 413
+    assert run(outcome(from_(None), sent)) == 413
     assert sent.n_read == 9
 
 
-@pytest.mark.usefixtures("quick")
-def test_a_body_that_does_not_come_is_waited_for_so_long() -> None:
-    for parts in ([b""], [b"x"], [b"x"] * 100):
-        sent = Sent(*parts, every_s=0.1, ends=False)
-        begun = time.perf_counter()
-        assert asyncio.run(outcome(from_(None), sent)) == 408
-        assert time.perf_counter() - begun < 3
+@pytest.mark.parametrize("parts", [[b""], [b"x"], [b"x"] * 100], ids=["nothing", "a byte", "a byte a second"])
+def test_a_body_that_does_not_come_is_waited_for_so_long(parts: list[bytes]) -> None:
+    async def timed() -> tuple[int, float]:
+        begun = asyncio.get_running_loop().time()
+        status = await outcome(from_(None), Sent(*parts, every_s=1, ends=False))
+        return status, asyncio.get_running_loop().time() - begun
+
+    status, took_s = run(timed())
+    assert status == 408
+    assert bodies.PATIENCE_S <= took_s < bodies.PATIENCE_S + 2
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_body_that_comes_steadily_is_waited_for() -> None:
-    sent = Sent(*[b"x" * 4 * KIB] * 40, every_s=0.05)  # 80 KiB in a second, for twice as long as the patience
-    assert asyncio.run(outcome(from_(Role.ANNOTATOR), sent)) == 160 * KIB
+    every_s = 2 * bodies.PATIENCE_S / 40  # for twice as long as the patience, and more than has to come in that time
+    sent = Sent(*[b"x" * 6 * KIB] * 40, every_s=every_s)
+    assert run(outcome(from_(Role.ANNOTATOR), sent)) == 240 * KIB
 
 
 def test_256_kib_may_take_a_phone_on_a_bad_network_80_seconds() -> None:
@@ -237,9 +234,8 @@ def test_the_oldest_unfinished_bodies_go_when_all_together_are_too_much(monkeypa
         for _ in range(8):  # one after the other
             sent = Sent(b"x" * 200 * KIB, ends=False, length=201 * KIB)
             held.append(asyncio.create_task(outcome(reader, sent)))
-            while not sent.n_read:
-                await asyncio.sleep(0.01)
-        await asyncio.sleep(0.1)
+            await turns_until(lambda sent=sent: sent.n_read)  # type: ignore[misc]
+        await go_on(0)
         gone = [one.result() if one.done() else 0 for one in held]
         whole = await outcome(reader, Sent(b"x" * 100 * KIB, b"x" * 100 * KIB))
         small = await outcome(reader, Sent(b"x" * KIB, b"x" * KIB))
@@ -247,7 +243,7 @@ def test_the_oldest_unfinished_bodies_go_when_all_together_are_too_much(monkeypa
             one.cancel()
         return [*gone, whole, small]
 
-    assert asyncio.run(all_at_once()) == [503] * 3 + [0] * 5 + [200 * KIB, 2 * KIB]
+    assert run(all_at_once()) == [503] * 3 + [0] * 5 + [200 * KIB, 2 * KIB]
 
 
 def test_half_a_body_is_none() -> None:
@@ -255,7 +251,7 @@ def test_half_a_body_is_none() -> None:
         return {"type": "http.disconnect"}
 
     with pytest.raises(GoneError):
-        asyncio.run(from_(None).read(Sent(b"").scope, receive))
+        run(from_(None).read(Sent(b"").scope, receive))
 
 
 def test_escapes_are_whole_wherever_a_text_is_cut() -> None:

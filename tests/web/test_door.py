@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from awaited import until
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from itsdangerous import URLSafeTimedSerializer
@@ -295,15 +295,8 @@ def test_the_server_keeps_nothing_of_attempts_that_do_not_count_any_more(
     with TestClient(site.app) as client:  # begins and ends as a server does
         assert join(client, WRONG).status_code == 403
         add_one_of_long_ago()
-        wait_until(lambda: n_kept() == 1)
+        until(lambda: n_kept() == 1)
     assert n_kept() == 1
-
-
-def wait_until(it_is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + 10
-    while not it_is_so():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def test_good_tokens_are_not_counted(site: Site) -> None:

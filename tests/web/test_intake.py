@@ -6,11 +6,12 @@ import asyncio
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from threading import Thread, current_thread
-from time import sleep
+from threading import Event, Thread, current_thread
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from awaited import PATIENCE_S, a_turn
 from steps.online import admit
 
 from fcpair.errors import RefusedError
@@ -84,7 +85,7 @@ def test_whoever_gives_up_waiting_has_their_answer_stored_once(site: Site) -> No
 
     async def give_up() -> Reply:
         leaving = asyncio.create_task(intake.submit(*first))
-        await asyncio.sleep(0)
+        await a_turn()
         leaving.cancel()
         await intake.submit(*second)
         with pytest.raises(asyncio.CancelledError):
@@ -105,11 +106,13 @@ def test_the_next_batch_is_written_after_a_failure(site: Site) -> None:
 def test_who_reads_does_not_wait_for_another_process_that_writes(site: Site) -> None:
     site.study.share()
     waiting: list[Thread] = []
+    waits = Event()
 
     class Patient(Counting):
         def submit_all(self, *given: Any, wait: bool = True) -> list[Reply | Exception]:  # type: ignore[override]
             if wait:
                 waiting.append(current_thread())
+                waits.set()
             return super().submit_all(*given, wait=wait)
 
     intake, (first, second) = Intake(Patient(site.study)), answers_of(site.study, "ana", 2)
@@ -118,8 +121,7 @@ def test_who_reads_does_not_wait_for_another_process_that_writes(site: Site) -> 
         with closing(sqlite3.connect(site.study.place, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             answers = [asyncio.create_task(intake.submit(*one)) for one in (first, second)]
-            while not waiting:
-                await asyncio.sleep(0.01)
+            assert await asyncio.to_thread(waits.wait, PATIENCE_S)
             assert not any(answer.done() for answer in answers)
             other.execute("ROLLBACK")
         return await asyncio.gather(*answers)
@@ -128,10 +130,15 @@ def test_who_reads_does_not_wait_for_another_process_that_writes(site: Site) -> 
     assert current_thread() not in waiting
 
 
-def test_a_slow_disk_keeps_nobody_from_reading_and_is_waited_for_together(site: Site) -> None:
+def test_a_slow_disk_keeps_nobody_from_reading_and_is_waited_for_together(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Mock(return_value=0.0)
+    monkeypatch.setattr(f"{Intake.__module__}.perf_counter", clock)
+
     class Slow(Counting):
         def submit_all(self, *given: Any, **options: Any) -> list[Reply | Exception]:  # type: ignore[override]
-            sleep(0.05)
+            clock.return_value += 0.05
             return super().submit_all(*given, **options)
 
     desk = Slow(site.study)

@@ -7,24 +7,27 @@ import json
 import random
 import shutil
 import sqlite3
-import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Semaphore, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+from awaited import PATIENCE_S
 from steps.online import admit
 from steps.small import ANNOTATORS, NAMES
 
 from fcpair.params import Annotate
 from fcpair.study import Study
-from web.served import PATIENCE_S, Served
+from web.served import Served
+
+pytestmark = pytest.mark.slow
 
 KILLS = 6  # the benchmark `kills` has two hundred
-SECONDS = (0.0, 0.5)  # how long a server lives once it has answered everybody
+MORE = (0, 200)  # so many answers a server acknowledges after the first of everybody
 GONE = (ConnectionError, http.client.HTTPException, TimeoutError)
 
 
@@ -38,6 +41,7 @@ class Client:
     acknowledged: dict[str, dict[str, int]] = field(default_factory=dict)
     unanswered: list[dict[str, Any]] = field(default_factory=list)
     n: int = 0
+    told: Semaphore = field(default_factory=lambda: Semaphore(0))  # of each acknowledgement
 
     def work(self, url: str, end: Event) -> None:
         """Send again what got no answer, then answer until the server is gone."""
@@ -66,6 +70,7 @@ class Client:
         reply: dict[str, int] = json.loads(body)
         self.acknowledged[answer["request_id"]] = reply
         self.unanswered = [one for one in self.unanswered if one is not answer]
+        self.told.release()
         return reply
 
 
@@ -97,7 +102,7 @@ def test_every_acknowledged_judgement_is_there_once_however_often_the_server_is_
     study.close()
     rng = random.Random(13)
     for _ in range(KILLS):
-        _live_and_die(path, clients, rng.uniform(*SECONDS))
+        _live_and_die(path, clients, rng.randint(*MORE))
         replies, judgements = stored(path)
         for client in clients:
             acknowledged = {request: _told(reply) for request, reply in client.acknowledged.items()}
@@ -112,18 +117,16 @@ def _told(reply: dict[str, int]) -> dict[str, int]:
     return {name: value for name, value in reply.items() if name != "judgement_id"}
 
 
-def _live_and_die(path: Path, clients: list[Client], seconds: float) -> None:
+def _live_and_die(path: Path, clients: list[Client], n_more: int) -> None:
     served, end = Served(path), Event()
     assert served.ask("/join")[0] == 200  # it listens before it answers
     threads = [Thread(target=client.work, args=(served.url, end)) for client in clients]
-    before = [len(client.acknowledged) for client in clients]
+    for client in clients:
+        client.told = Semaphore(0)
     for thread in threads:
         thread.start()
-    until = time.monotonic() + PATIENCE_S  # a slow machine answers later, but it is under load before it dies
-    while any(len(client.acknowledged) == n for client, n in zip(clients, before, strict=True)):
-        assert time.monotonic() < until, served.output.read_text()
-        time.sleep(0.01)
-    time.sleep(seconds)
+    for at in range(len(clients) + n_more):  # it is under load before it dies
+        assert clients[at % len(clients)].told.acquire(timeout=PATIENCE_S), served.output.read_text()
     served.process.kill()
     served.process.wait()
     end.set()
@@ -136,7 +139,7 @@ def test_what_was_sent_before_the_kill_answers_alike_afterwards(files: dict[str,
     study = Study.open(path)
     client = clients_of(study)[0]
     study.close()
-    _live_and_die(path, [client], 0.5)
+    _live_and_die(path, [client], 200)
     before = dict(client.acknowledged)
     served = Served(path)
     place = urlsplit(served.url)

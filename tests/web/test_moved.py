@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from awaited import PATIENCE_S, until
 from click.testing import CliRunner
 from steps.online import admit
 
@@ -19,7 +19,9 @@ from fcpair.params import Annotate
 from fcpair.records import Role
 from fcpair.store.backends.sqlite import FILES
 from fcpair.study import Study
-from web.served import PATIENCE_S, Served, serving
+from web.served import Served, serving
+
+pytestmark = pytest.mark.slow
 
 N = 40
 
@@ -101,10 +103,7 @@ def rescued(folder: Path) -> list[Path]:
 
 def wait_for_rescue(folder: Path, n: int = 1) -> None:
     """A copy is made while people are told that they cannot answer."""
-    end = time.monotonic() + PATIENCE_S
-    while len(rescued(folder)) < n:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: len(rescued(folder)) >= n)
 
 
 def status(path: Path) -> tuple[int, str]:

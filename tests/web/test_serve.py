@@ -9,13 +9,13 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from awaited import until
 from click.testing import CliRunner, Result
 from steps.online import admit
 
@@ -23,7 +23,7 @@ from fcpair.cli import main
 from fcpair.params import Annotate
 from fcpair.steps import assign
 from fcpair.study import Study
-from web.served import PATIENCE_S, Served
+from web.served import Served
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +56,7 @@ def test_it_serves_pages_and_the_api_and_ends_cleanly(path: Path, start: Callabl
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
 
+@pytest.mark.slow
 def test_it_stays_small(path: Path, start: Callable[..., Served]) -> None:
     token = invited(path)
     served = start()
@@ -72,6 +73,7 @@ def resident_kb(pid: int) -> int:
     return int(found[1])
 
 
+@pytest.mark.slow
 def test_no_token_is_ever_printed(path: Path, start: Callable[..., Served]) -> None:
     token = invited(path)
     served = start()
@@ -84,6 +86,7 @@ def test_no_token_is_ever_printed(path: Path, start: Callable[..., Served]) -> N
     assert "wrong-token" not in served.output.read_text()
 
 
+@pytest.mark.slow
 def test_the_options_are_the_terms(path: Path, start: Callable[..., Served]) -> None:
     token = invited(path)
     served = start("--daily-limit", "1", "--contact", "Dr Lee, نه 555", "--demographic", "Age: 18-29 | 30 or more")
@@ -92,6 +95,7 @@ def test_the_options_are_the_terms(path: Path, start: Callable[..., Served]) -> 
     assert "Dr Lee, نه 555" in served.ask("/settings", token)[1].decode() + served.ask("/annotate", token)[1].decode()
 
 
+@pytest.mark.slow
 def test_it_says_what_to_do_first(path: Path, start: Callable[..., Served]) -> None:
     said = start().output
     assert "fcpair people add NAME --role annotator" in wait_for(said, "Ctrl-C")
@@ -104,15 +108,13 @@ def test_it_says_how_people_come_in(path: Path, start: Callable[..., Served]) ->
     assert "TLS" not in text
 
 
+@pytest.mark.slow
 def test_it_warns_when_it_listens_to_a_whole_network(start: Callable[..., Served]) -> None:
     assert "TLS" in wait_for(start("--host", "0.0.0.0").output, "Ctrl-C")
 
 
 def wait_for(output: Path, words: str) -> str:
-    end = time.perf_counter() + PATIENCE_S
-    while words not in output.read_text():
-        assert time.perf_counter() < end, output.read_text()
-        time.sleep(0.01)
+    until(lambda: words in output.read_text(), output.read_text)
     return output.read_text()
 
 

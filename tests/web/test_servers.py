@@ -18,6 +18,8 @@ from fcpair.study import Study
 from web.conftest import add_everybody
 from web.served import Served
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def study(postgres: Server, tmp_path: Path) -> Iterator[Study]:

@@ -19,6 +19,8 @@ import pytest
 from web.served import Served
 from web.test_serve import invited, resident_kb
 
+pytestmark = pytest.mark.slow
+
 MIB = 1024 * 1024
 HEAD = "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n"
 HALF = b"POST /join HTTP/1.1\r\nX-Half: "

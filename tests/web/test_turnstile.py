@@ -7,9 +7,12 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from threading import Event
 from typing import Any
 
+import awaited
 import pytest
+from awaited import a_turn, go_on, turns_until
 from fastapi.routing import iter_route_contexts
 from httpx2 import ASGITransport, AsyncClient, Response
 from starlette.types import Message
@@ -80,7 +83,7 @@ def locked(site: Site) -> Iterator[None]:
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(work, 60))
+    awaited.run(work)
 
 
 # What is heavy
@@ -150,9 +153,11 @@ def test_16_adjudicators_at_once_hold_up_nobody_and_none_is_told_that_the_server
     """Formerly each of them compared all labels anew, which takes long in a large study."""
     site, calm = serve("dealt"), docket.disputed
     site.study.share()
+    begun, answered = Event(), Event()
 
     def slow(*given: Any) -> Any:
-        time.sleep(0.5)
+        begun.set()
+        assert answered.wait(awaited.PATIENCE_S)
         return calm(*given)
 
     monkeypatch.setattr(docket, "disputed", slow)
@@ -165,29 +170,30 @@ def test_16_adjudicators_at_once_hold_up_nobody_and_none_is_told_that_the_server
             tasks = await ana.get("/api/next")
             asked = [asyncio.create_task(timed(one.get("/api/conflicts/next"))) for one in judy]
             asked += [asyncio.create_task(timed(client(name).get("/adjudicate"))) for name in others]
-            await asyncio.sleep(0.1)
+            await turns_until(begun.is_set)
             status, took_s = await timed(ana.post("/api/judgements", json=answer_to(tasks, "meanwhile")))
             assert (status, took_s < QUICKLY_S) == (200, True)
+            answered.set()
             assert {status for status, _ in await asyncio.gather(*asked)} <= {200, 503}
 
     site.study.add_people([f"judge{n}" for n in range(11)], Role.ADJUDICATOR)
     run(everybody())
 
 
-def test_who_looks_when_two_do_is_asked_to_come_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(turnstile.AT_ONCE, Kind.LOOK, (2, 0.1))
+def test_who_looks_when_two_do_is_asked_to_come_back(site: Site) -> None:
     app = held(site)
 
     async def three() -> None:
         async with clients(site) as client:
             looks = [asyncio.create_task(client("lea").get("/lead")) for _ in range(3)]
+            await turns_until(lambda: app.paths.count("/lead") == 2)
+            await go_on(turnstile.AT_ONCE[Kind.LOOK][1])
             refused = await first_of(looks)
             assert refused.status_code == 503
             assert int(refused.headers["retry-after"]) == int(refused.headers["refresh"]) > 0
             assert "One moment, please" in refused.text
             lists = [asyncio.create_task(client("judy").get("/api/conflicts/next")) for _ in range(2)]
-            await asyncio.sleep(0.2)
-            assert not any(one.done() for one in lists)  # they have their own turns
+            await turns_until(lambda: app.paths.count("/api/conflicts/next") == 2)  # they have their own turns
             app.let_go()
             assert [one.status_code for one in await asyncio.gather(*looks, *lists)].count(200) == 4
 
@@ -202,11 +208,13 @@ class Held:
 
     def __init__(self) -> None:
         self._go = asyncio.Event()
+        self.paths: list[str] = []  # that it was asked for
 
     def let_go(self) -> None:
         self._go.set()
 
     async def __call__(self, scope: Any, _receive: Any, send: Any) -> None:
+        self.paths.append(scope["path"])
         await self._go.wait()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"{}"})
@@ -222,6 +230,10 @@ def held(site: Site) -> Held:
     return app
 
 
+def n_done(asked: list[asyncio.Task[Response]]) -> int:
+    return sum(one.done() for one in asked)
+
+
 async def first_of(asked: list[asyncio.Task[Response]]) -> Response:
     done, _ = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED, timeout=10)
     return done.pop().result()
@@ -233,13 +245,13 @@ def test_one_person_has_only_so_many_requests_under_way(site: Site) -> None:
     async def many() -> None:
         async with clients(site) as client:
             asked = [asyncio.create_task(client("ana").get("/api/me")) for _ in range(most + 3)]
-            await asyncio.wait(asked, timeout=0.5)
+            await turns_until(lambda: (len(app.paths), n_done(asked)) == (most, 3))
             refused = [one.result() for one in asked if one.done()]
             assert [one.status_code for one in refused] == 3 * [503]
             assert {int(one.headers["retry-after"]) for one in refused} == {1}
             assert all("detail" in one.json() for one in refused)
             ben = asyncio.create_task(client("ben").get("/api/me"))
-            await asyncio.sleep(0)
+            await a_turn()
             app.let_go()
             assert (await ben).status_code == 200
             assert [one.status_code for one in await asyncio.gather(*asked)].count(200) == most
@@ -249,21 +261,24 @@ def test_one_person_has_only_so_many_requests_under_way(site: Site) -> None:
 
 
 def test_strangers_wait_for_one_another_and_for_nobody_else(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    most = 4
-    monkeypatch.setattr(turnstile, "STRANGERS", (most, 1.0))
+    most, patience_s = 4, turnstile.STRANGERS[1]
+    monkeypatch.setattr(turnstile, "STRANGERS", (most, patience_s))
     app = held(site)
 
     async def many() -> None:
         async with clients(site) as client:
             asked = [asyncio.create_task(client("").get("/join")) for _ in range(most + 3)]
-            await asyncio.wait(asked, timeout=0.2)
-            assert not any(one.done() for one in asked)
+            await turns_until(lambda: app.paths.count("/join") == most)
+            await go_on(patience_s / 2)
+            assert n_done(asked) == 0
             ana = asyncio.create_task(client("ana").get("/api/me"))
-            await asyncio.wait(asked, timeout=2)
+            await go_on(patience_s)
+            await turns_until(lambda: n_done(asked) == 3)
             refused = [one.result() for one in asked if one.done()]
             assert [one.status_code for one in refused] == 3 * [503]  # whose time has run out
             waiting = [asyncio.create_task(client("").get("/join")) for _ in range(3)]
-            await asyncio.wait(waiting, timeout=0.2)
+            await go_on(patience_s / 2)
+            assert n_done(waiting) == 0
             app.let_go()
             assert (await ana).status_code == 200
             assert {one.status_code for one in await asyncio.gather(*waiting)} == {200}  # as soon as there is room
@@ -274,7 +289,10 @@ def test_strangers_wait_for_one_another_and_for_nobody_else(site: Site, monkeypa
 def test_strangers_who_do_not_read_what_they_asked_for_keep_nobody_from_coming_in(site: Site) -> None:
     """On this many connections it takes no more than asking, and every invite link would be answered 503."""
 
-    async def unread(_message: Message) -> None:
+    answered: list[Message] = []
+
+    async def unread(message: Message) -> None:
+        answered.append(message)
         await asyncio.Event().wait()
 
     async def many() -> None:
@@ -291,7 +309,7 @@ def test_strangers_who_do_not_read_what_they_asked_for_keep_nobody_from_coming_i
             scope |= {"headers": request.headers.raw, "client": ("::1", 1)}
             n = turnstile.STRANGERS[0] + 3
             asked = [asyncio.create_task(site.app({**scope}, receive, unread)) for _ in range(n)]
-            await asyncio.wait(asked, timeout=1)
+            await turns_until(lambda: len(answered) == n)
             assert not any(one.done() for one in asked)
             joined = await client("").post("/join", data={"token": site.token("ben")})
             assert joined.status_code == 303
@@ -312,16 +330,33 @@ def impatient(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     return site
 
 
-def test_while_another_program_writes_answers_are_put_off_in_time_and_nobody_else_waits(impatient: Site) -> None:
+@pytest.fixture
+def writers(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Grows by each that begins to write."""
+    begun: list[object] = []
+    write = store.Store.write
+
+    def noted(self: store.Store, *given: Any, **options: Any) -> Any:
+        begun.append(given)
+        return write(self, *given, **options)
+
+    monkeypatch.setattr(store.Store, "write", noted)
+    return begun
+
+
+def test_while_another_program_writes_answers_are_put_off_in_time_and_nobody_else_waits(
+    impatient: Site, writers: list[object]
+) -> None:
     async def work() -> None:
         async with clients(impatient) as client:
             ana, ben = client("ana"), client("ben")
             sent = answer_to(await ana.get("/api/next"), "put-off")
             await ben.get("/annotate")  # the first time takes longer
+            writers.clear()
             with locked(impatient):
                 answers = [asyncio.create_task(ana.post("/api/judgements", json=sent)) for _ in range(4)]
                 answers.append(asyncio.create_task(ben.put("/api/settings", json={"blurred": True})))
-                await asyncio.sleep(0.1)
+                await turns_until(writers.__len__)
                 for path in ("/api/next", "/api/progress", "/annotate"):
                     status, took_s = await timed(ben.get(path))
                     assert (status, took_s < PATIENCE_S) == (200, True), path
@@ -336,18 +371,21 @@ def test_while_another_program_writes_answers_are_put_off_in_time_and_nobody_els
     assert len(impatient.study.grid().labels()) == 1
 
 
-def test_while_another_program_writes_strangers_who_guess_hold_up_nobody_and_learn_nothing(impatient: Site) -> None:
+def test_while_another_program_writes_strangers_who_guess_hold_up_nobody_and_learn_nothing(
+    impatient: Site, writers: list[object]
+) -> None:
     guess = {"Authorization": "Bearer not-a-token"}
 
     async def work() -> None:
         async with clients(impatient) as client:
             ben, stranger = client("ben"), client("")
             await ben.get("/annotate")  # the first time takes longer
+            writers.clear()
             with locked(impatient):
                 guesses = [asyncio.create_task(stranger.get("/api/me", headers=guess)) for _ in range(15)]
                 guesses += [asyncio.create_task(stranger.post("/join", data={"token": "x"})) for _ in range(15)]
                 large = asyncio.create_task(stranger.put("/api/settings", headers=guess, content=b"x" * 9_000))
-                await asyncio.sleep(0.1)
+                await turns_until(writers.__len__)
                 for path in ("/api/next", "/api/progress", "/annotate"):
                     status, took_s = await timed(ben.get(path))
                     assert (status, took_s < PATIENCE_S) == (200, True), path
@@ -361,7 +399,7 @@ def test_while_another_program_writes_strangers_who_guess_hold_up_nobody_and_lea
 
 
 def test_45_connections_of_one_person_who_toggles_topics_hold_up_nobody(
-    serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+    serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch, writers: list[object]
 ) -> None:
     monkeypatch.setattr(store, "SHARED_PATIENCE_S", PATIENCE_S)
     site = serve("dealt", Annotate(opt_out=TOPIC))
@@ -375,12 +413,13 @@ def test_45_connections_of_one_person_who_toggles_topics_hold_up_nobody(
             await ben.get("/annotate")
             forms: list[dict[str, str]] = [{}, {"topic": topic.value}]
             toggles = [asyncio.create_task(one.post("/settings", data=forms[at % 2])) for at, one in enumerate(ana)]
+            writers.clear()
             with locked(site):
-                await asyncio.sleep(0.1)
+                await turns_until(writers.__len__)
                 for path in ("/api/next", "/api/progress", "/annotate", "/api/me"):
                     status, took_s = await timed(ben.get(path))
                     assert (status, took_s < PATIENCE_S) == (200, True), path
-                await asyncio.sleep(PATIENCE_S)
+                await asyncio.wait(toggles, timeout=PATIENCE_S)
             statuses = [one.status_code for one in await asyncio.gather(*toggles)]
             assert set(statuses) <= {303, 503}
             assert statuses.count(503) >= 45 - turnstile.MOST_OF_ONE
