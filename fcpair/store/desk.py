@@ -8,7 +8,6 @@ from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select, update
-from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
 from fcpair.store import backends, chain, current, guidelines, lists, rounds
@@ -20,7 +19,7 @@ from fcpair.store.rows import now
 from fcpair.store.store import Tx
 from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_, text
 
-_row, _column, _answered = aliased(text), aliased(text), aliased(text)
+_row, _column, _answered = text.alias(), text.alias(), text.alias()
 _SHOWN = (
     select(
         assignment.c.id,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     Boolean,
     CheckConstraint,
     Column,
+    Connection,
     ForeignKey,
     Index,
     LargeBinary,
     MetaData,
     Table,
     UniqueConstraint,
+    event,
     false,
     true,
 )
@@ -234,8 +238,15 @@ assignment = Table(
     sqlite_autoincrement=True,  # a page may still hold a number whose row is gone: it must not come to mean another
 )
 
-_LEASED = (assignment.c.status == "open") & assignment.c.until.is_not(None)
-Index(None, assignment.c.until, sqlite_where=_LEASED, postgresql_where=_LEASED)
+_leased = Index(None, assignment.c.until)
+
+
+@event.listens_for(assignment, "before_create")
+def _of_leases_alone(_: Table, conn: Connection, **_options: Any) -> None:
+    """Index only what is given for a time. Said for one database alone: SQLAlchemy loads each that is named above."""
+    given = (assignment.c.status == "open") & assignment.c.until.is_not(None)
+    _leased.dialect_options[conn.dialect.name]["where"] = given
+
 
 # A slot of open dealing that nobody has: whoever asks next may be given the cell, in the order of `position`.
 slot = Table(
