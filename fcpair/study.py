@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fcpair.errors import StudyError
 from fcpair.grid import Grid
 from fcpair.params import Annotate, Setup, as_params
 from fcpair.plans import GridPlan
 from fcpair.records import Person
-from fcpair.steps import (
-    backup,
-    checks,
-    dismiss,
-    doctor,
-    guide,
-    import_,
-    init,
-    known,
-    overview,
-    people,
-    report,
-    survey,
-    walk,
-)
-from fcpair.steps import grids as planned
-from fcpair.steps.access import Access
-from fcpair.steps.desk import Desk
+from fcpair.steps import later as steps
 from fcpair.steps.ground import OnStudy, find_grid, note_run
-from fcpair.steps.settle import settle_older
 from fcpair.store import Store, Tx, backends, copying, grids, guidelines, private, upgrading
 from fcpair.store.backends import Place
 from fcpair.store.people import people as everybody
 
+if TYPE_CHECKING:
+    from fcpair.steps.access import Access
+    from fcpair.steps.desk import Desk
+
 __all__ = ["Access", "Desk", "Grid", "Place", "Study", "named"]
+
+if not TYPE_CHECKING:
+    __getattr__ = steps.classes(__name__, access=["Access"], desk=["Desk"])
 
 named = backends.named
 
@@ -48,7 +37,7 @@ class Study(OnStudy):
     study as it was), StudyError when the file cannot be read or written.
     """
 
-    doctor = staticmethod(doctor.examine)
+    doctor = steps.static(steps.doctor.examine)
 
     @classmethod
     def create(cls, path: Place, setup: Setup | None = None, *, grids: Sequence[GridPlan] = ()) -> Study:
@@ -60,14 +49,14 @@ class Study(OnStudy):
         """
         setup = setup or Setup()
         guidelines = _read_text(setup.guidelines) if setup.guidelines else ""
-        guide.check_length(guidelines)
+        steps.guide.check_length(guidelines)
 
         def fill(tx: Tx) -> None:
-            init.fill(tx, setup, guidelines, main=not grids)
+            steps.init.fill(tx, setup, guidelines, main=not grids)
             run = note_run(tx, setup.stage, as_params(setup), {})
             for plan in grids:
-                planned.add(tx, plan)
-            known.keep_folding(tx, setup, run)
+                steps.grids.add(tx, plan)
+            steps.known.keep_folding(tx, setup, run)
 
         return cls(Store.create(path, fill))
 
@@ -91,7 +80,7 @@ class Study(OnStudy):
         Returns the backup, None where there was nothing to do. Raises StudyError when the study cannot be upgraded; it
         is as it was then.
         """
-        return upgrading.upgrade(path, settle_older)
+        return upgrading.upgrade(path, steps.settle.settle_older)
 
     @classmethod
     def accept(cls, path: str | Path) -> dict[str, int] | None:
@@ -104,9 +93,9 @@ class Study(OnStudy):
         return Store.accept(Path(path), lambda tx, missing: note_run(tx, "accept", {}, {"missing": missing}))
 
     copy = staticmethod(copying.copy)
-    back_up = staticmethod(backup.back_up)
-    restore = staticmethod(backup.restore)
-    check_backup = staticmethod(backup.check)
+    back_up = steps.static(steps.backup.back_up)
+    restore = steps.static(steps.backup.restore)
+    check_backup = steps.static(steps.backup.check)
 
     def examine(self) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times.
@@ -162,20 +151,20 @@ class Study(OnStudy):
         with self.store.read() as tx:
             return guidelines.current(tx)
 
-    add_grid = planned.add_grid
-    import_survey = survey.import_survey
-    open_survey = survey.open_survey
-    grid_overview = planned.overview
+    add_grid = steps.grids.add_grid
+    import_survey = steps.survey.import_survey
+    open_survey = steps.survey.open_survey
+    grid_overview = steps.grids.overview
 
-    guideline_versions = guide.versions
-    edit_guidelines = guide.edit
-    import_corpus = import_.import_corpus
+    guideline_versions = steps.guide.versions
+    edit_guidelines = steps.guide.edit
+    import_corpus = steps.import_.import_corpus
 
-    add_people = people.add
-    change_role = people.change_role
-    retire = people.retire
-    dismiss = dismiss.dismiss
-    hand_over = people.hand_over
+    add_people = steps.people.add
+    change_role = steps.people.change_role
+    retire = steps.people.retire
+    dismiss = steps.dismiss.dismiss
+    hand_over = steps.people.hand_over
 
     @property
     def people(self) -> list[Person]:
@@ -183,17 +172,17 @@ class Study(OnStudy):
         with self.store.read() as tx:
             return everybody(tx)
 
-    access = cached_property(Access)
+    access = steps.cached(steps.access.Access)
 
     def desk(self, annotate: Annotate) -> Desk:
         """The work of those who answer online: `tasks`, `submit`, `answers`, `progress`."""
-        return Desk(self, annotate)
+        return steps.desk.Desk(self, annotate)
 
-    walk = walk.walk
-    warm_up = checks.warm_up
-    status = overview.status
-    log = overview.log
-    report = report.write
+    walk = steps.walk.walk
+    warm_up = steps.checks.warm_up
+    status = steps.overview.status
+    log = steps.overview.log
+    report = steps.report.write
 
 
 def _read_text(path: Path) -> str:

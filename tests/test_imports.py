@@ -253,8 +253,20 @@ def test_a_downward_edge_is_let_through(module: str, line: str) -> None:
     assert upward_edges([Module(module, line)]) == []
 
 
-def test_the_command_line_starts_without_the_heavy_libraries() -> None:
-    code = f"import sys, fcpair.cli; print(*sorted(set(sys.modules) & set({HEAVY!r})))"
+def loaded_by(code: str) -> set[str]:
+    """The modules that a new interpreter has when it has run these lines."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
-    assert run.stdout.split() == []
+    lines = f"import sys\n{code}\nprint(*sys.modules, file=sys.stderr)"
+    run = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True, env=environment)
+    return set(run.stderr.split())
+
+
+def test_the_command_line_starts_without_the_heavy_libraries() -> None:
+    assert loaded_by("import fcpair.cli") & set(HEAVY) == set()
+
+
+def test_a_study_is_imported_without_the_heavy_libraries_and_without_stages() -> None:
+    loaded = loaded_by("from fcpair import Study")
+    assert loaded & {*HEAVY, "pydantic", "jinja2", "rich"} == {"sqlalchemy"}
+    assert loaded & {"sqlalchemy.orm", "sqlalchemy.dialects.postgresql", "fcpair.recipe"} == set()
+    assert not any(within(name, "fcpair.stages") or within(name, "fcpair.files") for name in loaded)

@@ -8,16 +8,17 @@ from dataclasses import fields
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fcpair.errors import ConflictError, StageError, UnknownIdError
 from fcpair.params import MAIN, Assign, as_params
 from fcpair.records import GridKey, Round, RunRecord
-from fcpair.stages.question import Closed
-from fcpair.steps.answers import closed_question, form_of
 from fcpair.steps.opaque import Opaque
 from fcpair.steps.sampled import sampled
 from fcpair.store import Store, Tx, cells, decisions, grids, progress, rounds, runs, settings, watch
+
+if TYPE_CHECKING:
+    from fcpair.stages.question import Closed
 
 Options = TypeVar("Options")
 PLAN = "grid"  # the settings of a planned grid
@@ -101,9 +102,9 @@ def scheme_of(tx: Tx) -> Closed:
 
     Raises StageError where that round asks something else than one closed question.
     """
-    counting = rounds.counting(tx)
-    if question := closed_question(form_of(counting.form)):
+    if question := labels_of(tx):
         return question
+    counting = rounds.counting(tx)
     raise StageError(
         f"round `{counting.name}` asks `{counting.form}`, whose answers are no labels; this is for grids whose answers "
         "are one choice or a number on a scale"
@@ -112,6 +113,8 @@ def scheme_of(tx: Tx) -> Closed:
 
 def labels_of(tx: Tx) -> Closed | None:
     """The label scheme of the grid; None where its answers are no labels."""
+    from fcpair.steps.answers import closed_question, form_of  # with all kinds of questions, which few commands need
+
     return closed_question(form_of(rounds.counting(tx).form))
 
 

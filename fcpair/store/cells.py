@@ -6,8 +6,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exists, func, select
 
 from fcpair.errors import InputError
@@ -19,7 +17,9 @@ from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, cell, grid, side, source_pair, text
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 AXES: tuple[sides.Axis, sides.Axis] = ("row", "column")
 CELL = (cell.c.id.label("cell_id"), cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"))
@@ -56,6 +56,7 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
 
 def fill_drawn(tx: Tx, places: NDArray[np.int64]) -> None:
     """Write the cells at some places of the product of the drawn rows and columns, ascending, and seal the grid."""
+    import numpy as np
     import pandas as pd
 
     row_at, column_at = np.divmod(places, shape(tx)[1])
@@ -77,6 +78,7 @@ def shape(tx: Tx) -> tuple[int, int]:
 
 def places_of(tx: Tx, pairs: pd.DataFrame) -> NDArray[np.int64]:
     """The place of each pair (`hs_id`, `cn_id`) in the product, row by row from 0; -1 where a text is not drawn."""
+    import numpy as np
     import pandas as pd
 
     rows, columns = (pd.Index(sides.texts(tx, axis, drawn=True)) for axis in AXES)
@@ -86,12 +88,16 @@ def places_of(tx: Tx, pairs: pd.DataFrame) -> NDArray[np.int64]:
 
 def digest(tx: Tx) -> str:
     """The SHA-256 of all cells of the grid: of each its id and the ids of its texts, in order."""
+    import numpy as np
+
     there = cells(tx)[["cell_id", "hs_id", "cn_id"]].to_numpy("<i8")
     return hashlib.sha256(np.ascontiguousarray(there).tobytes()).hexdigest()
 
 
 def ids_at(tx: Tx, places: NDArray[np.int64]) -> NDArray[np.int64]:
     """The ids of the cells that are drawn at these places, ascending."""
+    import numpy as np
+
     return span(tx).first + 1 + (places if numbered_by_place(tx) else np.arange(len(places)))
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
 
 from fcpair.records import BY_HAND, Origin, Round, Rule, Verdict
@@ -18,7 +16,9 @@ from fcpair.store.store import Tx, now
 from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
 DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
@@ -402,6 +402,8 @@ def took_part(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[R
 
     Their numbers, `(n, 2)`: pair and person.
     """
+    import numpy as np
+
     asked = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
     rows = _TOOK_PART.all(tx, **{name: lists.as_list(listed) for name, listed in asked.items()})
     return np.array(rows, np.int64).reshape(-1, 2)

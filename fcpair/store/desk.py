@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, String, bindparam, case, exists, func, select, update
 from sqlalchemy import cast as as_type
-from sqlalchemy.orm import aliased
 
 from fcpair.params import Adjudicate, Assign
 from fcpair.records import Origin, Round, Status, Visitor
@@ -21,7 +20,7 @@ from fcpair.store.ready import Ready
 from fcpair.store.store import Tx, now
 from fcpair.store.tables import adjudication, answer, assignment, cell, judgement, person, round_, setting, text
 
-_row, _column, _answered = aliased(text), aliased(text), aliased(text)
+_row, _column, _answered = text.alias(), text.alias(), text.alias()
 _SHOWN = (
     select(
         assignment.c.id,

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, exists, false, func, or_, select, true, update
-from sqlalchemy.orm import aliased
 
 from fcpair.records import Status
 from fcpair.store import lists
@@ -96,7 +95,7 @@ def topics(tx: Tx, column: str, split: str) -> list[str]:
 
 def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[str]:
     """How many open pairs of a person have each topic on either side, by what topics are compared by."""
-    hs, cn = aliased(text), aliased(text)
+    hs, cn = text.alias(), text.alias()
     sides = (side.c.meta[column].as_string().label(name) for side, name in ((hs, "hs"), (cn, "cn")))
     each = (
         select(*sides)

@@ -10,7 +10,6 @@ from sys import intern
 from typing import NamedTuple
 
 from sqlalchemy import exists, func, select
-from sqlalchemy.orm import aliased
 
 from fcpair.store import current, rounds
 from fcpair.store.grids import span
@@ -144,7 +143,7 @@ def decisions_by_people(tx: Tx) -> list[Decision]:
 
 def flags(tx: Tx) -> list[Flagged]:
     """Every decision of the grid that was flagged because the guidelines should say more, newest first."""
-    hs, cn, twin = aliased(text), aliased(text), adjudication.alias("twin")
+    hs, cn, twin = text.alias(), text.alias(), adjudication.alias("twin")
     same = (twin.c[name] == adjudication.c[name] for name in ("cell_id", "person_id", "at", "flagged"))
     stands_again = exists().where(*same, twin.c.id > adjudication.c.id)
     query = (

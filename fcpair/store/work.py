@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import bindparam, case, delete, func, literal_column, select, union_all, update
-from sqlalchemy.orm import aliased
 
 from fcpair.records import Round, Status
 from fcpair.store import lists, rounds
@@ -18,7 +15,9 @@ from fcpair.store.store import Tx
 from fcpair.store.tables import assignment, cell, judgement, person, round_, slot, text
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 LAPSED = (Status.SKIPPED.value, Status.WITHDRAWN.value)
 LOAD = (Status.DONE.value, Status.OPEN.value)  # what somebody has done and will do
@@ -28,6 +27,8 @@ def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
     """Give out pairs: `cell_id`, `person_id`, `position`, `status`; `replaces` where a slot is filled again; `blind`
     where it is to be validated.
     """
+    import numpy as np
+
     blind = assignments["blind"].astype(int) if "blind" in assignments.columns else 0
     round_id = np.asarray(of.ids)[blind]
     rows = assignments.drop(columns="blind", errors="ignore")
@@ -60,7 +61,7 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
 
     Columns: `id`, `annotator` (pseudonym), `position`, `cell_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
     """
-    hs, cn = aliased(text), aliased(text)
+    hs, cn = text.alias(), text.alias()
     query = (
         select(
             assignment.c.id,
@@ -86,6 +87,8 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
 
 def given(tx: Tx, of: Round, person_ids: list[int]) -> NDArray[np.int64]:
     """What these people were ever given in a round, `(n, 2)`: cell and person."""
+    import numpy as np
+
     query = select(assignment.c.cell_id, assignment.c.person_id)
     query = query.where(rounds.among(of), assignment.c.person_id.in_(lists.listed(person_ids)))
     return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
