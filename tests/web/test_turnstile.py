@@ -222,11 +222,9 @@ class Held:
 
 def held(site: Site) -> Held:
     """Have all that the turnstile lets in wait."""
-    within: Any = vars(site.app)["_guard"]
-    app = Held()
-    while not isinstance(within, turnstile.Turnstile):
-        within = within._app
-    within._app = app
+    guard: Any = vars(site.app)["_guard"]
+    there, app = guard._app, Held()
+    guard._app = turnstile.Turnstile(app, there._door, there._problems, there._hot)
     return app
 
 
