@@ -103,7 +103,7 @@ class Door:
         request.scope.pop(_SEEN, None)
 
     def _remember(self, request: Request, caller: _Caller) -> None:
-        if caller.visitor is not None:
+        if caller.visitor is not None and caller.visitor.consented:  # who has not will change that soon
             if len(self._remembered) >= MOST_REMEMBERED:
                 self._remembered.clear()
             visitor = replace(caller.visitor, remembered=caller.session)
