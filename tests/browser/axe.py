@@ -13,7 +13,8 @@ from browser.windows import PHONE, WIDE
 SCRIPT = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 HOW_TO = f"axe-core is not there: run `npm ci` in {SCRIPT.parents[2]}, as `make test` does"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-RUN = """async (tags) => (await axe.run(document, {runOnly: tags, resultTypes: ["violations"]})).violations.flatMap(
+OF_COLOURS = ["color-contrast", "link-in-text-block"]  # the rules that the colours of a page matter to
+RUN = """async (only) => (await axe.run(document, {runOnly: only, resultTypes: ["violations"]})).violations.flatMap(
   (found) => found.nodes.map((node) => `${found.id}: ${node.html.slice(0, 160)}: ${node.failureSummary}`))"""
 IS_WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
@@ -24,14 +25,15 @@ def _script() -> str:
 
 
 def violations(page: Page) -> list[str]:
-    """What is wrong with the page as it is now, light and dark, wide and narrow."""
+    """What is wrong with the page as it is now, light and dark, wide and narrow; in the dark only colours differ."""
     page.evaluate(_script())
     found = []
     for size in (WIDE, PHONE):
         page.set_viewport_size({"width": size["width"], "height": size["height"]})
         if page.evaluate(IS_WIDER):
             found.append(f"{size['width']} px: the page scrolls sideways")
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
-            found += [f"{size['width']} px, {scheme}: {one}" for one in page.evaluate(RUN, TAGS)]
+        page.emulate_media(color_scheme="light")
+        found += [f"{size['width']} px, light: {one}" for one in page.evaluate(RUN, TAGS)]
+        page.emulate_media(color_scheme="dark")
+        found += [f"{size['width']} px, dark: {one}" for one in page.evaluate(RUN, OF_COLOURS)]
     return found

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from browser.chromium import ARGUMENTS, find_chromium
 from browser.hosts import Host
 from browser.lookers import parent_of_lookers
+from browser.shown import Shown
 from browser.studies import ENGLISH, build
 from browser.windows import PATIENCE_MS, Windows
 from fcpair.params import Annotate
@@ -60,6 +61,14 @@ def hosts() -> Iterator[list[Host]]:
     yield begun
     for host in begun:
         host.close()
+
+
+@pytest.fixture(scope="module")
+def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    """Pages that the tests of a module only look at."""
+    looked_at = Shown(browser, tmp_path_factory.mktemp("shown"), TERMS)
+    yield looked_at
+    assert looked_at.close() == []
 
 
 @pytest.fixture(scope="session")

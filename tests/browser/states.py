@@ -18,6 +18,10 @@ NOBODY = ""
 DISCARDING = "/lead/steps?policy=majority&ties=discard"
 
 
+def look(page: Page) -> None:
+    """Do nothing."""
+
+
 @dataclass(frozen=True)
 class State:
     """A page, asked for at `path`, as `who` sees it after `act`; `before` is done to the study first."""
@@ -26,10 +30,15 @@ class State:
     who: str
     path: str
     stage: str = "dealt"
-    act: Act = lambda page: None
+    act: Act = look
     consent: bool = True
     status: int = 200
-    before: Callable[[Study], object] = lambda study: None
+    before: Callable[[Study], object] | None = None
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether nothing is done to the study, nor on the page, so that others may look at the same."""
+        return self.before is None and self.act in {look, await_pair}
 
 
 def blindly(study: Study) -> None:

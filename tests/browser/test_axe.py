@@ -10,9 +10,11 @@ from web.test_roles import routes
 
 from browser.axe import violations
 from browser.hosts import Host
+from browser.shown import Shown
 from browser.states import ELSEWHERE, NO_PAGES, PAGES, State
 from browser.studies import EXAMPLES
 from browser.windows import Windows
+from fcpair.study import Study
 
 STATES = [*(state for states in PAGES.values() for state in states), *ELSEWHERE]
 STATUS_ERRORS = (r"status of \d{3}", r"net::ERR_FAILED")  # which the browser tells in its console
@@ -23,15 +25,23 @@ def test_every_page_is_in_the_table(desk: Host) -> None:
     assert pages - NO_PAGES == set(PAGES)
 
 
+def write_guidelines(study: Study) -> None:
+    study.edit_guidelines((EXAMPLES / "guidelines.md").read_text("utf-8"), by="lea")
+
+
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
 def test_a_page_is_open_to_all(
-    state: State, host: Callable[..., Host], files: dict[str, Path], windows: Windows
+    state: State, shown: Shown, host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
-    served = host(files[state.stage])
-    served.study.edit_guidelines((EXAMPLES / "guidelines.md").read_text("utf-8"), by="lea")
-    state.before(served.study)
-    token = served.token(state.who, consent=state.consent) if state.who else None
-    page = windows.open(served.url, token, forgive=STATUS_ERRORS)
+    if state.only_looks and state.consent:
+        page = shown.page(shown.host(files[state.stage], write_guidelines), state.who, forgive=STATUS_ERRORS)
+    else:
+        served = host(files[state.stage])
+        write_guidelines(served.study)
+        if state.before:
+            state.before(served.study)
+        token = served.token(state.who, consent=state.consent) if state.who else None
+        page = windows.open(served.url, token, forgive=STATUS_ERRORS)
     answer = page.goto(state.path)
     assert answer is not None
     assert answer.status == state.status
@@ -42,7 +52,9 @@ def test_a_page_is_open_to_all(
 
 def test_what_is_wrong_is_found(windows: Windows, desk: Host) -> None:
     page = windows.open(desk.url)
-    page.set_content("<main><h1>Wrong</h1><img src='data:,'><p style='width: 900px'>Wide.</p></main>")
+    grey = "<style>p {color: #ccc} @media (prefers-color-scheme: dark) {p {color: #333; background: #000}}</style>"
+    page.set_content(f"{grey}<main><h1>Wrong</h1><img src='data:,'><p style='width: 900px'>Wide.</p></main>")
     found = violations(page)
-    assert sum("image-alt" in one for one in found) == 4
+    assert sum("image-alt" in one for one in found) == 2  # the same in the dark
+    assert sum("color-contrast" in one for one in found) == 4
     assert [one for one in found if "sideways" in one] == ["375 px: the page scrolls sideways"]

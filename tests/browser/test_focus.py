@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
-from browser.hosts import Host
-from browser.windows import Windows
+from browser.shown import Shown
 
 LEAST = 3.0  # WCAG 2.2, 1.4.11 and 2.4.13
 LEAST_PX = 2.0
@@ -79,12 +77,11 @@ def test_what_has_the_focus_shows_it(
     path: str,
     stage: str,
     way: dict[str, Any],
-    host: Callable[..., Host],
+    shown: Shown,
     files: dict[str, Path],
-    windows: Windows,
 ) -> None:
-    served = host(files[stage])
-    page = windows.open(served.url, served.token(who), **way)
+    page = shown.page(shown.host(files[stage]), who)
+    page.emulate_media(**{"color_scheme": "light", "forced_colors": "none", **way})
     page.goto(path)
     page.wait_for_load_state("networkidle")  # the desk puts the focus where its first pair is
     found = rings(page)

@@ -12,6 +12,7 @@ from steps.small import labels_of, record
 
 from browser.axe import IS_WIDER
 from browser.hosts import Host
+from browser.shown import Shown
 from browser.sitting import answer, await_pair, await_sent
 from browser.test_connection import CUT
 from browser.windows import PHONE, Windows
@@ -80,6 +81,21 @@ def sit(host: Callable[..., Host], files: dict[str, Path], windows: Windows) -> 
     return sit
 
 
+@pytest.fixture
+def look(shown: Shown, files: dict[str, Path]) -> Sit:
+    """Look at the same page as others do, with these two texts, on a phone of this size."""
+
+    def look(who: str, size: dict[str, int], texts: tuple[str, str]) -> Page:
+        path, stage, _ = JUDGED[who]
+        page = shown.page(shown.host(files[stage]), who, size=size, **TOUCH)
+        page.goto(path)
+        await_pair(page)
+        page.evaluate(PUT, texts)
+        return page
+
+    return look
+
+
 def seen(page: Page, who: str) -> dict[str, bool]:
     """Which parts of what somebody judges are wholly visible as the page is now."""
     return {part: page.evaluate(WHOLE, part) for part in JUDGED[who][2]}
@@ -89,8 +105,8 @@ def seen(page: Page, who: str) -> dict[str, bool]:
 @pytest.mark.parametrize(
     ("size", "texts"), [(PHONE, MIDDLING), (PHONE, LONG), (SMALL, MIDDLING)], ids=["middling", "long", "small"]
 )
-def test_all_that_is_judged_is_seen_at_once(sit: Sit, who: str, size: dict[str, int], texts: tuple[str, str]) -> None:
-    page = sit(who, size, texts)
+def test_all_that_is_judged_is_seen_at_once(look: Sit, who: str, size: dict[str, int], texts: tuple[str, str]) -> None:
+    page = look(who, size, texts)
     assert all(seen(page, who).values()), seen(page, who)
     assert page.locator("[data-more]").count() == 0
     for button in page.locator(ANSWERS).all():
@@ -99,8 +115,8 @@ def test_all_that_is_judged_is_seen_at_once(sit: Sit, who: str, size: dict[str, 
 
 @pytest.mark.parametrize("who", JUDGED)
 @pytest.mark.parametrize("size", [PHONE, SMALL], ids=["375", "320"])
-def test_what_is_too_long_scrolls_by_itself_and_says_so(sit: Sit, who: str, size: dict[str, int]) -> None:
-    page = sit(who, size, ENDLESS)
+def test_what_is_too_long_scrolls_by_itself_and_says_so(look: Sit, who: str, size: dict[str, int]) -> None:
+    page = look(who, size, ENDLESS)
     expect(page.locator(".text[data-more]")).to_have_count(2)
     assert not page.evaluate(IS_WIDER)
     for button in page.locator(ANSWERS).all():
@@ -111,8 +127,8 @@ def test_what_is_too_long_scrolls_by_itself_and_says_so(sit: Sit, who: str, size
     assert page.evaluate("scrollY") == 0
 
 
-def test_a_long_text_can_be_scrolled_by_the_keyboard(sit: Sit) -> None:
-    page = sit("ana", PHONE, ENDLESS)
+def test_a_long_text_can_be_scrolled_by_the_keyboard(look: Sit) -> None:
+    page = look("ana", PHONE, ENDLESS)
     expect(page.locator(".text[data-more]")).to_have_count(2)
     page.locator("#cn").focus()
     page.keyboard.press("End")
@@ -131,8 +147,8 @@ def test_the_next_text_begins_at_its_beginning(sit: Sit) -> None:
 
 @pytest.mark.parametrize("who", JUDGED)
 @pytest.mark.parametrize("size", [PHONE, SMALL, LANDSCAPE], ids=["375", "320", "landscape"])
-def test_answers_are_of_one_size(sit: Sit, who: str, size: dict[str, int]) -> None:
-    page = sit(who, size, MIDDLING)
+def test_answers_are_of_one_size(look: Sit, who: str, size: dict[str, int]) -> None:
+    page = look(who, size, MIDDLING)
     boxes = [box for one in page.locator(ANSWERS).all() if (box := one.bounding_box())]
     for edge in ("width", "height"):
         assert max(box[edge] for box in boxes) - min(box[edge] for box in boxes) < 1
@@ -141,16 +157,16 @@ def test_answers_are_of_one_size(sit: Sit, who: str, size: dict[str, int]) -> No
     assert all(min(box["width"], box["height"]) >= 24 for box in small)
 
 
-def test_texts_from_right_to_left_fit_as_well(sit: Sit) -> None:
-    page = sit("ana", SMALL, PERSIAN)
+def test_texts_from_right_to_left_fit_as_well(look: Sit) -> None:
+    page = look("ana", SMALL, PERSIAN)
     assert all(seen(page, "ana").values())
     assert not page.evaluate(IS_WIDER)
 
 
 @pytest.mark.parametrize("who", JUDGED)
 @pytest.mark.parametrize("size", [PHONE, SMALL, LANDSCAPE, {"width": 640, "height": 400}])
-def test_letters_of_twice_the_size_cover_nothing(sit: Sit, who: str, size: dict[str, int]) -> None:
-    page = sit(who, size, LONG)
+def test_letters_of_twice_the_size_cover_nothing(look: Sit, who: str, size: dict[str, int]) -> None:
+    page = look(who, size, LONG)
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     assert not page.evaluate(IS_WIDER)
     for part in ("#hs", "#cn", ".answers", ".steps"):
@@ -180,7 +196,12 @@ def test_the_note_is_open_where_there_is_room(sit: Sit) -> None:
     expect(page.get_by_text("Note", exact=True)).to_be_hidden()
 
 
-SCREENS = [{"width": 320, "height": 568}, PHONE, {"width": 600, "height": 800}, {"width": 640, "height": 360}]
+SCREENS = [
+    {"width": 320, "height": 568},
+    PHONE,
+    {"width": 600, "height": 800},
+    {"width": 640, "height": 360},
+]
 MEETS = """([one, other]) => {
   const lines = (selector) => {
     const element = document.querySelector(selector), range = document.createRange();
@@ -209,34 +230,36 @@ def assert_answers_are_seen(page: Page) -> None:
     assert page.evaluate("scrollY") == 0
 
 
-@pytest.mark.parametrize("size", SCREENS, ids=str)
 def test_the_name_of_a_pair_lies_over_no_button(
-    host: Callable[..., Host], files: dict[str, Path], windows: Windows, size: dict[str, int]
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
 ) -> None:
     served = host(files["labelled"])
     token = served.token("judy")
     served.study.access.set_blurred(next(one.id for one in served.study.people if one.name == "judy"), True)
-    page = windows.open(served.url, token, viewport=size, **TOUCH)
-    page.goto("/adjudicate")
-    expect(page.locator("#reveal")).to_be_in_viewport(ratio=1)
-    expect(page.locator("#case-name")).to_be_in_viewport(ratio=1)
-    for other in ("#reveal", "#hs-name"):
-        assert not page.evaluate(MEETS, ["#case-name", other])
+    page = windows.open(served.url, token, **TOUCH)
+    for size in SCREENS:
+        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        page.goto("/adjudicate")
+        expect(page.locator("#reveal")).to_be_in_viewport(ratio=1)
+        expect(page.locator("#case-name")).to_be_in_viewport(ratio=1)
+        for other in ("#reveal", "#hs-name"):
+            assert not page.evaluate(MEETS, ["#case-name", other]), (size, other)
 
 
-@pytest.mark.parametrize("size", SCREENS, ids=str)
 def test_a_second_look_leaves_the_decisions_on_the_first_screen(
-    host: Callable[..., Host], files: dict[str, Path], windows: Windows, tmp_path: Path, size: dict[str, int]
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows, tmp_path: Path
 ) -> None:
     served = host(files["labelled"])
     token = served.token("judy")
     look_again(served.study, tmp_path)
-    page = windows.open(served.url, token, viewport=size, **TOUCH)
-    page.goto("/adjudicate")
-    expect(page.locator("#pair .notice")).to_contain_text("Its labels have changed since you decided")
-    page.evaluate(PUT, MIDDLING)
-    assert_answers_are_seen(page)
-    assert not page.evaluate(MEETS, ["#case-name", "#pair .notice p"])
+    page = windows.open(served.url, token, **TOUCH)
+    for size in SCREENS:
+        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        page.goto("/adjudicate")
+        expect(page.locator("#pair .notice")).to_contain_text("Its labels have changed since you decided")
+        page.evaluate(PUT, MIDDLING)
+        assert_answers_are_seen(page)
+        assert not page.evaluate(MEETS, ["#case-name", "#pair .notice p"]), size
 
 
 @pytest.mark.parametrize("size", SCREENS, ids=str)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from browser.axe import IS_WIDER
-from browser.hosts import Host
-from browser.windows import Windows
+from browser.shown import Shown
 
 WIDTHS = (320, 375, 575, 576, 600, 640, 667, 680, 681, 700, 767, 768, 800, 1023, 1024, 1280)
 LEAST_PX = 8
@@ -29,10 +27,9 @@ SIDES = """() => [...document.querySelectorAll("main > *, #desk > *, .act, .site
 
 @pytest.mark.parametrize(("who", "path", "stage"), PAGES, ids=[path for _, path, _ in PAGES])
 def test_the_sides_are_free_and_nothing_scrolls_sideways(
-    who: str, path: str, stage: str, host: Callable[..., Host], files: dict[str, Path], windows: Windows
+    who: str, path: str, stage: str, shown: Shown, files: dict[str, Path]
 ) -> None:
-    served = host(files[stage])
-    page = windows.open(served.url, served.token(who))
+    page = shown.page(shown.host(files[stage]), who)
     page.goto(path)
     page.wait_for_load_state()
     for width in WIDTHS:
