@@ -37,6 +37,11 @@ settings.register_profile("thorough", deadline=None, max_examples=40)
 settings.load_profile("quick")
 
 
+def one_quick(first: object, *others: object) -> list[Any]:
+    """Parameters of a test that takes seconds with each: only the first is not slow."""
+    return [first, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder with the published data."""
@@ -210,13 +215,13 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Which databases tests are run on that hold for all of them."""
-    which = "by default, tests of what writes on both, others on sqlite"
+    which = "by default, all tests of the store and those marked `server` on both, others on sqlite"
     parser.addoption("--database", choices=("sqlite", "postgres", "both"), help=which)
 
 
-def on_databases(metafunc: pytest.Metafunc, *, writes: bool) -> None:
-    """Run a test on each database, or as asked, unless it is about files, or of what only reads."""
-    asked = metafunc.config.getoption("--database") or ("both" if writes else "sqlite")
+def on_databases(metafunc: pytest.Metafunc, *, both: bool) -> None:
+    """Run a test on both databases or in files alone, or as asked; on none but files if it is about these."""
+    asked = metafunc.config.getoption("--database") or ("both" if both else "sqlite")
     wanted = ["sqlite", "postgres"] if asked == "both" else [asked]
     if metafunc.definition.get_closest_marker("files"):
         wanted = ["sqlite"]

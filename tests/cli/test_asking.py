@@ -71,6 +71,7 @@ def test_kobbq_is_counted_as_its_readme_prints_it(fcpair: Fcpair, data: Path) ->
     assert (counts["Age"], counts["SES"], counts["Sexual_orientation"]) == (3608, 6928, 552)
 
 
+@pytest.mark.torch
 def test_items_go_to_hugging_face(fcpair: Fcpair, tmp_path: Path) -> None:
     from datasets import load_dataset
 
@@ -141,6 +142,7 @@ def figures(output: str) -> dict[tuple[str, str | None], float]:
     return {(one["name"], one["group"]): one["value"] for one in json.loads(output)["figures"]}
 
 
+@pytest.mark.torch
 @pytest.mark.slow
 def test_diversity_is_measured_by_template_unless_by_item(fcpair: Fcpair) -> None:
     by_template = json.loads(fcpair("diversity", TEMPLATES, "--format", "json").output)
@@ -153,6 +155,7 @@ def test_diversity_is_measured_by_template_unless_by_item(fcpair: Fcpair) -> Non
     assert other["homogenization", "sleep"] > one["homogenization", "sleep"]
 
 
+@pytest.mark.torch
 @pytest.mark.slow
 def test_diversity_of_a_table_leaves_words_out_of_ttr_alone(fcpair: Fcpair, tmp_path: Path) -> None:
     table, stop = tmp_path / "t.csv", tmp_path / "stop.txt"
@@ -165,6 +168,7 @@ def test_diversity_of_a_table_leaves_words_out_of_ttr_alone(fcpair: Fcpair, tmp_
     assert plain["self-bleu", None] == without["self-bleu", None]
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
@@ -178,6 +182,7 @@ def test_diversity_of_what_is_not_there_is_refused(fcpair: Fcpair, asked: tuple[
     assert said in fcpair("diversity", *asked, code=2).output
 
 
+@pytest.mark.torch
 @pytest.mark.slow
 def test_diversity_of_the_rows_of_a_grid(fcpair: Fcpair, study: Path, walked: Walked) -> None:
     shutil.copy(walked("ask"), study)

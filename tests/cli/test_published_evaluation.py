@@ -14,6 +14,8 @@ from click.testing import CliRunner, Result
 
 from fcpair.cli import main
 
+pytestmark = pytest.mark.torch
+
 RECIPE = Path(__file__).parents[2] / "examples" / "fc-conan-evaluate.toml"
 LINES = """
 fcpair evaluate --diamond majority --system sbert:all-MiniLM-L6-v2 --system tfidf --system bm25 --system random --pool positive --k 10

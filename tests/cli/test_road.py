@@ -18,6 +18,8 @@ from steps.small import write_csv
 from fcpair.cli import main
 from fcpair.store import sides
 
+pytestmark = pytest.mark.torch
+
 LINES = """
 export FCPAIR_STUDY=s.db
 fcpair init

@@ -60,7 +60,7 @@ def test_the_measures_drawn_here_are_all_that_have_bounds() -> None:
 
 
 @given(bounded, small)
-@settings(max_examples=400)
+@settings(max_examples=10 * settings().max_examples)
 def test_lowest_and_highest_are_the_extremes_over_all_labellings(measure: Measure, row: tuple[str, str]) -> None:
     every, found = completed(measure, *row), read(measure, *row)
     assert found["lowest"] == pytest.approx(min(every), abs=1e-12)

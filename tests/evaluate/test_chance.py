@@ -49,7 +49,7 @@ def test_a_measure_without_an_expectation_says_so() -> None:
 
 
 @given(any_measure, pools)
-@settings(max_examples=300)
+@settings(max_examples=10 * settings().max_examples)
 def test_the_expectation_is_the_mean_over_all_orders(measure: Measure, pool: str) -> None:
     assert expected(measure, ranked(pool))[0] == pytest.approx(over_all_orders(measure, pool), abs=1e-12)
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi, BM25Plus
@@ -33,7 +33,6 @@ def by_rank_bm25(library: type[BM25Okapi | BM25Plus], there: Texts, asked: Texts
 
 
 @given(texts, queries, st.sampled_from([0.5, 1.5, 3.0]), st.sampled_from([0.0, 0.75, 1.0]))
-@settings(max_examples=150)
 def test_okapi_is_what_rank_bm25_computes(there: Texts, asked: Texts, k1: float, b: float) -> None:
     assert bm25_scores(there, asked, "okapi", k1, b) == by_rank_bm25(BM25Okapi, there, asked, k1, b)
 
@@ -47,7 +46,6 @@ def test_a_negative_idf_of_okapi_is_a_quarter_of_the_mean_idf() -> None:
 
 
 @given(texts, queries)
-@settings(max_examples=30)
 def test_bm25plus_is_that_of_rank_bm25_with_delta_1(there: Texts, asked: Texts) -> None:
     asked = [[token for token in query if any(token in text for text in there)] for query in asked]
     assert bm25_scores(there, asked, "bm25plus", 1.5, 0.75) == by_rank_bm25(BM25Plus, there, asked, 1.5, 0.75)

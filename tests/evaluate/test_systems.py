@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -218,7 +218,6 @@ words = st.text("ab ,A", min_size=1, max_size=12).filter(lambda text: bool(re.se
 
 
 @given(st.lists(words, min_size=1, max_size=5), st.text("abc ,A", max_size=12))
-@settings(max_examples=30)
 def test_bm25_of_any_texts_is_that_of_a_loop(cn: list[str], hs: str) -> None:
     found = by_cn(Bm25().rank(search((hs,), tuple(cn))))
     expected = [bm25_by_loop(Bm25(), cn, hs, text) for text in cn]

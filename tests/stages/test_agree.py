@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
@@ -178,7 +178,6 @@ def test_no_interval_reaches_beyond_one() -> None:
     assert kappa.low < kappa.value < 1 == kappa.high
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=3, max_size=3))
 def test_kappa_equals_statsmodels(table: list[list[int]]) -> None:
     counts = np.array(table)
@@ -382,7 +381,6 @@ def values(found: Agreement, *left_out: str) -> dict[str, Any]:
     }
 
 
-@settings(deadline=None, max_examples=60)
 @given(given_labels())
 def test_every_figure_has_either_a_finite_value_or_a_reason(given_: Given) -> None:
     found = agreement(labels_of(given_), SCHEME, TEXTS)
@@ -394,7 +392,6 @@ def test_every_figure_has_either_a_finite_value_or_a_reason(given_: Given) -> No
     json.dumps(found.as_dict(), allow_nan=False)
 
 
-@settings(deadline=None, max_examples=30)
 @given(given_labels(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_changes_nothing(given_: Given, random: Any) -> None:
     labels = labels_of(given_)
@@ -402,7 +399,6 @@ def test_the_order_of_the_rows_changes_nothing(given_: Given, random: Any) -> No
     assert agreement(labels.iloc[order], SCHEME, TEXTS) == agreement(labels, SCHEME, TEXTS)
 
 
-@settings(deadline=None, max_examples=30)
 @given(given_labels(), st.permutations("abcd"))
 def test_the_names_of_the_annotators_change_no_figure(given_: Given, names: list[str]) -> None:
     labels = labels_of(given_)
@@ -413,7 +409,6 @@ def test_the_names_of_the_annotators_change_no_figure(given_: Given, names: list
     assert sorted(s.n for s in again.subsets) == sorted(s.n for s in found.subsets)
 
 
-@settings(deadline=None, max_examples=30)
 @given(given_labels(), st.permutations([0, 1, 2]))
 def test_the_codes_of_the_classes_matter_only_to_ordinal_alpha(given_: Given, codes: list[int]) -> None:
     labels = labels_of(given_)

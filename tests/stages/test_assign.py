@@ -7,7 +7,7 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
@@ -109,7 +109,6 @@ def test_model_study_without_overlap() -> None:
     assert set(per_text(cn, times).ravel().tolist()) == {5}
 
 
-@settings(deadline=None, max_examples=80)
 @given(grid=grids(), n_annotators=st.integers(1, 12), seed=SEEDS)
 def test_without_overlap_every_text_and_load_is_shared_evenly(
     grid: tuple[Ints, Ints], n_annotators: int, seed: int
@@ -142,7 +141,6 @@ def test_model_study_with_overlap(seed: int) -> None:
         assert is_rounded(counts, counts.sum(axis=1, keepdims=True) / 9)
 
 
-@settings(deadline=None, max_examples=120)
 @given(grid=grids(), n_annotators=st.integers(3, 12), overlap=overlaps, seed=SEEDS)
 def test_overlap_is_exact_and_level(
     grid: tuple[Ints, Ints], n_annotators: int, overlap: Mapping[int, float], seed: int
@@ -159,7 +157,6 @@ def test_overlap_is_exact_and_level(
     assert np.ptp(shared_pairs(times[n_labels == 3])) <= 4
 
 
-@settings(deadline=None, max_examples=60)
 @given(grid=grids(), n_annotators=st.integers(4, 9), share=st.sampled_from([0.3, 1.0]), data=st.data(), seed=SEEDS)
 def test_pairs_can_have_any_number_of_labels_up_to_one_of_everybody(
     grid: tuple[Ints, Ints], n_annotators: int, share: float, data: st.DataObject, seed: int
@@ -205,7 +202,6 @@ def test_three_numbers_of_labels_keep_loads_level() -> None:
     assert set(times.sum(axis=0).tolist()) == {1096, 1097}
 
 
-@settings(deadline=None, max_examples=80)
 @given(grid=grids(), overlap=overlaps, seed=SEEDS)
 def test_which_pairs_get_more_labels_is_spread_over_the_texts(
     grid: tuple[Ints, Ints], overlap: Mapping[int, float], seed: int
@@ -299,7 +295,6 @@ def test_single_labels_level_the_loads_of_named_groups() -> None:
     assert times.sum(axis=0).tolist() == [60, 60, 20, 20]
 
 
-@settings(deadline=None, max_examples=40)
 @given(grid=grids(), seed=SEEDS)
 def test_named_groups_keep_each_text_near_the_share_of_each_load(grid: tuple[Ints, Ints], seed: int) -> None:
     hs, cn = grid
@@ -355,7 +350,6 @@ def test_grids_that_cannot_be_dealt_are_refused() -> None:
 # ---- the parts that dealing rests on
 
 
-@settings(deadline=None, max_examples=60)
 @given(grid=grids(), cuts=st.lists(st.floats(0, 1), min_size=1, max_size=5), seed=SEEDS)
 def test_split_gives_each_colour_exactly_its_weight(grid: tuple[Ints, Ints], cuts: list[float], seed: int) -> None:
     hs, cn = grid
@@ -383,7 +377,6 @@ def test_split_keeps_sizes_where_texts_cannot_be_made_up_for() -> None:
     assert np.bincount(colour).tolist() == [2, 2]
 
 
-@settings(deadline=None, max_examples=30)
 @given(grid=grids(), seed=SEEDS)
 def test_evening_out_lowers_the_squares_and_keeps_the_groups(grid: tuple[Ints, Ints], seed: int) -> None:
     hs, cn = grid
@@ -419,7 +412,6 @@ def test_evening_out_finds_the_level_dealing() -> None:
 # ---- the order in a shard
 
 
-@settings(deadline=None, max_examples=40)
 @given(grid=grids(), n_annotators=st.integers(1, 5), by=st.sampled_from(["random", "hs"]), seed=SEEDS)
 def test_places_count_from_one_in_each_shard(grid: tuple[Ints, Ints], n_annotators: int, by: str, seed: int) -> None:
     hs, cn = grid
@@ -509,7 +501,6 @@ def small_work(draw: st.DrawFn) -> tuple[Bools, Ints]:
     return np.array(barred, np.bool_), np.array(loads, np.int64)
 
 
-@settings(deadline=None, max_examples=150)
 @given(work=small_work(), seed=SEEDS)
 def test_no_other_way_of_sharing_is_more_level(work: tuple[Bools, Ints], seed: int) -> None:
     """Checked against every way there is."""
@@ -523,7 +514,6 @@ def test_no_other_way_of_sharing_is_more_level(work: tuple[Bools, Ints], seed: i
     assert int(((loads + new_work(person, len(loads))) ** 2).sum()) == least
 
 
-@settings(deadline=None, max_examples=60)
 @given(n_slots=st.integers(0, 200), n_people=st.integers(1, 9), seed=SEEDS)
 def test_without_bars_shares_are_within_one(n_slots: int, n_people: int, seed: int) -> None:
     person = share_out(np.zeros((n_slots, n_people), np.bool_), np.zeros(n_people, np.int64), seed)
@@ -531,7 +521,6 @@ def test_without_bars_shares_are_within_one(n_slots: int, n_people: int, seed: i
     assert (person >= 0).all()
 
 
-@settings(deadline=None, max_examples=100)
 @given(work=small_work(), pairs=st.lists(st.integers(0, 2), min_size=6, max_size=6), seed=SEEDS)
 def test_nobody_gets_two_slots_of_a_pair(work: tuple[Bools, Ints], pairs: list[int], seed: int) -> None:
     barred, loads = work
@@ -545,7 +534,6 @@ def test_nobody_gets_two_slots_of_a_pair(work: tuple[Bools, Ints], pairs: list[i
         assert not barred[at[0], taken].any()
 
 
-@settings(deadline=None, max_examples=100)
 @given(work=small_work(), seed=SEEDS)
 def test_slots_of_different_pairs_are_shared_out_at_once(work: tuple[Bools, Ints], seed: int) -> None:
     person = fill_slots(np.arange(len(work[0])), *work, seed)

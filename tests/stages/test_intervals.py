@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
@@ -298,7 +298,6 @@ def widths(found: Agreement) -> Iterable[tuple[str, float]]:
             yield figure.name, figure.high - figure.low
 
 
-@settings(deadline=None, max_examples=30)
 @given(studies())
 def test_no_interval_is_without_width_or_excludes_its_figure(labels: pd.DataFrame) -> None:
     for options in (TEXTS, ANNOTATORS):
@@ -318,7 +317,6 @@ def test_no_standard_error_is_smaller_than_if_pairs_were_free(drawn: list[float]
     assert standard_error(found) >= np.sqrt(found[Cluster.PAIR].variance)
 
 
-@settings(deadline=None, max_examples=30)
 @given(studies())
 def test_speaking_for_new_annotators_too_never_narrows_an_interval(labels: pd.DataFrame) -> None:
     texts = dict(widths(agreement(labels, APPROPRIATENESS, TEXTS)))
@@ -326,7 +324,6 @@ def test_speaking_for_new_annotators_too_never_narrows_an_interval(labels: pd.Da
         assert width >= texts[name] - 1e-9
 
 
-@settings(deadline=None, max_examples=30)
 @given(studies(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_changes_no_interval(labels: pd.DataFrame, random: Any) -> None:
     order = random.sample(range(len(labels)), len(labels))
@@ -334,7 +331,6 @@ def test_the_order_of_the_rows_changes_no_interval(labels: pd.DataFrame, random:
     assert found == again
 
 
-@settings(deadline=None, max_examples=30)
 @given(studies())
 def test_hs_and_cn_may_change_places(labels: pd.DataFrame) -> None:
     turned = labels.rename(columns={"hs_id": "cn_id", "cn_id": "hs_id"})

@@ -8,7 +8,7 @@ import krippendorff
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
@@ -174,7 +174,6 @@ def test_ac1_counts_each_pair_once_towards_prevalence_however_many_labels_it_has
     assert gwet_ac1(sums(profiles)) == pytest.approx(4 / 7)
 
 
-@settings(deadline=None)
 @given(studies, st.sampled_from(["nominal", "ordinal", "interval"]))
 def test_alpha_equals_the_krippendorff_package(pairs: list[list[int]], distance: Distance) -> None:
     profiles = counted(pairs)
@@ -204,7 +203,6 @@ def by_loops(pairs: list[list[int]], numbers: list[float], distance: Distance) -
     return 1 - observed / expected
 
 
-@settings(deadline=None)
 @given(studies, st.lists(st.integers(-50, 50), min_size=3, max_size=3, unique=True).map(sorted))
 def test_alpha_equals_loops_over_label_pairs(pairs: list[list[int]], numbers: list[float]) -> None:
     assume(len({label for one in pairs for label in one}) > 1)
@@ -215,7 +213,6 @@ def test_alpha_equals_loops_over_label_pairs(pairs: list[list[int]], numbers: li
     assert interval == pytest.approx(by_loops(pairs, numbers, "interval"), abs=1e-9)
 
 
-@settings(deadline=None)
 @given(st.integers(2, 5).flatmap(lambda m: st.lists(st.lists(st.integers(0, 2), min_size=m, max_size=m), min_size=2)))
 def test_fleiss_kappa_equals_statsmodels(pairs: list[list[int]]) -> None:
     profiles = counted(pairs)
@@ -224,7 +221,6 @@ def test_fleiss_kappa_equals_statsmodels(pairs: list[list[int]]) -> None:
     assert fleiss_kappa(sums(profiles)) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(studies)
 def test_ac1_equals_loops_over_label_pairs(pairs: list[list[int]]) -> None:
     agreeing = [np.mean([a == b for a, b in combinations(labels, 2)]) for labels in pairs]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
@@ -80,7 +80,6 @@ def test_which_pairs_are_raised_is_spread_over_both_ends() -> None:
     assert set(np.bincount(hs, more).tolist()) == set(np.bincount(cn, more).tolist()) == {3}
 
 
-@settings(deadline=None, max_examples=60)
 @given(shares=st.lists(st.integers(0, 30), min_size=1, max_size=3), seed=SEEDS)
 def test_asking_for_the_same_overlap_again_adds_nothing(shares: list[int], seed: int) -> None:
     hs, cn = full_grid(6, 7)
@@ -94,7 +93,6 @@ def test_asking_for_the_same_overlap_again_adds_nothing(shares: list[int], seed:
 # -- who gives them
 
 
-@settings(deadline=None, max_examples=100)
 @given(crew_and_bars=crews(), most=st.integers(1, 4), seed=SEEDS)
 def test_nobody_gets_what_they_may_not_and_nothing_that_could_be_given_is_left(
     crew_and_bars: tuple[Bools, Bools], most: int, seed: int
@@ -106,7 +104,6 @@ def test_nobody_gets_what_they_may_not_and_nothing_that_could_be_given_is_left(
     assert new.sum(axis=1).tolist() == np.minimum(n_more, (~barred).sum(axis=1)).tolist()
 
 
-@settings(deadline=None, max_examples=60)
 @given(n_people=st.integers(3, 9), n_more=st.integers(1, 27), seed=SEEDS)
 def test_second_labels_keep_loads_within_one(n_people: int, n_more: int, seed: int) -> None:
     """Everybody has ten single labels; second ones go to as many pairs of everybody, within one."""
@@ -143,7 +140,6 @@ def test_the_seed_decides_who_gives_further_labels() -> None:
     assert (one != other).any()
 
 
-@settings(deadline=None, max_examples=60)
 @given(crew_and_bars=crews(), seed=SEEDS)
 def test_trades_keep_loads_sizes_and_what_is_locked_and_never_make_meetings_less_even(
     crew_and_bars: tuple[Bools, Bools], seed: int
@@ -173,7 +169,6 @@ def test_nothing_moves_between_those_who_were_there() -> None:
     assert (taker == -1).all()
 
 
-@settings(deadline=None, max_examples=60)
 @given(crew_and_bars=crews(), n_late=st.integers(0, 3), seed=SEEDS)
 def test_late_joiners_get_only_what_they_may_and_end_level(
     crew_and_bars: tuple[Bools, Bools], n_late: int, seed: int

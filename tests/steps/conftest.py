@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,19 +13,14 @@ from servers import Database, Places, copy_study
 from fcpair.study import Study
 from steps.small import build_all
 
-# What only reads the study, and then works on arrays or files, is run on a server by `--database both`. The others say
-# what is written, by whom, and what holds afterwards.
-WRITING = {
-    *("access", "asking", "attempts", "between", "blind", "building", "collect", "curating", "desk"),
-    *("docket", "due_to_check", "eligible", "examples", "following", "forms", "generate", "grids", "guide"),
-    *("handover", "interleaved", "kept", "localising", "monitor", "often", "origin", "people", "planted"),
-    *("promises", "release", "runs", "sampled", "settings", "several_grids", "shown", "slots", "tally"),
-    *("together", "topics", "topup", "walk", "walk_grids", "withdraw", "writing"),
-}
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_databases(metafunc, writes=metafunc.module.__name__.rpartition("test_")[2] in WRITING)
+    """Run tests marked `server` on both databases.
+
+    They were chosen so that of what writes, or says who may, each statement is run on a server by three tests or more,
+    and each module by one; what is at the same time is all run there. `--database both` runs every test on both.
+    """
+    on_databases(metafunc, both=metafunc.definition.get_closest_marker("server") is not None)
 
 
 @pytest.fixture(autouse=True)
@@ -35,9 +31,15 @@ def everywhere(database: Database) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def files(database: Database, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def on_server(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], dict[str, Path]]:
+    """The small study in databases of a server, built once, however often tests go from files to these and back."""
+    return cache(lambda: build_all(tmp_path_factory.mktemp("small")))
+
+
+@pytest.fixture(scope="session")
+def files(database: Database, files: dict[str, Path], on_server: Callable[[], dict[str, Path]]) -> dict[str, Path]:
     with database():
-        return files if Places.now is None else build_all(tmp_path_factory.mktemp("small"))
+        return files if Places.now is None else on_server()
 
 
 @pytest.fixture

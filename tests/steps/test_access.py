@@ -66,6 +66,7 @@ def test_a_new_invite_ends_the_one_before(at: At) -> None:
     assert before.key != after.key
 
 
+@pytest.mark.server
 def test_a_revoked_token_lets_nobody_in(at: At) -> None:
     study = at("dealt")
     visitor = admit(study, "ana")
@@ -74,6 +75,7 @@ def test_a_revoked_token_lets_nobody_in(at: At) -> None:
     assert_refused(study, lambda: study.access.revoke("ana"), StageError, "no invite link")
 
 
+@pytest.mark.server
 def test_nobody_comes_in_as_a_model(at: At) -> None:
     study = at("dealt")
     study.add_people(["qwen"], Role.MODEL)
@@ -102,6 +104,7 @@ def test_a_wrong_token_lets_nobody_in(at: At) -> None:
     assert study.access.by_token("\udc80") is None
 
 
+@pytest.mark.server
 def test_everybody_with_a_token_is_listed(at: At) -> None:
     study = at("dealt")
     assert study.access.invited() == set()
@@ -109,6 +112,7 @@ def test_everybody_with_a_token_is_listed(at: At) -> None:
     assert study.access.invited() == {"ben"}
 
 
+@pytest.mark.server
 def test_consent_and_the_wish_for_a_blur_are_remembered(at: At) -> None:
     study = at("dealt")
     visitor = admit(study, "ana")
@@ -149,6 +153,7 @@ def _pairs_about(study: Study, topic: str) -> set[int]:
     return {pair for _, pair in open_work(study) if study.grid().explain(pair).hs == topic}
 
 
+@pytest.mark.slow
 def test_open_pairs_of_a_topic_go_to_others(at: At) -> None:
     study = at("dealt")
     topic = _topic_of_one_hs(study)
@@ -159,6 +164,7 @@ def test_open_pairs_of_a_topic_go_to_others(at: At) -> None:
     assert len(open_work(study)) == n_open - run.counts["vacant"]
 
 
+@pytest.mark.slow
 def test_what_others_leave_does_not_come_to_who_opted_out(at: At) -> None:
     study = at("dealt")
     topic = _topic_of_one_hs(study)
@@ -169,6 +175,7 @@ def test_what_others_leave_does_not_come_to_who_opted_out(at: At) -> None:
     assert not {pair for who, pair in open_work(study) if who == "ana"} & about
 
 
+@pytest.mark.slow
 def test_who_opted_out_before_the_deal_is_spared(at: At) -> None:
     study = at("dealt")
     topic = _topic_of_one_hs(study)
@@ -179,6 +186,7 @@ def test_who_opted_out_before_the_deal_is_spared(at: At) -> None:
     assert {pair for _, pair in open_work(study)} >= about
 
 
+@pytest.mark.server
 def test_opting_in_again_is_possible(at: At) -> None:
     study = at("dealt")
     topic = _topic_of_one_hs(study)
@@ -189,6 +197,7 @@ def test_opting_in_again_is_possible(at: At) -> None:
     assert not any(one.opted_out for one in study.access.topics(ana, "topic"))
 
 
+@pytest.mark.server
 def test_what_was_answered_stays_after_opting_out(at: At) -> None:
     study = at("dealt")
     topic = _topic_of_one_hs(study)
@@ -209,6 +218,7 @@ def test_a_question_is_asked_once() -> None:
         Annotate(demographics=("Age: 18-29 | 30 or more", "Age"))
 
 
+@pytest.mark.server
 def test_what_people_said_about_themselves_can_be_read_and_deleted(at: At) -> None:
     study = at("dealt")
     ana = admit(study, "ana")
@@ -229,6 +239,7 @@ def test_what_people_said_about_themselves_can_be_read_and_deleted(at: At) -> No
     assert study.access.terms()[0]["opted_out"] == {}
 
 
+@pytest.mark.server
 def test_what_was_left_out_by_mistake_comes_back(at: At) -> None:
     study = at("dealt")
     topic = _topic_of_one_hs(study)
@@ -243,6 +254,7 @@ def test_what_was_left_out_by_mistake_comes_back(at: At) -> None:
     assert sorted(pair for _, pair in open_work(study)) == sorted(pair for _, pair in before)
 
 
+@pytest.mark.server
 def test_who_consents_again_keeps_what_they_said_and_when(at: At) -> None:
     study = at("dealt")
     ana = study.people[0].id

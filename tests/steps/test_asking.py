@@ -81,6 +81,7 @@ def test_nobody_needs_to_be_there_yet(at: At) -> None:
     assert len(desk.tasks(late, 3)) == 3
 
 
+@pytest.mark.server
 def test_who_asks_is_given_five_or_as_many_as_they_ask_for_and_never_more_than_ten(study: Study) -> None:
     for name, asked, got in (("ana", 1, 1), ("ben", 4, 4), ("cleo", 50, HELD)):
         desk, visitor = at_desk(study, name)
@@ -186,6 +187,7 @@ def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at
     assert is_sound(study)
 
 
+@pytest.mark.server
 def test_an_answer_that_comes_late_counts_where_its_slot_is_free(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     (task,) = desk.tasks(ana)
@@ -221,6 +223,7 @@ def test_each_answer_makes_the_lease_on_the_others_begin_anew(study: Study) -> N
     assert {task.assignment_id for task in desk.tasks(ana, 4)} >= {task.assignment_id for task in others}
 
 
+@pytest.mark.server
 def test_a_limit_holds_for_who_asks_and_for_who_is_late(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     late = desk.tasks(ana, 3)
@@ -235,6 +238,7 @@ def test_a_limit_holds_for_who_asks_and_for_who_is_late(study: Study) -> None:
     assert dump(study) == before
 
 
+@pytest.mark.server
 def test_who_opts_out_is_not_offered_such_pairs_and_others_are(study: Study) -> None:
     mixed(study)
     desk, ana = at_desk(study, "ana")
@@ -252,6 +256,7 @@ def test_who_opts_out_is_not_offered_such_pairs_and_others_are(study: Study) -> 
     assert {task.row.body for task in desk.tasks(ana, HELD)} <= TERROR
 
 
+@pytest.mark.server
 def test_who_leaves_lets_go_of_what_they_hold(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     desk.tasks(ana, 5)
@@ -268,6 +273,7 @@ def test_work_can_still_be_handed_to_somebody(study: Study) -> None:
         give(desk, ana, YES, tasks[0].assignment_id)
 
 
+@pytest.mark.server
 def test_a_pair_waits_for_a_decision_until_all_its_labels_are_in(study: Study) -> None:
     for name, answer in (("ana", YES), ("ben", "not_appropriate")):
         desk, who = at_desk(study, name)
@@ -304,6 +310,7 @@ def test_more_labels_are_asked_for_later(study: Study) -> None:
     )
 
 
+@pytest.mark.server
 def test_open_dealing_is_closed_and_what_people_hold_stays_theirs(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     desk.tasks(ana, 5)

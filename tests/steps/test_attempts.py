@@ -122,6 +122,7 @@ def test_a_server_that_is_started_again_knows_what_was_tried(attempts: Attempts,
         assert is_refused(Attempts(again.store, clock))
 
 
+@pytest.mark.server
 def test_of_many_at_once_at_two_servers_exactly_so_many_are_let_through(study: Study) -> None:
     with closing(Study.open(Path(study.place))) as other, ThreadPoolExecutor(30) as threads:
         both = (study.access.attempts, other.access.attempts) * 15
@@ -178,6 +179,7 @@ def test_no_address_is_kept_and_the_same_one_looks_different_in_another_study(st
     assert len({row[0] for row in execute(study.place, "SELECT place FROM attempt")}) == 2
 
 
+@pytest.mark.server
 def test_what_does_not_count_any_more_is_deleted(attempts: Attempts, study: Study, clock: Clock) -> None:
     for clock.after_s, n in ((0, 1), (30, 2), (75, 2), (500, 1)):
         attempts.add(HERE)
@@ -210,6 +212,7 @@ def test_a_clock_that_was_wrong_shuts_nobody_out(attempts: Attempts, study: Stud
     assert n_kept(study) == 1
 
 
+@pytest.mark.server
 def test_a_study_with_attempts_is_sound_and_its_copy_counts_on(
     attempts: Attempts, study: Study, clock: Clock, tmp_path: Path
 ) -> None:

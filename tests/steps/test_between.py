@@ -75,6 +75,7 @@ def test_what_rests_on_people_who_have_changed_since_is_refused(
     assert after == [dump(study)]
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("what", LONG)
 def test_where_nothing_has_changed_since_it_is_done(at: At, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     stage, module, name, act = LONG[what]

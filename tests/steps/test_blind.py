@@ -175,6 +175,7 @@ def test_a_sheet_holds_pairs_of_one_kind_those_of_the_present_one_first(at: At, 
     assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, False, True)
 
 
+@pytest.mark.server
 @pytest.mark.files
 @pytest.mark.parametrize("setting", ["true", "false"])
 def test_an_older_study_is_told_what_was_blind(tmp_path: Path, setting: str) -> None:

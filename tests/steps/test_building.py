@@ -271,6 +271,7 @@ def test_stratify_needs_metadata_that_is_there(at: At) -> None:
     )
 
 
+@pytest.mark.server
 @pytest.mark.usefixtures("fake_encoder")
 def test_retrieval_brings_in_neighbours_that_are_no_source_cns_and_keeps_the_model(at: At) -> None:
     study = at("selected")
@@ -285,6 +286,7 @@ def test_retrieval_brings_in_neighbours_that_are_no_source_cns_and_keeps_the_mod
     assert run.model.items() >= {"name": "all-MiniLM-L6-v2", "source": "test", "sha256": "ab" * 32}.items()
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("language", "model", "warned"),
     [("de", "all-MiniLM-L6-v2", True), ("en", "all-MiniLM-L6-v2", False), ("de", "my-multilingual", False)],
@@ -317,6 +319,7 @@ def test_candidates_can_be_listed_and_then_nothing_is_encoded(at: At, tmp_path: 
         assert [bodies[cn] for cn in sides.texts(tx, "column")] == chosen
 
 
+@pytest.mark.slow
 def test_pairs_of_the_corpus_are_kept_when_asked_for(at: At, tmp_path: Path) -> None:
     """Four HS with all 19 CNs: three CNs of each stand in the corpus, and the shared one beside two of them: 14."""
     study = at("selected")
@@ -339,6 +342,7 @@ def test_a_candidate_that_is_not_in_the_study_is_refused(at: At, tmp_path: Path)
     )
 
 
+@pytest.mark.server
 @pytest.mark.usefixtures("fake_encoder")
 def test_no_candidate_left_is_an_error_that_says_what_to_do(at: At) -> None:
     study = at("imported")

@@ -144,6 +144,7 @@ def test_a_source_that_cannot_be_is_refused(source: Source, changed: dict[str, o
         replace(source, **changed)  # type: ignore[arg-type]
 
 
+@pytest.mark.server
 def test_a_side_that_is_made_again_has_what_its_file_says_now(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "texts.csv", [{"text": "Tea is odd.", "about": "tee"}])
     study = Study.create(tmp_path / "study.db", grids=[plan(Source(file=file, text="text", group="about"))])

@@ -112,6 +112,7 @@ def test_what_a_recipe_says_of_later_stages_is_no_difference(at: At, recipe: Rec
     assert [run.stage for run in at("paired").walk(other)] == ["assign"]
 
 
+@pytest.mark.torch
 def test_what_a_stage_was_done_with_before_it_was_undone_is_no_difference(at: At, recipe: Recipe) -> None:
     study = at("dealt")
     study.grid().select(Select(hs=3, seed=1), redo=True)
@@ -119,6 +120,7 @@ def test_what_a_stage_was_done_with_before_it_was_undone_is_no_difference(at: At
     assert next(study.walk(replace(other, retrieve=Retrieve(k=2)))).stage == "retrieve"
 
 
+@pytest.mark.torch
 def test_how_a_stage_does_its_work_may_differ_and_what_comes_of_it_may_not(at: At, recipe: Recipe) -> None:
     study = at("imported")
     study.grid().select(Select(hs=3, seed=1), redo=True)

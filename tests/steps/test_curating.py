@@ -122,6 +122,7 @@ def test_each_writer_and_all_are_counted(curated: Grid) -> None:
     assert (found.all.characters_changed.value, found.lost) == (7, 0)
 
 
+@pytest.mark.server
 def test_a_text_of_the_row_that_was_edited_is_counted_by_its_source(tmp_path: Path) -> None:
     study = localised(tmp_path)
     mend(study)

@@ -35,6 +35,7 @@ def test_a_task_shows_the_two_texts_and_nothing_of_anybody_else(at: At) -> None:
     assert (task.shown, task.decision_id, task.answer, task.note) == (None, None, None, "")
 
 
+@pytest.mark.server
 def test_an_answer_is_recorded_with_what_it_came_with(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
@@ -54,6 +55,7 @@ def test_the_next_pair_comes_after_an_answer(at: At) -> None:
     assert desk.tasks(ana, 1) == [second] != [first]
 
 
+@pytest.mark.server
 def test_a_repeated_request_answers_as_the_first_did_and_changes_nothing(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
@@ -81,6 +83,7 @@ def test_two_people_may_use_the_same_request_id(at: At) -> None:
     assert len(study.grid().labels()) == 2
 
 
+@pytest.mark.server
 def test_going_back_shows_own_answers_latest_first(at: At) -> None:
     desk, ana = at_desk(at("dealt"), "ana")
     tasks = desk.tasks(ana, 3)
@@ -181,6 +184,7 @@ def test_nothing_is_handed_out_to_other_roles(at: At) -> None:
         desk.tasks(lea)
 
 
+@pytest.mark.server
 def test_a_daily_limit_ends_the_day_but_lets_answers_be_changed(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana", Annotate(daily_limit=2))
@@ -196,6 +200,7 @@ def test_a_daily_limit_ends_the_day_but_lets_answers_be_changed(at: At) -> None:
     assert desk.progress(ana).today == 2
 
 
+@pytest.mark.server
 def test_a_total_limit_ends_the_work(at: At) -> None:
     desk, ana = at_desk(at("dealt"), "ana", Annotate(total_limit=1))
     assert desk.progress(ana).limit is None
@@ -220,6 +225,7 @@ def test_the_time_left_is_the_pace_times_what_is_open(at: At) -> None:
     assert progress.undefined is None
 
 
+@pytest.mark.server
 def test_a_validator_sees_the_label_and_answers_about_that_decision(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
@@ -248,6 +254,7 @@ def test_a_pair_without_a_label_waits_for_its_validator(at: At) -> None:
     assert desk.tasks(vera) == [second]
 
 
+@pytest.mark.server
 def test_a_blind_validator_gives_a_label_and_sees_none(at: At) -> None:
     study = at("decided")
     grid = study.grid()
@@ -367,6 +374,7 @@ def test_what_an_heir_lost_is_not_theirs_under_its_old_number(at: At) -> None:
     assert_refused(study, lambda: desk.submit(other, late), RefusedError, "somebody else has it now")
 
 
+@pytest.mark.server
 def test_an_answer_keeps_the_version_of_the_guidelines_that_was_shown(at: At) -> None:
     study = at("dealt")
     study.add_people(["lea"], Role.LEAD)
@@ -410,6 +418,7 @@ def test_a_skip_of_what_somebody_has_taken_over_already_is_taken(at: At, tmp_pat
     assert labels_of(study, pair) == {(pair, "ana"): "appropriate", (pair, heir): "not_sure"}
 
 
+@pytest.mark.server
 def test_open_verdicts_without_a_label_are_not_counted_as_open(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")

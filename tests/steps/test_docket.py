@@ -325,6 +325,7 @@ def test_a_pair_that_somebody_else_decided_meanwhile_is_not_decided_again(at: At
         grid.docket.case(judy, case.cell_id)
 
 
+@pytest.mark.server
 def test_of_two_who_decide_at_the_same_moment_one_is_told_about_the_other(at: At) -> None:
     study = at("labelled")
     grid = study.grid()
@@ -354,7 +355,8 @@ def test_a_decision_that_was_taken_back_elsewhere_is_not_changed_unseen(at: At) 
 ACTS = st.lists(st.tuples(st.sampled_from(("look", "decide", "undo")), st.booleans(), st.integers(0, 1)), max_size=14)
 
 
-@settings(max_examples=15)
+@pytest.mark.slow
+@settings(max_examples=10)
 @given(acts=ACTS)
 def test_nobody_overrules_a_decision_that_they_have_not_seen(
     acts: list[tuple[str, bool, int]], files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
@@ -485,6 +487,7 @@ def test_one_can_go_on_from_a_pair_and_come_back_to_it(at: At) -> None:
 # -- what is decided
 
 
+@pytest.mark.server
 def test_the_list_says_what_is_decided_and_by_whom_newest_first(at: At) -> None:
     study = at("decided")
     grid = study.grid()
@@ -503,6 +506,7 @@ def test_the_list_says_what_is_decided_and_by_whom_newest_first(at: At) -> None:
     assert [one.by for one in grid.docket.decided(judy)] == ["judy"]
 
 
+@pytest.mark.server
 def test_a_decision_from_a_file_is_nobody_s_own(at: At, tmp_path: Path) -> None:
     study = at("labelled")
     grid = study.grid()
@@ -515,6 +519,7 @@ def test_a_decision_from_a_file_is_nobody_s_own(at: At, tmp_path: Path) -> None:
         grid.docket.case(judy, pair)
 
 
+@pytest.mark.server
 def test_the_list_comes_in_pages(at: At) -> None:
     study = at("decided")
     grid = study.grid()

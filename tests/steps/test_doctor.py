@@ -106,6 +106,7 @@ def test_an_older_study_is_sound_once_it_is_upgraded(tmp_path: Path, revision: s
     assert [name for name in findings(path) if name == "answers"] == ["answers"]
 
 
+@pytest.mark.slow
 def test_the_published_labels_are_sound(data: Path, tmp_path: Path) -> None:
     study = Study.create(tmp_path / "study.db", Setup())
     study.grid().import_published(data / "fc-conan" / "bronze_partition_df.csv")
@@ -590,6 +591,7 @@ def near(whole: bytes, words: list[bytes], drawn: random.Random) -> int:
     return drawn.choice(places) + drawn.randrange(-30, len(word) + 30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aimed", [False, True], ids=["anywhere", "at answers and texts"])
 def test_no_bit_that_changes_what_was_said_flips_unseen(files: dict[str, Path], tmp_path: Path, aimed: bool) -> None:
     path, drawn = tmp_path / "study.db", random.Random(13)

@@ -75,6 +75,7 @@ def test_a_slot_that_nobody_is_left_to_fill_holds_nothing_up(at: At, tmp_path: P
     assert checked(study) >= due | not_due
 
 
+@pytest.mark.server
 def test_a_validator_is_not_shown_a_pair_that_is_being_labelled_again(at: At, tmp_path: Path) -> None:
     study, _ = reopened(at, tmp_path)
     desk, vera = at_desk(study, "vera")
@@ -115,6 +116,7 @@ def test_going_back_does_not_show_it_either(at: At, tmp_path: Path) -> None:
     assert {task.cell_id for task in desk.answers(vera, n=9)} == left
 
 
+@pytest.mark.server
 def test_a_repeated_request_is_answered_as_the_first_time_all_the_same(at: At, tmp_path: Path) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")
@@ -145,11 +147,13 @@ def verdicts(study: Study) -> list[tuple[str, int, str]]:
     return [(who, pair, "agree") for who, pair in open_work(study, checks=True)]
 
 
+@pytest.mark.server
 def test_a_file_with_a_verdict_on_it_is_refused(at: At, tmp_path: Path) -> None:
     study, pair = reopened(at, tmp_path)
     assert_refused(study, lambda: check(study, tmp_path, [("vera", pair, "agree")]), InputError, f"pair {pair} {SAID}")
 
 
+@pytest.mark.slow
 def test_a_file_of_verdicts_that_are_there_already_is_read_again(at: At, tmp_path: Path) -> None:
     study = at("checked")
     given = _given(study)

@@ -132,6 +132,7 @@ def test_every_door_refuses_alike(
     assert dump(study) == before
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_nobody_is_offered_what_they_may_not_decide(
     at: At, tmp_path: Path, situation: Callable[[Study, Path], Situation]

@@ -30,6 +30,7 @@ def outcome_of(study: Study) -> tuple[Any, dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_the_tiers_have_the_counts_of_the_partition(at: At) -> None:
     grid = at("checked").grid()
     found = grid.evaluate(options(pool="all"))
@@ -150,6 +151,7 @@ def test_a_system_that_fails_leaves_the_study_and_the_folders_as_they_were(at: A
     assert [list((tmp_path / name).iterdir()) for name in ("runs", "figures")] == [[], []]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["figures/NDCG@3.svg", "runs/tfidf.trec"])
 def test_a_file_that_cannot_be_written_leaves_the_study_and_the_folders_as_they_were(
     at: At, tmp_path: Path, name: str

@@ -25,6 +25,8 @@ from fcpair.store import rounds
 from fcpair.study import Grid, Study
 from steps.shown import ASK, CATS, CYCLING, GREEN_TEA, PROMPT, ROWS, TEA, WRITE, WRITTEN, asking, study_of, write_on_all
 
+pytestmark = pytest.mark.torch
+
 
 @pytest.fixture
 def grid(tmp_path: Path) -> Grid:
@@ -94,6 +96,7 @@ def test_what_is_found_already_is_found_again_only_if_asked_and_keeps_its_review
     pd.testing.assert_frame_equal(found.examples("propose"), before)
 
 
+@pytest.mark.server
 def test_a_grid_that_is_not_done_has_no_examples_to_give(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[WRITE, asking()])
     grid = study.grid("replies")
@@ -143,6 +146,7 @@ def test_a_sheet_says_which_are_used(found: Grid, tmp_path: Path) -> None:
     assert run.counts["rows_to_review"] == there[there["hs"] == CYCLING]["row"].nunique() > 0
 
 
+@pytest.mark.server
 def test_a_sheet_that_comes_twice_is_taken_once(found: Grid, tmp_path: Path) -> None:
     path = sheet(found, tmp_path / "sheet.csv")
     found.review_examples("propose", path)
@@ -285,6 +289,7 @@ def test_examples_by_which_models_answered_stay(found: Grid, asked: list[str], t
     assert found.find_examples("propose", redo=True).counts["reviewed_before"] == 4
 
 
+@pytest.mark.server
 def test_the_walk_finds_examples_stops_for_the_review_and_goes_on(tmp_path: Path, asked: list[str]) -> None:
     write = replace(WRITE, rounds=(replace(WRITE.rounds[0], people=2),))
     recipe = Recipe(setup=Setup(title="t"), simulate=Simulate(skips=0), grids=(write, asking()))
@@ -299,6 +304,7 @@ def test_the_walk_finds_examples_stops_for_the_review_and_goes_on(tmp_path: Path
     assert grid.generate("propose").counts["answers"] == len(asked) == 2
 
 
+@pytest.mark.server
 def test_the_walk_waits_for_the_texts_that_examples_are_of(tmp_path: Path) -> None:
     recipe = Recipe(setup=Setup(title="t"), grids=(WRITE, asking()))
     study = Study.create(tmp_path / "study.db", recipe.setup, grids=recipe.grids)

@@ -212,6 +212,7 @@ def test_the_files_of_beir_speak_of_the_same_ids(at: At, tmp_path: Path) -> None
     assert set(qrels["corpus-id"]) <= {row["_id"] for row in corpus}
 
 
+@pytest.mark.torch
 def test_the_hugging_face_library_reads_every_tier(at: At, tmp_path: Path) -> None:
     import datasets
 
@@ -228,6 +229,7 @@ def test_the_hugging_face_library_reads_every_tier(at: At, tmp_path: Path) -> No
     assert len(datasets.load_dataset(folder, split="train", cache_dir=cache)) == len(grid.tier(Tier.BRONZE))
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_the_hugging_face_library_reads_both_sides_of_a_training_set(at: At, tmp_path: Path, kind: str) -> None:
     import datasets
@@ -296,6 +298,7 @@ def _grade_all_of(study: Study, folder: Path) -> None:
     check(study, folder, [("v1", 1, "agree")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 def test_a_written_corpus_is_the_corpus_of_another_study(
     at: At, tmp_path: Path, form: Literal["csv", "jsonl", "parquet"]

@@ -149,6 +149,7 @@ CHANGES = st.lists(
 DECISIONS = st.dictionaries(st.integers(1, 8), st.sampled_from([0, 2, None]), max_size=3)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, phases=[Phase.generate])
 @given(labels=CHANGES, policy=POLICIES, decided=DECISIONS, later=CHANGES, other=POLICIES)
 def test_a_dry_run_foretells_what_the_run_does_and_labels_never_leave_anything_to_do(
@@ -327,6 +328,7 @@ def test_who_takes_a_second_look_back_leaves_the_first_decision_as_it_was(
     assert standing(study)[2] == ("unanimous", 0)
 
 
+@pytest.mark.server
 def test_it_is_the_same_on_the_pages(at: At, tmp_path: Path) -> None:
     study = doubted(at, tmp_path)
     grid = study.grid()
@@ -377,6 +379,7 @@ def test_a_decision_of_a_file_stands_again_too(at: At, tmp_path: Path) -> None:
 # -- verdicts whose label is another now
 
 
+@pytest.mark.slow
 def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2", "2"), 2: votes("0")})
     grid = study.grid()
@@ -415,6 +418,7 @@ def test_of_a_round_of_a_part_only_the_lost_verdicts_are_proposed_and_they_are_d
     assert [one for _, one in open_work(study, checks=True)] == [pair]
 
 
+@pytest.mark.slow
 def test_reports_and_cards_say_what_is_to_be_looked_at_again(at: At, tmp_path: Path) -> None:
     study = doubted(at, tmp_path)
     grid = study.grid()
@@ -467,6 +471,7 @@ def relabel(path: Path, pair: int, code: int) -> None:
         )
 
 
+@pytest.mark.server
 @pytest.mark.files
 def test_the_upgrade_makes_decisions_right_that_had_gone_stale(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection:
@@ -483,6 +488,7 @@ def test_the_upgrade_makes_decisions_right_that_had_gone_stale(older: Path) -> N
     assert run.counts["new"] == 1
 
 
+@pytest.mark.server
 @pytest.mark.files
 def test_the_upgrade_of_a_study_without_stale_decisions_writes_none(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection:
@@ -494,6 +500,7 @@ def test_the_upgrade_of_a_study_without_stale_decisions_writes_none(older: Path)
     assert len(before) > 10
 
 
+@pytest.mark.server
 @pytest.mark.files
 def test_a_dialogue_after_the_majority_did_not_take_it_back_and_does_not_at_the_upgrade(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection, connection:
@@ -508,6 +515,7 @@ def test_a_dialogue_after_the_majority_did_not_take_it_back_and_does_not_at_the_
     assert sum(rule == "majority" for rule, _ in standing(study).values()) == n_majority > 0
 
 
+@pytest.mark.server
 @pytest.mark.files
 def test_the_upgrade_finds_decisions_by_people_that_labels_have_overtaken(older: Path) -> None:
     with closing(sqlite3.connect(older)) as connection, connection:

@@ -62,6 +62,7 @@ def submission(request_id: str, task: Task, answer: Any) -> Submission:
     return Submission(request_id, task.assignment_id, answer)
 
 
+@pytest.mark.server
 def test_each_is_asked_in_the_rounds_of_their_role_in_all_grids(study: Study) -> None:
     desk = study.desk(Annotate())
     asked = {name: desk.rounds(admit(study, name)) for name in forms.PEOPLE}
@@ -140,6 +141,7 @@ def test_several_labels_are_kept_in_the_order_of_the_question(study: Study) -> N
     assert_refused(study, lambda: give(desk, rob, []), InputError, "0 labels; expected 1 to 2")
 
 
+@pytest.mark.server
 def test_a_text_is_given_to_be_edited_once_it_is_written(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     assert desk.tasks(ana, 9) == []
@@ -156,6 +158,7 @@ def test_a_text_is_given_to_be_edited_once_it_is_written(study: Study) -> None:
     assert [one.original.body for one in desk.answers(ana, n=2) if one.original] == [TEXT, TEXT]
 
 
+@pytest.mark.server
 def test_what_is_edited_is_the_writer_s_current_text_and_nothing_else_of_them(study: Study) -> None:
     (task,) = write(study)
     desk, wren = at_desk(study, "wren")
@@ -178,6 +181,7 @@ def test_what_the_writer_takes_back_by_a_skip_is_not_edited(study: Study) -> Non
     assert desk.tasks(ana) == []
 
 
+@pytest.mark.server
 def test_decisions_by_rule_follow_the_round_that_counts_where_it_asks_one_closed_question(study: Study) -> None:
     desk, rae = at_desk(study, "rae")
     give(desk, rae, 4.5)
@@ -187,6 +191,7 @@ def test_decisions_by_rule_follow_the_round_that_counts_where_it_asks_one_closed
     assert rows(study, "SELECT cell_id & 4294967295, rule FROM adjudication") == [(1, "unanimous"), (2, "unanimous")]
 
 
+@pytest.mark.server
 def test_a_skipped_cell_goes_to_another_of_its_round_and_grid(study: Study) -> None:
     study.add_people(["rex"], forms.PEOPLE["rae"])
     desk, rae = at_desk(study, "rae")
@@ -219,6 +224,7 @@ def test_repeating_a_request_with_an_object_changes_nothing(study: Study) -> Non
     assert dump(study) == before
 
 
+@pytest.mark.server
 @pytest.mark.files
 @pytest.mark.parametrize(("who", "answer"), [("wren", WRITTEN), ("ana", TEXT), ("rae", 4.5), ("rob", ["facts"])])
 def test_an_answer_to_any_form_reads_no_table_through(
@@ -235,6 +241,7 @@ def test_an_answer_to_any_form_reads_no_table_through(
     assert reading_all(study, monkeypatch, act) == []
 
 
+@pytest.mark.server
 def test_the_answers_on_a_row_share_the_time_that_the_row_took(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     times = [f"2026-11-22T10:{minute:02}:00.{at}00+00:00" for minute in range(3) for at in range(3)]
     desk, rae = at_desk(study, "rae")

@@ -81,6 +81,8 @@ def test_a_reply_that_the_form_does_not_take_is_a_skip_and_its_note_says_why(tmp
     assert note.startswith("the reply cannot be taken (unknown label `Good.`; expected one of")
 
 
+@pytest.mark.server
+@pytest.mark.slow
 def test_a_text_is_marked_and_stays_whatever_is_amiss_with_it(tmp_path: Path) -> None:
     said = {"Tea is for cowards.": "No.", "Cyclists own the road.": "1. Yes.\n2. They share it.", "Cats are cold.": ""}
     propose = RoundPlan("propose", PROPOSE.form, models=(canned(tmp_path, said),), language="en")
@@ -101,6 +103,7 @@ def test_a_text_is_marked_and_stays_whatever_is_amiss_with_it(tmp_path: Path) ->
     assert grid.assign_round("curate").counts["cells"] == 3  # the empty one, too
 
 
+@pytest.mark.server
 def test_a_reply_with_what_is_no_character_is_a_skip_and_the_others_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +117,7 @@ def test_a_reply_with_what_is_no_character_is_a_skip_and_the_others_are_kept(
     assert kept == ["Tea is fine.\\u0000 Really.", "\\ud83dYes, they do.", "Mine is warm."]
 
 
+@pytest.mark.server
 def test_marks_are_those_of_the_reply_that_is_the_answer_now(tmp_path: Path) -> None:
     grid = asked(tmp_path, {**SAID, "Cats are cold.": "No."})
     grid.withdraw_answers(grid.generate("propose").id)
@@ -128,6 +132,7 @@ def test_a_language_that_cannot_be_told_is_refused_before_anything_is_asked(tmp_
         study_of(tmp_path, propose).generate("propose")
 
 
+@pytest.mark.server
 def test_a_json_reply_with_a_key_twice_is_no_answer(tmp_path: Path) -> None:
     twice = '{""text"": ""I like tea a lot."", ""text"": ""Tea is fine by me.""}'
     propose = RoundPlan(
@@ -229,6 +234,7 @@ def test_a_changed_prompt_is_a_difference_that_names_its_file(tmp_path: Path) ->
         compare.check(study, load_recipe(recipe))
 
 
+@pytest.mark.server
 def test_replies_are_listed_verbatim_also_what_became_a_skip(tmp_path: Path) -> None:
     said = {STATEMENTS[0]: ' {""text"": ""Is it so?""} '}
     grid = study_of(tmp_path, RoundPlan("propose", "text: text(); kind: any_of(a,b)", models=(canned(tmp_path, said),)))
@@ -266,6 +272,7 @@ def test_each_model_answers_its_own_column(tmp_path: Path) -> None:
     assert sorted(texts(grid, "propose")) == sorted([*SAID.values(), *["A kinder word to you."] * 2])
 
 
+@pytest.mark.server
 def test_what_models_said_is_taken_back_as_a_whole_and_asked_again(tmp_path: Path) -> None:
     grid = asked(tmp_path)
     run = grid.generate("propose")
@@ -293,6 +300,7 @@ def test_people_do_not_answer_for_models_nor_models_for_people(tmp_path: Path) -
         grid.generate("curate")
 
 
+@pytest.mark.server
 def test_the_walk_stops_before_a_service_is_asked_and_goes_on_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,6 +91,7 @@ def test_grids_share_the_texts_that_they_both_name(tmp_path: Path) -> None:
         assert len(texts.texts_of(tx, "name")) == len(STATEMENTS) + len(TYPES) + 1
 
 
+@pytest.mark.server
 def test_a_file_in_its_order_with_metadata(tmp_path: Path) -> None:
     rows = [{"statement": text, "topic": text.split()[3], "language": "en"} for text in STATEMENTS[::-1]]
     study = study_of(tmp_path, from_file(write_csv(tmp_path / "statements.csv", rows)))
@@ -151,6 +152,7 @@ def test_a_side_of_answers_waits_until_all_are_in(tmp_path: Path) -> None:
         study.grid("rate").pair()
 
 
+@pytest.mark.server
 def test_a_side_of_answers_has_each_text_once_for_each_text_that_it_answers(tmp_path: Path) -> None:
     study = written(tmp_path, RATED)
     study.grid("rate").pair()
@@ -256,6 +258,7 @@ def test_nobody_to_deal_to(tmp_path: Path) -> None:
         grid.assign_round()
 
 
+@pytest.mark.server
 def test_too_few_people_for_a_row(tmp_path: Path) -> None:
     study = study_of(tmp_path, WRITTEN, writer=2)
     study.grid("write").pair()
@@ -271,6 +274,7 @@ def test_a_round_is_named_where_there_are_several(tmp_path: Path) -> None:
         study.grid("write").assign_round("other")
 
 
+@pytest.mark.server
 def test_everybody_is_asked_everything(tmp_path: Path) -> None:
     plan = replace(WRITTEN, rounds=(RoundPlan("ask", "ask: one_of(no,yes+)", role="respondent", answers=0),))
     study = study_of(tmp_path, plan, respondent=7)
@@ -347,6 +351,7 @@ def all_rate(study: Study) -> None:
             study.change_role(one.name, Role.RATER)
 
 
+@pytest.mark.server
 def test_nobody_rates_what_they_wrote(tmp_path: Path) -> None:
     study = written(tmp_path, RATED)
     all_rate(study)
@@ -355,6 +360,7 @@ def test_nobody_rates_what_they_wrote(tmp_path: Path) -> None:
     assert raters_of_own(study) == 0
 
 
+@pytest.mark.server
 def test_nobody_gets_what_they_wrote_from_somebody_who_leaves(tmp_path: Path) -> None:
     study = written(tmp_path, with_round(RATED, answers=1), rater=1)
     study.grid("rate").pair()
@@ -365,6 +371,7 @@ def test_nobody_gets_what_they_wrote_from_somebody_who_leaves(tmp_path: Path) ->
     assert raters_of_own(study) == 0
 
 
+@pytest.mark.server
 def test_a_text_that_two_wrote_is_rated_by_neither(tmp_path: Path) -> None:
     """One word is all that may be written, so that several people write the same."""
     short = RoundPlan("write", "text: text(min_words=1,max_words=1)", role="writer")
@@ -458,6 +465,7 @@ def test_who_comes_gets_what_nobody_could_take(tmp_path: Path) -> None:
     assert (given["person"] == "new").sum() == 4
 
 
+@pytest.mark.server
 def test_nobody_with_open_work_anywhere_changes_role(tmp_path: Path) -> None:
     study = study_of(tmp_path, replace(WRITTEN, name="first"), WRITTEN, writer=3)
     study.grid("write").pair()

@@ -13,6 +13,7 @@ from fcpair.study import Study
 from steps.asked import surveyed
 
 
+@pytest.mark.slow
 def test_groups_are_those_that_were_declared_beforehand(tmp_path: Path) -> None:
     found = surveyed(tmp_path).grid().groups()
     (gender,) = found.compared
@@ -24,6 +25,7 @@ def test_groups_are_those_that_were_declared_beforehand(tmp_path: Path) -> None:
     assert share.value == pytest.approx(answers.count("yes") / len(answers))
 
 
+@pytest.mark.slow
 def test_what_is_declared_after_the_first_answer_is_exploratory(tmp_path: Path) -> None:
     study = surveyed(tmp_path, compare=())
     with pytest.raises(StageError, match="no question was declared beforehand"):

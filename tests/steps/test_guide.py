@@ -50,6 +50,7 @@ def test_so_is_a_new_version(tmp_path: Path, too_long: Path) -> None:
     study.close()
 
 
+@pytest.mark.server
 def test_of_two_who_edit_one_version_the_second_is_told_however_close_they_are(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "study.db")
     study.add_people(["lea"], Role.LEAD)

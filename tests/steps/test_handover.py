@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from fcpair.records import Role, Status
 from fcpair.steps import handover
 from fcpair.store import rounds, work
@@ -23,6 +25,7 @@ def who_has(study: Study, pair: int) -> set[str]:
     return {who for who, one in open_work(study) if one == pair}
 
 
+@pytest.mark.server
 def test_a_skip_on_the_page_and_one_in_a_file_go_to_the_same_person(at: At, tmp_path: Path) -> None:
     """dora and eli have nothing yet, and dora has opted out."""
     for online in (True, False):

@@ -141,6 +141,8 @@ def machine(files: dict[str, Path]) -> type[Volunteers]:
     return type("Here", (Volunteers,), {"files": files})
 
 
+@pytest.mark.server
+@pytest.mark.slow
 def test_whatever_people_do_in_whatever_order_every_slot_is_kept(machine: type[Volunteers]) -> None:
     run_state_machine_as_test(
         machine,

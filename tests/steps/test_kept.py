@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from conftest import one_quick
 
 from fcpair.params import Adjudicate
 from fcpair.records import Role
@@ -37,7 +38,8 @@ def assert_is_as_found_anew(study: Study, kept: Conflicts) -> int:
     return len(found)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.server
+@pytest.mark.parametrize("seed", one_quick(*range(3)))
 def test_the_kept_list_is_that_which_would_be_found_anew_after_whatever_people_do(
     at: At, tmp_path: Path, seed: int
 ) -> None:
@@ -74,6 +76,7 @@ def labels_given(study: Study) -> list[tuple[str, int]]:
     return list(zip(rows["annotator"].tolist(), rows["pair"].tolist(), strict=True))
 
 
+@pytest.mark.server
 def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> None:
     """No answer tells of it: work is taken back, and there is nobody left to take it over."""
     study, kept = at("labelled"), Conflicts()
@@ -95,6 +98,7 @@ def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> N
     assert pair in kept.due
 
 
+@pytest.mark.server
 def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
     study, kept = at("labelled"), Conflicts()
     study.share()
@@ -115,6 +119,7 @@ def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
     study.close()
 
 
+@pytest.mark.server
 def test_adjudicators_are_given_the_same_pairs_and_numbers_after_each_change(at: At) -> None:
     study = at("labelled")
     grid = study.grid()

@@ -21,7 +21,7 @@ from fcpair.texts.ratings import average_ratings, read_ratings
 Walked = Callable[[str], Path]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GROUPS = {"write": 6, "replies": 5}
-pytestmark = pytest.mark.files
+pytestmark = [pytest.mark.files, pytest.mark.slow, pytest.mark.torch]
 
 
 @pytest.fixture(scope="module")

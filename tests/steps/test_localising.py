@@ -101,6 +101,7 @@ def test_metadata_go_with_the_mended_text_which_answers_nothing(tmp_path: Path) 
     assert [task.answered for task in desk.tasks(ana, 9)] == [None] * 3
 
 
+@pytest.mark.server
 def test_a_reply_is_known_by_the_mended_text_its_group_and_the_first_source(tmp_path: Path) -> None:
     study = localised(tmp_path)
     mend(study)
@@ -142,6 +143,7 @@ def test_what_was_written_in_an_earlier_grid_keeps_what_it_answers_and_its_sourc
     assert set(answers["source"]) == {"people"}
 
 
+@pytest.mark.server
 def test_a_second_editor_has_what_the_first_wrote_and_what_was_translated(tmp_path: Path) -> None:
     second = RoundPlan("polish", "text: edit(min_words=2)", role="annotator", edits="mend")
     study = localised(tmp_path, EDIT, second)
@@ -159,6 +161,7 @@ def test_a_second_editor_has_what_the_first_wrote_and_what_was_translated(tmp_pa
     assert there["چای نوشیدن کمی عجیب است."]["group"] == "tea"
 
 
+@pytest.mark.server
 def test_a_sheet_has_the_row_as_the_text_to_be_edited_and_is_taken_in(tmp_path: Path) -> None:
     study = localised(tmp_path)
     grid = study.grid("localise")
@@ -171,6 +174,7 @@ def test_a_sheet_has_the_row_as_the_text_to_be_edited_and_is_taken_in(tmp_path: 
     assert set(grid.answers("mend")["text"]) == {MENDED}
 
 
+@pytest.mark.server
 def test_what_was_done_with_rows_is_counted_by_their_sources(tmp_path: Path) -> None:
     study = localised(tmp_path)
     mend(study)

@@ -41,6 +41,7 @@ def stage(study: Study, name: str, now: datetime | None = None) -> StagePulse:
     return next(one for one in study.grid().monitor.stages(now) if one.name == name)
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("reached", STAGES)
 def test_every_panel_has_something_to_say_at_every_stage_and_writes_nothing(at: At, reached: str) -> None:
     study = at(reached)
@@ -117,6 +118,7 @@ def test_a_skip_that_nobody_can_take_is_told(at: At) -> None:
     assert stage(study, "label").vacant > 0
 
 
+@pytest.mark.server
 def test_exposure_counts_pairs_texts_and_decisions(at: At) -> None:
     grid = at("labelled").grid()
     grid.decide(grid.waiting()[0], 2, by="judy")
@@ -160,6 +162,7 @@ def test_a_quick_skip_is_not_reading_fast(at: At) -> None:
     assert study.grid().monitor.speed().people == ()
 
 
+@pytest.mark.server
 def test_a_skip_does_not_take_the_stage_on(at: At) -> None:
     study = at("dealt")
     ana = admit(study, "ana")
@@ -178,6 +181,7 @@ def test_a_pair_counts_for_the_one_whose_decision_stands(at: At) -> None:
     assert [(one.name, one.done) for one in stage(study, "adjudicate").people] == [("judy", 0), ("jack", 1)]
 
 
+@pytest.mark.server
 def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
     study = at("labelled")
     grid = study.grid()
@@ -216,6 +220,7 @@ def test_figures_follow_what_happens_and_are_kept_while_nothing_does(at: At) -> 
     assert grid.monitor.figures() is not before
 
 
+@pytest.mark.server
 def test_what_takes_long_is_not_made_at_every_change(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitor_module, "SLOW_S", 0.0)
     monkeypatch.setattr(monitor_module, "REST", 1e6)
@@ -225,6 +230,7 @@ def test_what_takes_long_is_not_made_at_every_change(at: At, monkeypatch: pytest
     assert grid.monitor.figures() is before
 
 
+@pytest.mark.server
 def test_looking_holds_up_nobody_who_answers(at: At) -> None:
     """An answer is saved while the lead's transaction is open, and the lead goes on seeing one state of the study."""
     study = at("dealt")

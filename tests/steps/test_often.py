@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import one_quick
 
 from fcpair.models.likeness import Likeness
 from fcpair.params import Annotate, Setup
@@ -41,7 +42,7 @@ def counted(study: Study, n: int) -> list[str]:
     return sorted(text for text, times in Counter(table.loc[~table["skipped"], "text"]).items() if times > n)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", one_quick(*range(3)))
 def test_what_came_often_is_what_counting_all_answers_gives_whatever_is_changed(tmp_path: Path, seed: int) -> None:
     study, drawn, known = study_of(tmp_path), random.Random(seed), checks._Written()
     desk = study.desk(Annotate())
@@ -74,6 +75,7 @@ def test_the_list_is_the_same_one_while_its_texts_are_the_same(tmp_path: Path) -
     assert often(study, known, 1) == [TEXTS[0]]
 
 
+@pytest.mark.server
 def test_what_is_compared_is_encoded_when_the_server_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[list[str]] = []
     monkeypatch.setattr(Likeness, "know", lambda _, texts: given.append(sorted(texts)))
@@ -88,6 +90,7 @@ def test_what_is_compared_is_encoded_when_the_server_starts(tmp_path: Path, monk
     assert len(given) == 2
 
 
+@pytest.mark.server
 def test_a_server_starts_though_an_encoder_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(tmp_path, Checks(similar=0.95))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

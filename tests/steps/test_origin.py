@@ -48,6 +48,7 @@ def test_the_note_counts_current_answers_only(at: At, tmp_path: Path) -> None:
     assert study.grid().partition().n_simulated == 41
 
 
+@pytest.mark.server
 def test_tiers_rest_on_real_labels_once_they_are_in(at: At, tmp_path: Path) -> None:
     study = simulated(at)
     grid = study.grid()

@@ -99,6 +99,7 @@ def test_open_work_of_one_who_leaves_goes_to_others_and_no_slot_is_lost(at: At) 
     assert "ben" not in dict(open_work(study))
 
 
+@pytest.mark.server
 def test_what_a_person_did_stays_when_they_leave(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     mine = [pair for who, pair in open_work(study) if who == "ben"]

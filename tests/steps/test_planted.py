@@ -50,6 +50,7 @@ PLANTED = [
 ]
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("statement", "check", "said"), PLANTED)
 def test_what_was_done_behind_its_back_is_found(at: At, statement: str, check: str, said: str) -> None:
     study = at("checked")
@@ -95,6 +96,7 @@ def _database(study: Study) -> str:
         return tx.dialect.name
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("statements", "check", "said"), DATABASES)
 def test_what_guards_it_is_missed(at: At, statements: dict[str, str], check: str, said: str) -> None:
     study = at("checked")
@@ -102,6 +104,7 @@ def test_what_guards_it_is_missed(at: At, statements: dict[str, str], check: str
     assert findings(study) == {check: (said,)}
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("statement", "said"), IN_POSTGRESQL)
 def test_what_guards_it_in_postgresql_is_missed(at: At, statement: str, said: str) -> None:
     study = at("checked")
@@ -111,6 +114,7 @@ def test_what_guards_it_in_postgresql_is_missed(at: At, statement: str, said: st
     assert said in findings(study)["protection"]
 
 
+@pytest.mark.server
 def test_advice_speaks_of_what_there_is(at: At) -> None:
     study = at("checked")
     behind_its_back(study, "UPDATE text SET body = 'x' WHERE id = 3", "DELETE FROM guideline")
@@ -120,6 +124,7 @@ def test_advice_speaks_of_what_there_is(at: At) -> None:
     assert ("fcpair restore" in advice) != in_file
 
 
+@pytest.mark.server
 def test_a_study_in_which_much_has_happened_is_sound(at: At, tmp_path: Path) -> None:
     study = stirred(at("checked"), tmp_path)
     assert findings(study) == {}

@@ -15,6 +15,7 @@ from fcpair.study import Study
 RECIPE = Path(__file__).parents[2] / "examples" / "printers.toml"
 
 
+@pytest.mark.slow
 def test_the_study_of_printers_runs_without_a_model_and_warns_of_nothing(tmp_path: Path) -> None:
     """12 questions x 12 answers; the answers listed stand 16 times in the corpus, and stay in."""
     recipe = load_recipe(RECIPE)
@@ -50,6 +51,7 @@ def test_the_run_over_printers_names_questions_and_answers_by_their_own_ids(tmp_
     assert told.brought_in_by[0]["rank"] == 1
 
 
+@pytest.mark.slow
 def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Path) -> None:
     """Of the 57 lines 23 name an answer that nobody judged; a question's best three are among the others."""
     recipe = load_recipe(RECIPE)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import one_quick
 from servers import execute
 
 from fcpair.errors import FcpairError, InputError, RefusedError
@@ -50,6 +51,7 @@ def tiers_of(study: Study, diamond: DiamondRule) -> dict[int, int]:
 # -- 1: no judgement, adjudication or verdict is ever changed
 
 
+@pytest.mark.server
 def test_every_answer_and_decision_is_still_there_after_all_that_can_happen(at: At, tmp_path: Path) -> None:
     study = at("checked")
     grid = study.grid()
@@ -160,6 +162,7 @@ def shares(study: Study) -> list[tuple[str, int]]:
     )
 
 
+@pytest.mark.server
 def test_the_query_sees_a_validator_who_labelled(at: At) -> None:
     study = at("checking")
     execute(study.place, "UPDATE assignment SET person_id = 1 WHERE id = (SELECT max(id) FROM assignment)")
@@ -204,6 +207,7 @@ def test_when_every_validator_took_part_it_is_said_and_nothing_is_dealt(at: At) 
     assert dump(study) == before
 
 
+@pytest.mark.server
 def test_work_that_is_handed_over_keeps_the_promise(at: At, tmp_path: Path) -> None:
     study = at("checking")
     study.change_role("ana", Role.VALIDATOR)
@@ -383,6 +387,7 @@ def test_the_tiers_follow_from_the_judgements_alone(at: At, diamond: DiamondRule
     assert set(derived(study, diamond).values()) == {0, 1, 2, 4} | ({3} if diamond == "unanimous" else set())
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("diamond", DIAMOND)
 def test_they_still_do_after_much_has_been_superseded(at: At, tmp_path: Path, diamond: DiamondRule) -> None:
     study = at("checked")
@@ -408,7 +413,7 @@ def test_a_copy_of_the_append_only_tables_has_the_same_tiers(at: At, tmp_path: P
 
 
 @pytest.mark.parametrize("diamond", DIAMOND)
-@pytest.mark.parametrize("stir", [False, True])
+@pytest.mark.parametrize("stir", one_quick(False, True))
 def test_the_reasons_of_every_pair_match_where_it_is(at: At, tmp_path: Path, stir: bool, diamond: DiamondRule) -> None:
     study = stirred(at("checked"), tmp_path) if stir else at("checked")
     tiers = tiers_of(study, diamond)

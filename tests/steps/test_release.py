@@ -112,6 +112,7 @@ def evil(at: At, tmp_path: Path) -> Study:
     return study
 
 
+@pytest.mark.server
 def test_no_cell_of_a_release_runs_in_a_spreadsheet_and_all_are_read_back(evil: Study, tmp_path: Path) -> None:
     path = tmp_path / "gold.csv"
     evil.grid().release(Tier.GOLD, path)
@@ -129,6 +130,7 @@ def test_no_cell_of_the_exported_labels_runs_in_a_spreadsheet(evil: Study, tmp_p
     assert set(read_table(tmp_path / "labels.csv")["note"]) == {"=cmd|' /C calc'!A0"}
 
 
+@pytest.mark.server
 def test_a_release_that_was_made_from_a_guarded_file_is_the_same_study(evil: Study, tmp_path: Path) -> None:
     evil.grid().release(Tier.GOLD, tmp_path / "gold.csv")
     again = Study.create(tmp_path / "again.db")

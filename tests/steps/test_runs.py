@@ -166,12 +166,14 @@ def test_runs_and_a_list_a_run_twice_and_no_depth_are_refused(at: At, tmp_path: 
 # -- ids of the researcher's own
 
 
+@pytest.mark.server
 def test_a_run_names_texts_by_the_ids_of_the_corpus_and_a_text_may_have_two(collection: Study, tmp_path: Path) -> None:
     run = a_run(tmp_path / "r.trec", "q1 Q0 d2 1 2 x", "q2 Q0 d3 1 2 x", "q2 Q0 d1 2 1 x")
     collection.grid().retrieve(Retrieve(runs=(run,)))
     assert candidates(collection) == {"Oil the chain.", "Find the hole, roughen the rubber and glue a patch on."}
 
 
+@pytest.mark.server
 def test_the_numbers_of_the_study_are_no_ids_where_the_corpus_has_its_own(collection: Study, tmp_path: Path) -> None:
     run = a_run(tmp_path / "r.trec", "1 Q0 d2 1 2 x")
     grid = collection.grid()
@@ -189,6 +191,7 @@ def test_an_id_of_two_texts_is_refused(tmp_path: Path) -> None:
     assert_refused(study, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, said)
 
 
+@pytest.mark.server
 def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At, tmp_path: Path) -> None:
     """Before there is a label, or even a selection: a run over that file brings in what it names."""
     study = at("imported")
@@ -203,6 +206,7 @@ def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At,
     assert candidates(study) == {CNS[4]}
 
 
+@pytest.mark.server
 def test_a_pool_without_a_tier_and_a_study_without_a_corpus_are_refused(at: At, tmp_path: Path) -> None:
     study = at("imported")
     with pytest.raises(InputError, match="name the tier"):
@@ -214,6 +218,7 @@ def test_a_pool_without_a_tier_and_a_study_without_a_corpus_are_refused(at: At, 
 # -- texts without a pair
 
 
+@pytest.mark.server
 def test_texts_without_a_pair_are_selected_crossed_and_written(collection: Study, tmp_path: Path) -> None:
     """3 queries x 3 documents; the one known pair is left out."""
     grid = collection.grid()
@@ -224,6 +229,7 @@ def test_texts_without_a_pair_are_selected_crossed_and_written(collection: Study
     assert grid.export.corpus(tmp_path / "again.csv").counts["rows"] == 5
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 def test_an_exported_corpus_is_read_back_with_its_texts_and_ids(
     collection: Study, tmp_path: Path, form: Literal["csv", "jsonl", "parquet"]
@@ -256,6 +262,7 @@ def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) 
     assert grid.pair(Pair()).counts["pairs"] == 2
 
 
+@pytest.mark.server
 def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_are_told(
     collection: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ def test_a_run_counts_of_how_many_cells_were_drawn(at: At) -> None:
     assert run.counts["cn_max"] - run.counts["cn_min"] <= 1
 
 
+@pytest.mark.server
 def test_a_cell_has_the_number_of_its_place_in_the_whole_grid(drawn: Study) -> None:
     there = pairs_of(drawn)
     drawn.grid().pair(Pair(keep_known=True), redo=True)
@@ -138,6 +139,7 @@ def test_what_is_built_anew_from_an_earlier_stage_is_no_drawn_grid_any_more(draw
     assert findings(drawn.place) == {}
 
 
+@pytest.mark.server
 def test_an_unknown_number_is_told_that_cells_were_drawn(drawn: Study) -> None:
     missing = next(number for number in range(1, 25) if number not in pairs_of(drawn))
     with pytest.raises(UnknownIdError, match=r"numbered from \d+ to \d+; sampled 13 of 18 cells"):
@@ -254,6 +256,7 @@ def finished(walked_to_its_end: Path) -> Study:
     return Study.open(walked_to_its_end)
 
 
+@pytest.mark.slow
 def test_every_drawn_cell_is_dealt_answered_decided_and_checked(finished: Study) -> None:
     state = finished.status()
     assert state["rounds"]["label"]["open"] == state["rounds"]["validate"]["open"] == 0
@@ -274,6 +277,7 @@ def test_figures_rest_on_the_drawn_cells_alone(finished: Study) -> None:
     assert grid.explain(min(pairs_of(finished))).checks
 
 
+@pytest.mark.server
 def test_cells_that_were_not_drawn_are_unjudged_in_an_evaluation(finished: Study) -> None:
     outcome = finished.grid().evaluate(Evaluate(systems=("random",), pool="all", tiers=("bronze",), resamples=100))
     tier = outcome.tiers[0]
@@ -287,6 +291,8 @@ def test_cells_that_were_not_drawn_are_unjudged_in_an_evaluation(finished: Study
     assert all(value is not None and value < 1 for value in judged.values())
 
 
+@pytest.mark.server
+@pytest.mark.slow
 def test_report_and_card_say_that_cells_were_drawn(finished: Study, tmp_path: Path) -> None:
     text = finished.report(tmp_path / "report.html").read_text("utf-8")
     assert "sampled 13 of 18 cells" in text
@@ -302,6 +308,7 @@ def test_a_recipe_that_draws_other_cells_is_refused(finished: Study, tmp_path: P
     assert not list(finished.walk(recipe(tmp_path, 13)))
 
 
+@pytest.mark.slow
 def test_a_walk_goes_on_from_a_grid_that_is_drawn_already(drawn: Study, tmp_path: Path) -> None:
     there, given = pairs_of(drawn), recipe(tmp_path, 13)
     stages = [
@@ -321,6 +328,7 @@ def test_a_walk_goes_on_from_a_grid_that_is_drawn_already(drawn: Study, tmp_path
     assert pairs_of(drawn) == there
 
 
+@pytest.mark.server
 def test_nothing_is_said_of_drawing_where_the_grid_is_whole(at: At, tmp_path: Path) -> None:
     study = at("labelled")
     assert "sampled" not in study.status()

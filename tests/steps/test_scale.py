@@ -115,6 +115,7 @@ def test_a_blind_verdict_is_a_number_of_one_s_own(tmp_path: Path) -> None:
     assert {verdicts[pair] for pair in own} == {0, 1}
 
 
+@pytest.mark.slow
 def test_tiers_tables_and_grades_rest_on_the_numbers(tmp_path: Path) -> None:
     study = decided(tmp_path)
     grid = study.grid()
@@ -159,6 +160,7 @@ def test_a_leaning_is_to_a_number_of_the_scale(tmp_path: Path) -> None:
         dealt(tmp_path).grid().simulate(Simulate(leaning=0.1, leaning_to="0.5"))
 
 
+@pytest.mark.slow
 def test_numbers_of_which_none_is_positive_are_decided_and_make_no_tiers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,8 @@ def test_nothing_is_read_back_from_the_run_log(at: At, tmp_path: Path) -> None:
     assert grid.own(Validate).blind
 
 
+@pytest.mark.server
+@pytest.mark.slow
 def test_a_release_and_an_evaluation_by_hand_set_nothing(at: At, tmp_path: Path) -> None:
     grid = at("checked").grid()
     grid.release(Tier.BRONZE, tmp_path / "bronze.csv", Partition("majority"))
@@ -91,6 +93,7 @@ def test_a_release_and_an_evaluation_by_hand_set_nothing(at: At, tmp_path: Path)
     assert not grid.has_own(Evaluate)
 
 
+@pytest.mark.server
 def test_each_setting_names_the_run_that_set_it_last(at: At) -> None:
     study = at("dealt")
     first = assign.note_annotate(study.grid(), Annotate(daily_limit=40, contact="Ada"))

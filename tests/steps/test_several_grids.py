@@ -44,6 +44,7 @@ def study(tmp_path: Path) -> Study:
     return study
 
 
+@pytest.mark.server
 def test_a_side_has_what_was_written_in_each_grid_and_says_by_whom(study: Study) -> None:
     desk, visitor = at_desk(study, "wren")
     for task in desk.tasks(visitor, 9):

@@ -91,6 +91,7 @@ def change(study: Study) -> None:
         runs.add_run(tx, "report", {}, {}, "0", None)
 
 
+@pytest.mark.server
 def test_one_that_rests_is_made_anew_where_another_server_has_shown_a_newer_one(
     both: tuple[Study, Study], two: tuple[Figure, Figure]
 ) -> None:
@@ -142,6 +143,7 @@ def test_what_no_server_finds_slow_is_made_at_every_change_and_nothing_is_writte
     assert (first.n_made, second.n_made) == (2, 2)
 
 
+@pytest.mark.server
 def test_what_another_server_overtakes_while_it_is_made_is_not_shown(
     both: tuple[Study, Study], two: tuple[Figure, Figure]
 ) -> None:
@@ -186,6 +188,7 @@ def test_it_is_shown_where_nothing_can_be_written(
     assert two[0].show() == two[1].show()
 
 
+@pytest.mark.server
 def test_what_is_made_of_a_value_that_rests_is_made_anew_when_that_has_rested(
     at: At, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +214,7 @@ def test_what_is_made_of_a_value_that_rests_is_made_anew_when_that_has_rested(
     assert len(n_made) == 2
 
 
+@pytest.mark.slow
 def test_two_monitors_of_a_study_never_go_back(
     both: tuple[Study, Study], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,7 +239,7 @@ ACTS = st.lists(
 )
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=ACTS)
 def test_whoever_is_asked_and_however_long_it_takes_no_figure_goes_back(
     both: tuple[Study, Study], clock: Clock, acts: list[tuple[str, float]]
@@ -266,6 +270,7 @@ def test_looking_writes_nothing_into_a_file_which_one_server_has(
     assert dump(both[0]) == before
 
 
+@pytest.mark.server
 def test_a_copy_has_what_was_shown(both: tuple[Study, Study], two: tuple[Figure, Figure], tmp_path: Path) -> None:
     two[0].show()
     Study.copy(Path(both[0].place), tmp_path / "copy.db", lambda *_: None)

@@ -41,6 +41,7 @@ def released(study: Study, path: Path) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_in_two_studies(at: At, tmp_path: Path) -> None:
     first, second, other = (released(walked(at, seed), tmp_path / f"{at_}.csv") for at_, seed in enumerate((3, 3, 4)))
     assert first == second != other
@@ -181,6 +182,7 @@ def test_nobody_leans_to_a_label_that_is_not_there(at: At) -> None:
         at("dealt").grid().simulate(Simulate(leaning=0.5, leaning_to="splendid"))
 
 
+@pytest.mark.slow
 def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Path) -> None:
     study = walked(at, 3)
     grid = study.grid()
@@ -203,6 +205,7 @@ def test_a_pair_whose_verdict_alone_was_made_up_is_marked(at: At, tmp_path: Path
     assert grid.tier(Tier.BRONZE)["simulated"].all()
 
 
+@pytest.mark.slow
 def test_nothing_is_said_where_nothing_was_simulated(at: At, tmp_path: Path) -> None:
     study = at("checked")
     grid = study.grid()

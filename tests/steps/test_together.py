@@ -52,6 +52,7 @@ def test_the_same_two_rate_all_texts_from_a_source(tmp_path: Path) -> None:
     assert len(answers) == 3 * 4 * len(CRITERIA) * 2
 
 
+@pytest.mark.server
 def test_who_takes_over_has_all_that_was_left_from_a_source(tmp_path: Path) -> None:
     study = study_of(tmp_path)
     study.grid().assign_round()

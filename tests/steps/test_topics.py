@@ -123,6 +123,7 @@ def _deal_anew(study: Study) -> None:
     study.grid().assign(Assign(overlap={2: 0.5}, seed=3), redo=True)
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("act", [_hand_over, _retire, _skip, _deal_anew])
 def test_nothing_of_a_topic_comes_to_who_left_it_out(at: At, act: Callable[[Study], None]) -> None:
     study = mixed(at("dealt"))
@@ -140,6 +141,7 @@ def test_who_joins_takes_what_nobody_else_may_read(at: At) -> None:
     assert read_by(study, "dora") == TERROR
 
 
+@pytest.mark.server
 def test_a_validator_is_dealt_nothing_that_they_left_out(at: At) -> None:
     study = mixed(at("decided"))
     study.add_people(["vera", "walt"], Role.VALIDATOR)
@@ -149,6 +151,7 @@ def test_a_validator_is_dealt_nothing_that_they_left_out(at: At) -> None:
     assert read_by(study, "walt", checks=True) >= TERROR
 
 
+@pytest.mark.server
 def test_an_adjudicator_is_not_asked_to_decide_what_they_left_out_in_another_role(at: At) -> None:
     study = mixed(at("labelled"))
     grid = study.grid()
@@ -161,6 +164,7 @@ def test_an_adjudicator_is_not_asked_to_decide_what_they_left_out_in_another_rol
     assert case is None or grid.explain(case.cell_id).hs == SELECTED[3]
 
 
+@pytest.mark.server
 def test_what_an_older_fcpair_kept_holds_for_each_of_its_parts(at: At) -> None:
     study = mixed(at("dealt"))
     keep(study, "ana", '{"topic": ["rapism , Terrorism"]}')
@@ -182,6 +186,7 @@ def test_sheets_hold_nothing_that_an_older_fcpair_left_dealt(at: At, tmp_path: P
         assert {row["hs"] for row in csv.DictReader(sheet)} == {SELECTED[3]}
 
 
+@pytest.mark.server
 def test_a_server_begins_by_passing_on_what_an_older_fcpair_left_dealt(at: At) -> None:
     study = mixed(at("dealt"))
     keep(study, "ana", '{"topic": ["terrorism"]}')
@@ -199,6 +204,7 @@ def test_another_split_later_takes_nothing_back(at: At) -> None:
     assert ticked(study, "ana", "") == ["crimes;TERRORISM", "rapism , Terrorism", "terrorism"]
 
 
+@pytest.mark.server
 def test_what_is_not_listed_now_stays_left_out(at: At) -> None:
     study = mixed(at("dealt"))
     ana = admit(study, "ana").id
@@ -210,6 +216,7 @@ def test_what_is_not_listed_now_stays_left_out(at: At) -> None:
     assert SELECTED[3] not in read_by(study, "ana")
 
 
+@pytest.mark.server
 def test_the_lead_is_told_topics_by_column(at: At) -> None:
     study = mixed(at("dealt"))
     keep(study, "ben", '{"topic": ["rapism , Terrorism"]}')
@@ -233,6 +240,7 @@ def conan(data: Path, tmp_path: Path) -> Study:
     return study
 
 
+@pytest.mark.slow
 def test_conan_s_combined_subtypes_leak_no_pair(conan: Study, data: Path) -> None:
     with (data / "conan" / "CONAN.csv").open(encoding="utf-8") as file:
         subtypes = {row["hateSpeech"].strip(): row["hsSubType"] for row in csv.DictReader(file)}

@@ -128,6 +128,7 @@ def test_somebody_who_left_topics_out_gets_none_of_them(at: At) -> None:
     assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing to deal")
 
 
+@pytest.mark.server
 def test_pairs_that_a_file_left_out_are_dealt(at: At, tmp_path: Path) -> None:
     """Labels of ana and ben for ten pairs came from a file; the 14 others are dealt evenly to the three."""
     study = at("paired")

@@ -67,6 +67,7 @@ def test_it_goes_from_the_first_stage_that_is_not_done_to_the_annotators(at: At,
     assert walked(at("paired"), recipe) == ["assign"]
 
 
+@pytest.mark.slow
 def test_it_stops_while_labels_are_open_and_goes_on_when_they_are_in(at: At, recipe: Recipe, tmp_path: Path) -> None:
     study = at("dealt")
     work = open_work(study)
@@ -81,6 +82,7 @@ def test_it_stops_while_labels_are_open_and_goes_on_when_they_are_in(at: At, rec
     assert walked(study, recipe) == []
 
 
+@pytest.mark.slow
 def test_simulated_people_walk_it_to_the_end_and_not_further(at: At, recipe: Recipe) -> None:
     study = at("retrieved")
     simulated = replace(recipe, simulate=Simulate(seed=1))
@@ -117,6 +119,7 @@ def test_without_a_recipe_the_defaults_hold(at: At) -> None:
     assert at("checked").grid().own(Partition) == Partition()
 
 
+@pytest.mark.server
 def test_a_release_does_not_change_the_study_s_own_rules(finished: Study, recipe: Recipe, tmp_path: Path) -> None:
     grid = finished.grid()
     walked(finished, recipe)

@@ -32,6 +32,7 @@ def stages(study: Study, recipe: Recipe) -> list[tuple[str, str]]:
     return [(run.stage, run.counts.get("grid", "")) for run in study.walk(recipe)]
 
 
+@pytest.mark.server
 def test_the_walk_goes_to_the_end_with_simulated_people(tmp_path: Path) -> None:
     study = begun(tmp_path, SIMULATED)
     assert stages(study, SIMULATED) == [
@@ -43,6 +44,7 @@ def test_the_walk_goes_to_the_end_with_simulated_people(tmp_path: Path) -> None:
     assert study.status()["next"].startswith("everything has been answered")
 
 
+@pytest.mark.server
 def test_it_stops_where_people_answer_and_says_who(tmp_path: Path) -> None:
     recipe = Recipe(setup=TITLE, grids=PEOPLED)
     study = begun(tmp_path, recipe)
@@ -87,6 +89,7 @@ def test_a_further_grid_is_added(tmp_path: Path) -> None:
     assert study.grids == ["write", "rate"]
 
 
+@pytest.mark.server
 def test_a_grid_is_added_beside_main(at: Callable[[str], Study]) -> None:
     study = at("dealt")
     recipe = Recipe(grids=(PEOPLED[0],))
@@ -147,6 +150,7 @@ def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
         list(study.walk(Recipe(setup=TITLE, grids=(replace(plan, rows=SidePlan(file=other, column="text")),))))
 
 
+@pytest.mark.server
 def test_a_policy_that_was_applied_holds(tmp_path: Path) -> None:
     study = begun(tmp_path, SIMULATED)
     list(study.walk(SIMULATED))

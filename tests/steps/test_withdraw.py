@@ -161,6 +161,7 @@ def test_the_grid_still_cannot_be_made_anew(at: At, tmp_path: Path) -> None:
 # -- slots
 
 
+@pytest.mark.server
 def test_a_skip_that_is_withdrawn_takes_its_pair_back_from_who_has_not_answered(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     before = open_work(study)
@@ -183,6 +184,7 @@ def test_a_skip_that_is_withdrawn_leaves_the_pair_with_who_has_answered_it(at: A
     assert (rounds(study)["open"], rounds(study)["vacant"]) == (41, 0)
 
 
+@pytest.mark.server
 def test_two_files_that_hang_together_can_both_be_withdrawn(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
@@ -213,6 +215,7 @@ def test_what_somebody_who_left_would_have_again_goes_to_others(at: At, tmp_path
     assert "ana" not in {who for who, _ in open_work(study)}
 
 
+@pytest.mark.slow
 def test_what_somebody_has_opted_out_of_does_not_come_back_to_them(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
@@ -227,6 +230,7 @@ def test_what_somebody_has_opted_out_of_does_not_come_back_to_them(at: At, tmp_p
     assert open_work(study)
 
 
+@pytest.mark.server
 def test_labels_that_brought_their_own_deal_can_be_withdrawn(at: At, tmp_path: Path) -> None:
     study = at("paired")
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
@@ -266,6 +270,7 @@ def test_labels_are_not_withdrawn_as_verdicts(at: At, tmp_path: Path) -> None:
     assert_refused(study, lambda: study.grid().withdraw_verdicts(run), StageError, said)
 
 
+@pytest.mark.server
 def test_simulated_labels_can_be_withdrawn_and_people_answer_then(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
@@ -328,6 +333,7 @@ def test_an_import_all_of_which_was_superseded_is_told(at: At, tmp_path: Path) -
     )
 
 
+@pytest.mark.server
 def test_a_published_study_is_not_withdrawn_in_part(tmp_path: Path, data: Path) -> None:
     study = Study.create(tmp_path / "p.db")
     grid = study.grid()

@@ -151,6 +151,7 @@ def grade(study: Study) -> None:
             give(desk, visitor, "no" if "No more." in task.row.body else "yes", task.assignment_id)
 
 
+@pytest.mark.server
 def test_only_who_passed_the_pilot_is_dealt_the_round(tmp_path: Path) -> None:
     study = piloted(tmp_path)
     with pytest.raises(StageError, match="round `grade` of grid `grade` comes first"):
@@ -172,6 +173,7 @@ def test_the_expert_reads_what_a_text_of_the_pilot_answers(tmp_path: Path) -> No
     assert {task.answered.body for task in desk.tasks(visitor, 50) if task.answered} == set(PILOT.rows.names)
 
 
+@pytest.mark.server
 def test_work_that_is_passed_on_goes_to_nobody_who_has_not_passed(tmp_path: Path) -> None:
     study = piloted(tmp_path, once_per_row=False)
     grade(study)
@@ -181,6 +183,7 @@ def test_work_that_is_passed_on_goes_to_nobody_who_has_not_passed(tmp_path: Path
     assert set(given["person"][given["status"] == "open"]) == {"writer3", "writer4"}
 
 
+@pytest.mark.server
 def test_nobody_who_passed_is_said(tmp_path: Path) -> None:
     study = piloted(tmp_path)
     study.grid("grade").pair()
@@ -195,6 +198,7 @@ def test_nobody_who_passed_is_said(tmp_path: Path) -> None:
 # Letting somebody go
 
 
+@pytest.mark.server
 def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tmp_path: Path) -> None:
     study = dealt(tmp_path, plan(), writer=4)
     own = {task.cell_id for task in write_all(study, "writer1")}
@@ -215,6 +219,7 @@ def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tm
     assert Study.doctor(study.place).sound
 
 
+@pytest.mark.server
 def test_somebody_who_wrote_nothing_is_retired_instead(tmp_path: Path) -> None:
     study = dealt(tmp_path, plan(), writer=4)
     with pytest.raises(StageError, match="`writer1` has answered nothing that could go to others"):
@@ -239,12 +244,14 @@ def refused(study: Study, name: str, text: str) -> str:
     return str(error.value)
 
 
+@pytest.mark.server
 def test_too_few_words_are_refused_with_what_to_change(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(), writer=3)
     assert refused(study, "writer1", "Why is that?") == "Please write 6 words or more; this text has 3."
     assert "Please write 40 words or fewer" in refused(study, "writer1", "word " * 41)
 
 
+@pytest.mark.server
 def test_another_language_is_refused(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(), writer=3)
     assert "seems to be in another language (`fa`); please write it in `en`" in refused(
@@ -252,6 +259,7 @@ def test_another_language_is_refused(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.torch
 def test_the_writers_own_words_are_refused_a_second_time(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(similar=0.95), writer=3)
     desk, visitor = at_desk(study, "writer1")
@@ -261,6 +269,7 @@ def test_the_writers_own_words_are_refused_a_second_time(tmp_path: Path) -> None
     give(desk, visitor, answer(REPLIES[1]))
 
 
+@pytest.mark.server
 def test_one_may_change_ones_own_answer_a_little(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(similar=0.95), writer=3)
     desk, visitor = at_desk(study, "writer1")
@@ -270,6 +279,8 @@ def test_one_may_change_ones_own_answer_a_little(tmp_path: Path) -> None:
     assert desk.answers(visitor)[0].answer["text"].endswith("Really.")
 
 
+@pytest.mark.server
+@pytest.mark.torch
 def test_what_many_have_written_is_refused_to_anybody(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(similar=0.95, often=2), writer=4)
     for name in ("writer1", "writer2", "writer3"):
@@ -290,6 +301,7 @@ def test_a_text_is_taken_though_nobody_can_look_at_its_grammar(tmp_path: Path) -
     assert len(study.grid("write").answers()) == 1
 
 
+@pytest.mark.slow
 def test_grammar_warns_and_only_the_kinds_that_are_named_refuse(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(grammar="harper"), writer=3)
     desk, visitor = at_desk(study, "writer1")
@@ -309,6 +321,7 @@ def refusals_of(study: Study) -> list[tuple[str, float | None, str | None]]:
     return list(zip(rows["rule"], rows["score"], rows["text"], strict=True))
 
 
+@pytest.mark.server
 def test_what_was_refused_is_kept_by_rule_and_score_and_its_text_with_consent_alone(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(), writer=3)
     refused(study, "writer1", "Why is that?")
@@ -320,6 +333,7 @@ def test_what_was_refused_is_kept_by_rule_and_score_and_its_text_with_consent_al
     assert refusals_of(study) == [("words", 3.0, None)] * 2
 
 
+@pytest.mark.server
 def test_foretelling_keeps_nothing(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(), writer=3)
     desk, visitor = at_desk(study, "writer1")
@@ -346,6 +360,8 @@ def test_what_only_warns_is_not_looked_at_in_a_file(tmp_path: Path, monkeypatch:
     assert asked == []
 
 
+@pytest.mark.server
+@pytest.mark.torch
 def test_a_file_is_held_against_the_same_checks_line_by_line(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(similar=0.95), writer=3)
     texts = [REPLIES[0], REPLIES[0], "Warum sollte das denn ein Problem für irgendjemanden sein?"]

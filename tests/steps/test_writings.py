@@ -47,6 +47,7 @@ def test_no_statement_is_on_both_sides_of_a_training_set(written: Study, tmp_pat
     assert sides[0].columns.tolist() == ["hs", "type", "types", "cn"]
 
 
+@pytest.mark.torch
 def test_a_hugging_face_folder_is_read_by_its_library(written: Study, tmp_path: Path) -> None:
     from datasets import load_dataset
 

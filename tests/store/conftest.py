@@ -23,7 +23,7 @@ def first_rows(tx: Tx) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    on_databases(metafunc, writes=True)
+    on_databases(metafunc, both=True)
 
 
 @pytest.fixture(autouse=True)

@@ -78,6 +78,7 @@ def whole(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> P
 # -- there and back
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("stage", ["empty", "checked"])
 def test_what_is_restored_is_the_same_study(studies: Studies, new: New, tmp_path: Path, kind: str, stage: str) -> None:

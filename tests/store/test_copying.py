@@ -121,6 +121,7 @@ def test_no_number_is_given_out_twice(files: dict[str, Path], new: NewPlace, kin
     assert made[0] == top + 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_at_the_target_is_not_touched(files: dict[str, Path], new: NewPlace, kind: str) -> None:
     target = new(kind)
@@ -202,6 +203,7 @@ def test_a_study_that_lacks_what_was_written_last_is_not_copied(files: dict[str,
     assert is_nothing(target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_study_is_copied_while_people_answer(files: dict[str, Path], new: NewPlace, kind: str) -> None:
     source = new(kind)
@@ -320,6 +322,7 @@ def contents(draw: st.DrawFn) -> Mapping[str, list[dict[str, Any]]]:
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=3, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=contents())
 def test_whatever_a_study_holds_is_the_same_there_and_back(new: NewPlace, rows: Mapping[str, Any]) -> None:

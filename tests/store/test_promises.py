@@ -120,6 +120,7 @@ def test_a_grid_that_came_from_a_file_is_sealed_too(store: Store) -> None:
     assert_refused(store, lambda tx: cells.add(tx, again), "the grid is sealed")
 
 
+@pytest.mark.slow
 @given(
     n_hs=st.integers(1, 4),
     n_cn=st.integers(1, 6),

@@ -43,11 +43,23 @@ pytestmark = pytest.mark.files
 
 SCHEMAS = Path(__file__).parents[1] / "assets"
 FILES = sorted(SCHEMAS.glob("*.sqlite"))
+# What is between the oldest and the newest of them is upgraded by `make test-slow`.
+EACH = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path not in (FILES[0], FILES[-1]))) for path in FILES
+]
 
 
-@pytest.fixture(params=FILES, ids=lambda path: path.stem)
+@pytest.fixture(params=EACH)
 def older(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return Path(shutil.copy(request.param, tmp_path / "study.db"))
+
+
+@pytest.fixture(scope="module", params=EACH)
+def upgraded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A file of an older schema, and an upgraded copy of it; neither may be changed."""
+    path = Path(shutil.copy(request.param, tmp_path_factory.mktemp("upgraded") / "study.db"))
+    Study.upgrade(path)
+    return request.param, path
 
 
 def _backup_of(older: Path) -> Path:
@@ -155,9 +167,8 @@ def _stop(_conn: Connection) -> None:
     raise sqlite3.OperationalError("stopped before the end")
 
 
-def test_the_tables_are_those_of_a_new_study(older: Path, tmp_path: Path) -> None:
-    Study.upgrade(older)
-    assert _schema(older) == _schema(Path(Study.create(tmp_path / "new.db").place))
+def test_the_tables_are_those_of_a_new_study(upgraded: tuple[Path, Path], tmp_path: Path) -> None:
+    assert _schema(upgraded[1]) == _schema(Path(Study.create(tmp_path / "new.db").place))
 
 
 def _schema(path: Path) -> dict[str, set[tuple[object, ...]]]:
@@ -171,11 +182,10 @@ def _schema(path: Path) -> dict[str, set[tuple[object, ...]]]:
     return {**columns, "named": kept}
 
 
-def test_it_can_be_used_and_has_lost_nothing(older: Path, tmp_path: Path) -> None:
-    with closing(sqlite3.connect(older)) as connection:
+def test_it_can_be_used_and_has_lost_nothing(upgraded: tuple[Path, Path], tmp_path: Path) -> None:
+    with closing(sqlite3.connect(upgraded[0])) as connection:
         (n_before,) = connection.execute("SELECT count(*) FROM judgement").fetchone()
-    Study.upgrade(older)
-    study = Study.open(older)
+    study = Study.open(shutil.copy(upgraded[1], tmp_path / "study.db"))
     grid = study.grid()
     assert len(labels_of(study)) == n_before == 42
     assert study.facts["title"] == "Small"
@@ -189,9 +199,8 @@ def test_it_can_be_used_and_has_lost_nothing(older: Path, tmp_path: Path) -> Non
         assert decisions.origins(tx)[Origin.ONLINE.value] > 0
 
 
-def test_its_settings_hold(older: Path) -> None:
-    Study.upgrade(older)
-    study = Study.open(older)
+def test_its_settings_hold(upgraded: tuple[Path, Path]) -> None:
+    study = Study.open(upgraded[1])
     assert study.grid().own(Adjudicate) == Adjudicate("majority", "wait")
     with study.store.read() as tx:
         kept = {stage: settings.of_stage(tx, stage) for stage in ("import", "select", "pair", "assign", "validate")}
@@ -205,11 +214,10 @@ def test_its_settings_hold(older: Path) -> None:
     assert kept["validate"].items() >= {"validators": 2, "pairs": None, "blind": False, "seed": 1}.items()
 
 
-def test_its_neighbours_are_there_and_of_no_run(older: Path) -> None:
-    with closing(sqlite3.connect(older)) as connection:
+def test_its_neighbours_are_there_and_of_no_run(upgraded: tuple[Path, Path]) -> None:
+    with closing(sqlite3.connect(upgraded[0])) as connection:
         before = sorted(connection.execute("SELECT source_id, rank, cn_id, score FROM neighbour"))
-    Study.upgrade(older)
-    with closing(sqlite3.connect(older)) as connection:
+    with closing(sqlite3.connect(upgraded[1])) as connection:
         after = sorted(connection.execute("SELECT source_id, rank, cn_id, score FROM neighbour WHERE run = ''"))
         assert connection.execute("PRAGMA foreign_key_list(neighbour)").fetchall()
     assert before == after
@@ -302,10 +310,9 @@ def test_an_older_study_of_published_labels_is_known_as_one(tmp_path: Path) -> N
         assert is_taken_over(tx)
 
 
-def test_judgements_are_still_append_only(older: Path) -> None:
-    Study.upgrade(older)
+def test_judgements_are_still_append_only(upgraded: tuple[Path, Path]) -> None:
     with (
-        closing(sqlite3.connect(older)) as connection,
+        closing(sqlite3.connect(upgraded[1])) as connection,
         pytest.raises(sqlite3.IntegrityError, match="append-only"),
     ):
         connection.execute("UPDATE judgement SET guideline_id = 1")
@@ -447,6 +454,7 @@ def test_a_file_that_is_being_served_is_not_upgraded(tmp_path: Path, request: py
     assert len(labels_of(Study.open(place))) == 2
 
 
+@pytest.mark.slow
 def test_a_server_whose_database_was_upgraded_stores_nothing_more(
     there: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
