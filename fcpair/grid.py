@@ -8,7 +8,6 @@ from fcpair.params import Adjudicate
 from fcpair.records import Sampled
 from fcpair.steps import later as steps
 from fcpair.steps.ground import OnGrid, is_planned
-from fcpair.store import decisions, docket
 
 if TYPE_CHECKING:
     from fcpair.steps.curating import Curation
@@ -138,12 +137,16 @@ class Grid(OnGrid):
     @property
     def verdicts_not_due(self) -> int:
         """How many open verdicts wait until all labels of their cells are in."""
+        from fcpair.store import docket
+
         with self.store.read() as tx:
             return docket.verdicts_not_due(tx)
 
     @property
     def simulated(self) -> str | None:
         """A sentence that says how much of what was answered is made up; None where nothing is."""
+        from fcpair.store import decisions
+
         with self.store.read() as tx:
             return steps.overview.simulated_note(decisions.origins(tx))
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from fcpair.errors import StudyError
 from fcpair.grid import Grid
 from fcpair.params import Annotate, Setup, as_params
-from fcpair.plans import GridPlan
 from fcpair.records import Person
 from fcpair.steps import later as steps
 from fcpair.steps.ground import OnStudy, find_grid, note_run
-from fcpair.store import Store, Tx, backends, copying, grids, guidelines, private, upgrading
+from fcpair.store import Store, Tx, backends, copying, grids, guidelines, private
 from fcpair.store.backends import Place
 from fcpair.store.people import people as everybody
 
 if TYPE_CHECKING:
+    from fcpair.plans import GridPlan
     from fcpair.steps.access import Access
     from fcpair.steps.desk import Desk
 
@@ -80,6 +80,8 @@ class Study(OnStudy):
         Returns the backup, None where there was nothing to do. Raises StudyError when the study cannot be upgraded; it
         is as it was then.
         """
+        from fcpair.store import upgrading
+
         return upgrading.upgrade(path, steps.settle.settle_older)
 
     @classmethod
@@ -154,7 +156,7 @@ class Study(OnStudy):
     add_grid = steps.grids.add_grid
     import_survey = steps.survey.import_survey
     open_survey = steps.survey.open_survey
-    grid_overview = steps.grids.overview
+    grid_overview = steps.standing.overview
 
     guideline_versions = steps.guide.versions
     edit_guidelines = steps.guide.edit

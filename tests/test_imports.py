@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import fcpair
+from fcpair import Study
 
 PACKAGE = Path(fcpair.__file__).parent
 BELOW_STEPS = {
@@ -270,3 +271,12 @@ def test_a_study_is_imported_without_the_heavy_libraries_and_without_stages() ->
     assert loaded & {*HEAVY, "pydantic", "jinja2", "rich"} == {"sqlalchemy"}
     assert loaded & {"sqlalchemy.orm", "sqlalchemy.dialects.postgresql", "fcpair.recipe"} == set()
     assert not any(within(name, "fcpair.stages") or within(name, "fcpair.files") for name in loaded)
+
+
+@pytest.mark.parametrize("command", [["status"], ["grids"], ["people", "list"]])
+def test_a_command_that_only_counts_needs_no_frames_and_no_arrays(command: list[str], tmp_path: Path) -> None:
+    Study.create(tmp_path / "study.db").close()
+    line = [*command, "--format", "json", "--study", str(tmp_path / "study.db")]
+    loaded = loaded_by(f"from fcpair.cli import main\nmain({line!r}, standalone_mode=False)")
+    assert loaded & set(HEAVY) == {"sqlalchemy"}
+    assert "sqlalchemy.orm" not in loaded

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple
 
 from fcpair.params import Policy, Ties
 from fcpair.records import BY_HAND, PairState, Rule
 from fcpair.stages.question import Closed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 DECIDES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
 DISCARDS = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
@@ -34,10 +35,14 @@ class Tally:
     @property
     def n_labels(self) -> NDArray[np.int64]:
         """The number of labels of each pair, definite or not, shape `(n_pairs,)`."""
+        import numpy as np
+
         return np.asarray(self.counts.sum(axis=1))
 
     def votes(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many labels of each pair equal its code in `codes`; 0 where that is no code of the scheme."""
+        import numpy as np
+
         known = np.isin(codes, self.question.codes)
         column = np.searchsorted(self.question.codes, np.where(known, codes, self.question.codes[0]))
         return np.where(known, self.counts[np.arange(len(codes)), column], 0)
@@ -51,6 +56,8 @@ def tally(cell_id: NDArray[np.int64], code: NDArray[np.int64], question: Closed)
         code: the code of each label, shape `(n_labels,)`.
         question: the answers that there are.
     """
+    import numpy as np
+
     pairs, row = np.unique(cell_id, return_inverse=True)
     column = np.searchsorted(question.codes, code)
     n_choices = len(question.codes)

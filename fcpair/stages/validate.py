@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError
 from fcpair.stages.question import NO_CODE
 from fcpair.stages.question.labels import AGREE, DISAGREE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def draw_pairs(
@@ -21,6 +22,8 @@ def draw_pairs(
     Raises:
         InputError: more than there are adjudicated pairs, or fewer than one.
     """
+    import numpy as np
+
     if n is None:
         return np.sort(cell_id)
     if not 1 <= n <= len(cell_id):
@@ -45,6 +48,8 @@ def combine(cell_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDA
     Returns:
         The pairs, ascending, and 1 (valid) or 0 (not valid) of each, both of shape `(n_pairs,)`.
     """
+    import numpy as np
+
     pairs, row = np.unique(cell_id, return_inverse=True)
     balance = np.bincount(row, weights=np.where(verdict == AGREE, 1, -1), minlength=len(pairs))
     return pairs, np.where(is_valid(balance), AGREE, DISAGREE).astype(np.int64)
@@ -52,4 +57,6 @@ def combine(cell_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDA
 
 def blind_verdict(own: NDArray[np.int64], final: NDArray[np.int64]) -> NDArray[np.int64]:
     """The verdict of one who labelled blind: agrees if both labels are the same; a skip (-1) stays a skip."""
+    import numpy as np
+
     return np.where(own == NO_CODE, NO_CODE, np.where(own == final, AGREE, DISAGREE))

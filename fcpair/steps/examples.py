@@ -16,11 +16,11 @@ from fcpair.stages.examples import nearest_examples
 from fcpair.stages.folding import fold_by
 from fcpair.stages.nearest import NOBODY, Found
 from fcpair.stages.spelling import whole
-from fcpair.steps.grids import check_done
 from fcpair.steps.ground import OnGrid, check_unmoved, find_grid, note_run
 from fcpair.steps.known import folding
 from fcpair.steps.record import letters
 from fcpair.steps.reviewed import of_round
+from fcpair.steps.standing import check_done
 from fcpair.store import Tx, cells, decisions, examples, grids, rounds, watch
 from fcpair.store.examples import Key, Written
 

@@ -24,10 +24,10 @@ from fcpair.stages.question.form import Answer
 from fcpair.stages.spelling import NO_TEXT, identity, writable
 from fcpair.steps import settle
 from fcpair.steps.answers import closed_question, form_of, numbers
-from fcpair.steps.grids import check_done
 from fcpair.steps.ground import OnGrid, begin_run, check_unmoved
 from fcpair.steps.record import save_answers
 from fcpair.steps.reviewed import given_to_models
+from fcpair.steps.standing import check_done
 from fcpair.store import Tx, authors, cells, decisions, people, replies, rounds, runs, watch, work
 
 GENERATE = "generate"

@@ -15,10 +15,11 @@ from fcpair.params import MAIN, Assign, as_params
 from fcpair.records import GridKey, Round, RunRecord
 from fcpair.steps.opaque import Opaque
 from fcpair.steps.sampled import sampled
-from fcpair.store import Store, Tx, cells, decisions, grids, progress, rounds, runs, settings, watch
+from fcpair.store import Store, Tx, cells, grids, rounds, runs, settings
 
 if TYPE_CHECKING:
     from fcpair.stages.question import Closed
+    from fcpair.store import watch
 
 Options = TypeVar("Options")
 PLAN = "grid"  # the settings of a planned grid
@@ -206,6 +207,8 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     That is: the stage before has not been done; this one has been and `redo` is not asked; or redoing it would
     discard judgements.
     """
+    from fcpair.store import decisions, progress
+
     planned = is_planned(tx)
     if stage != "pair":
         need_corpus(tx, stage)
@@ -235,6 +238,8 @@ def need_corpus(tx: Tx, stage: str) -> None:
 
 def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
     """Make way for a building stage: check it as `check_building` does, and forget what is to be made anew."""
+    from fcpair.store import progress
+
     check_building(tx, stage, redo=redo)
     progress.clear_from(tx, stage)
 
@@ -245,6 +250,8 @@ def check_unmoved(tx: Tx, marks: watch.Marks) -> None:
     What takes long is worked out between two short transactions: the first loads what it rests on and takes the marks,
     the second begins with this and writes.
     """
+    from fcpair.store import watch
+
     if watch.marks(tx) != marks:
         raise ConflictError(
             "the study has changed while this was being worked out, so nothing was written; run the command again"
@@ -253,6 +260,8 @@ def check_unmoved(tx: Tx, marks: watch.Marks) -> None:
 
 def need_labels(tx: Tx, stage: str) -> None:
     """Raise StageError unless the study has answers."""
+    from fcpair.store import decisions
+
     if not decisions.is_answered(tx):
         raise StageError(f"`{stage}` needs labels first; run `fcpair labels import` or `fcpair simulate`")
 

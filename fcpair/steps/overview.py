@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.records import Origin, Round, RunRecord, Status
-from fcpair.steps import grids, settle, tally, validate
+from fcpair.steps import settle, standing, tally
 from fcpair.steps.allowance import soon
 from fcpair.steps.ground import OnStudy, is_planned, lease_min
 from fcpair.steps.known import folding
+from fcpair.steps.later import validate
 from fcpair.steps.outlook import when_all_is_done
 from fcpair.steps.sampled import sampled
 from fcpair.store import Tx, decisions, docket, people, progress, rounds, runs, work
 from fcpair.store.grids import each
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def status(study: OnStudy) -> dict[str, Any]:
@@ -30,11 +28,11 @@ def status(study: OnStudy) -> dict[str, Any]:
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
     nothing to do), `sampled` (only where some cells were drawn: `cells`, and `of` how many), `grids` (those that are
-    planned, see `grids.overview`, with what is `next` there), `next` (what to do now). What is about the grid `main` is
-    empty where there is none.
+    planned, see `standing.overview`, with what is `next` there), `next` (what to do now). What is about the grid
+    `main` is empty where there is none.
     """
     with study.store.read() as tx:
-        facts, origins, others = runs.study_facts(tx), decisions.origins(tx), grids.planned(tx)
+        facts, origins, others = runs.study_facts(tx), decisions.origins(tx), standing.planned(tx)
         main = _NO_MAIN if is_planned(tx) else _main(tx)
         return {
             "study": {
@@ -64,8 +62,8 @@ _NO_MAIN: dict[str, Any] = {
 
 def _main(tx: Tx) -> dict[str, Any]:
     """What `status` says of the grid `main` alone."""
-    built, counts = progress.built(tx), work.counts(tx)
-    by_round = {one.name: grids.standing(tx, one, counts).counts for one in rounds.rounds(tx)}
+    built, counts = progress.built(tx), work.counted(tx)
+    by_round = {one.name: standing.standing(tx, one, counts).counts for one in rounds.rounds(tx)}
     label, check = rounds.counting(tx), rounds.checking(tx)
     counted = tally.tally(tx)
     adjudications = _adjudications(tx, counted)
@@ -146,24 +144,26 @@ def _not_due(n: int) -> list[str]:
 _MANY_NOT_DUE = "{:,} open verdicts wait until all labels of their pairs are in"
 
 
-def _late(tx: Tx, counts: pd.DataFrame, label: Round) -> list[str]:
+def _late(tx: Tx, counts: list[work.Count], label: Round) -> list[str]:
     """Who joined after the pairs were dealt and has got none, while there are open ones."""
-    own = counts[counts["round"] == label.name]
-    given = set(own["person_id"])
+    own = [one for one in counts if one.round == label.name]
+    given = {one.person_id for one in own}
     late = [one.name for one in people.people(tx, label.role, active=True) if one.id not in given]
-    if not late or lease_min(tx, label) is not None or not (own["status"] == Status.OPEN.value).any():
+    if not late or lease_min(tx, label) is not None or not any(one.status == Status.OPEN.value for one in own):
         return []
     return [f"{', '.join(late)} joined after the deal and got no pairs; `fcpair assign --more` gives an even share"]
 
 
 def _people(tx: Tx) -> list[dict[str, Any]]:
-    counts, decided = work.counts(tx, everywhere=True), Counter[int]()
+    decided = Counter[int]()
     for _ in each(tx):
         decided.update(tally.decided_by(tx))
+    has = Counter[tuple[int, str]]()
+    for given in work.counted(tx, everywhere=True):
+        has[given.person_id, given.status] += given.n
     rows = []
     for one in people.people(tx):
-        own = counts[counts["person_id"] == one.id]
-        by_status = {state.value: int(own["n"][own["status"] == state.value].sum()) for state in Status}
+        by_status = {state.value: has[one.id, state.value] for state in Status}
         rows.append(
             {"name": one.name, "role": one.role.value, "retired": one.retired, **by_status, "decided": decided[one.id]}
         )

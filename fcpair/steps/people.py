@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import LONGEST_NAME, apart
 from fcpair.records import WORKERS, Person, Role, RunRecord, Status
@@ -154,7 +156,8 @@ def _heir(tx: Tx, person: Person, to: str) -> Person:
 
 
 def _open_counts(tx: Tx) -> dict[int, int]:
-    counts = work.counts(tx, everywhere=True)
-    open_ = counts[counts["status"] == Status.OPEN.value]
-    sums = open_.groupby("person_id")["n"].sum()
-    return dict(zip(sums.index.tolist(), sums.tolist(), strict=True))
+    found = Counter[int]()
+    for one in work.counted(tx, everywhere=True):
+        if one.status == Status.OPEN.value:
+            found[one.person_id] += one.n
+    return found

@@ -14,11 +14,11 @@ from fcpair.params import Adjudicate, Agree, Partition
 from fcpair.records import Origin, Rule, RunRecord
 from fcpair.report.data import EvaluationFigures, GridPart, MainPart, ReportData
 from fcpair.report.page import render
-from fcpair.steps.grids import grid_facts
 from fcpair.steps.ground import OnStudy, is_planned
 from fcpair.steps.overview import simulated_note
 from fcpair.steps.report_grid import grid_part
 from fcpair.steps.report_main import main_part
+from fcpair.steps.standing import grid_facts
 from fcpair.store import Tx, decisions, people, runs, watch
 from fcpair.store.grids import each, grid_of, keys, number_of
 

@@ -14,7 +14,7 @@ from fcpair.stages.bins import fitting
 from fcpair.stages.question import Closed
 from fcpair.stages.question.labels import VERDICT
 from fcpair.stages.question.written import Text, n_words
-from fcpair.steps import grids as planned
+from fcpair.steps import standing as planned
 from fcpair.steps.agree import blocks
 from fcpair.steps.answers import closed_question, form_of
 from fcpair.steps.ground import labels_of, own

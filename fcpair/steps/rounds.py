@@ -12,9 +12,9 @@ from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.stages.assign import Dealing, shard_order
 from fcpair.stages.rounds import batches, deal_round, deal_rows, draw_columns, in_batches
 from fcpair.steps import access, checks, handover, qualify, spot
-from fcpair.steps.grids import check_done, standing, undone
 from fcpair.steps.ground import OnGrid, check_unmoved, find_grid, is_planned, note_run
 from fcpair.steps.people import active, expected
+from fcpair.steps.standing import check_done, standing, undone
 from fcpair.store import Tx, authors, cells, decisions, grids, rounds, slots, watch, work
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from fcpair.stages.survey_plan import suggestions_of
 from fcpair.steps import groups, rounds
 from fcpair.steps.answers import form_of
 from fcpair.steps.given import answers_table
-from fcpair.steps.grids import add, fill_here, standing
+from fcpair.steps.grids import add, fill_here
 from fcpair.steps.ground import OnGrid, OnStudy, find_grid
 from fcpair.steps.rows import rows_table
+from fcpair.steps.standing import standing
 from fcpair.store import Tx, grids, people
 from fcpair.store import rounds as stored
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-import numpy as np
-
 from fcpair.records import Rule
 from fcpair.stages.validate import is_valid
-from fcpair.steps import adjudicate, settle
+from fcpair.steps import settle
+from fcpair.steps.later import adjudicate
 from fcpair.store import Tx, decisions, progress
 
 
@@ -46,7 +45,7 @@ def tally(tx: Tx) -> Tally:
     """Count the pairs of the grid, their decisions and their verdicts."""
     of_rules = decisions.n_by_rule(tx)
     labelled = decisions.undecided(tx)
-    n_for_person = len(np.intersect1d(labelled, adjudicate.waiting(tx))) if labelled else 0
+    n_for_person = len({*labelled} & {*adjudicate.waiting(tx)}) if labelled else 0
     standing = {key: n for key, n in of_rules.items() if key[0] != Rule.REOPENED}
     n_standing, n_discarded = sum(standing.values()), sum(n for (_, discards), n in standing.items() if discards)
     balances = decisions.verdict_balances(tx)

@@ -32,6 +32,7 @@ from fcpair.steps import (
     settle,
     simulate,
     spot,
+    standing,
     validate,
 )
 from fcpair.steps import rounds as dealing
@@ -126,13 +127,13 @@ def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe, progress: Progress | 
     """The next stage of a planned grid, as `_due` has it."""
     with grid.store.read() as tx:
         if not cells.number_range(tx)[1]:
-            return None if grids.waits_for(tx) else ("pair", grids.fill, plan)
-        for one in map(partial(grids.standing, tx), rounds.asked(tx)):
+            return None if standing.waits_for(tx) else ("pair", grids.fill, plan)
+        for one in map(partial(standing.standing, tx), rounds.asked(tx)):
             if step := _round_due(tx, one, recipe, progress):
                 return step
             if not one.dealt or one.counts["open"]:
                 return _spot_due(tx, one.round)
-        check = grids.standing(tx, rounds.checking(tx))
+        check = standing.standing(tx, rounds.checking(tx))
         waiting = has_own(tx, Adjudicate) and (adjudicate.waiting(tx) or settle.overtaken(tx))
         steps: tuple[tuple[Any, Step | None], ...] = (
             (plan.adjudicate and not has_own(tx, Adjudicate), ("adjudicate", adjudicate.adjudicate, plan.adjudicate)),
@@ -155,7 +156,7 @@ def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe, progress: Progress | 
         return next((step for due, step in steps if due), None)
 
 
-def _round_due(tx: Tx, one: grids.Standing, recipe: Recipe, progress: Progress | None) -> Step | None:
+def _round_due(tx: Tx, one: standing.Standing, recipe: Recipe, progress: Progress | None) -> Step | None:
     """What is to be done in a round now: it is dealt, or answered by models or simulated people."""
     if one.round.role is Role.MODEL:
         return _models_due(tx, one, progress) if not one.dealt or one.counts["open"] else None
@@ -166,20 +167,20 @@ def _round_due(tx: Tx, one: grids.Standing, recipe: Recipe, progress: Progress |
     return None
 
 
-def _models_due(tx: Tx, one: grids.Standing, progress: Progress | None) -> Step | None:
+def _models_due(tx: Tx, one: standing.Standing, progress: Progress | None) -> Step | None:
     """Models of a round are asked, or its examples found; None while its examples wait for people.
 
     None too where a service would be asked: that sends texts away and may cost something, so somebody says so first.
     """
     if one.round.examples and not reviewed.of_round(tx, one.round):
         find = partial(examples.find_examples, progress=progress)
-        return None if grids.examples_wait_for(tx, one.round) else ("grid.round", find, one.round.name)
+        return None if standing.examples_wait_for(tx, one.round) else ("grid.round", find, one.round.name)
     if reviewed.missing(tx, one.round) or generate.asks_a_service(one.round):
         return None
     return "grid.round", partial(generate.generate, progress=progress), one.round.name
 
 
-def _deal_due(tx: Tx, one: grids.Standing) -> bool:
+def _deal_due(tx: Tx, one: standing.Standing) -> bool:
     """Whether a round can be dealt now, or more of it."""
     if not dealing.has_people(tx, one.round):
         return False
@@ -189,7 +190,7 @@ def _deal_due(tx: Tx, one: grids.Standing) -> bool:
 def _spot_due(tx: Tx, open_: Round) -> Step | None:
     """The deal of a spot check of batches that are done, while the round that it checks is still open."""
     for one in rounds.asked(tx):
-        if one.per_batch and one.rests_on == open_.name and _deal_due(tx, grids.standing(tx, one)):
+        if one.per_batch and one.rests_on == open_.name and _deal_due(tx, standing.standing(tx, one)):
             return "grid.round", dealing.assign_round, one.name
     return None
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam, delete, func, select, union_all, update
+from sqlalchemy import Select, bindparam, delete, func, select, union_all, update
 
 from fcpair.records import Round, Status
 from fcpair.store import lists, rounds
@@ -158,17 +158,33 @@ def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     return {row.person_id: row.last for row in found}
 
 
-def counts(tx: Tx, *, everywhere: bool = False) -> pd.DataFrame:
-    """How many assignments there are in the grid, or `everywhere`: `round`, `person_id`, `status`, `n`.
+class Count(NamedTuple):
+    """How many assignments a person has in a round that stand alike."""
 
-    They are counted in the order of an index, and only then named by their rounds.
-    """
+    round: str
+    person_id: int
+    status: str
+    n: int
+
+
+def counted(tx: Tx, *, everywhere: bool = False) -> list[Count]:
+    """How many assignments there are in the grid, or `everywhere`, by round, person and status."""
+    return [Count(row[0], row[1], row[2], int(row[3])) for row in tx.execute(_counting(tx, everywhere=everywhere))]
+
+
+def counts(tx: Tx) -> pd.DataFrame:
+    """What `counted` says of the grid as a frame: `round`, `person_id`, `status`, `n`."""
+    return frame(tx, _counting(tx, everywhere=False)).astype({"n": "int64"})
+
+
+def _counting(tx: Tx, *, everywhere: bool) -> Select[Any]:
+    """They are counted in the order of an index, and only then named by their rounds."""
     key = (assignment.c.person_id, assignment.c.round_id, assignment.c.status)
     each = select(*key, func.count().label("n")).group_by(*key).subquery()
     columns = (rounds.NAME.label("round"), each.c.person_id, each.c.status)
     query = select(*columns, func.sum(each.c.n).label("n")).join(round_, round_.c.id == each.c.round_id)
     query = query if everywhere else query.where(round_.c.grid_id == here(tx))
-    return frame(tx, query.group_by(*columns).order_by(*columns)).astype({"n": "int64"})
+    return query.group_by(*columns).order_by(*columns)
 
 
 def by_status(tx: Tx, of: Round) -> dict[str, int]:
