@@ -477,7 +477,7 @@ def test_a_database_whose_upgrade_fails_is_as_it_was(
     def fail(tx: Connection, **_: Any) -> None:
         raise StudyError("stopped before the end")
 
-    monkeypatch.setattr("fcpair.study.settle_older", fail)
+    monkeypatch.setattr("fcpair.steps.settle.settle_older", fail)
     with pytest.raises(StudyError, match="stopped before the end"):
         Study.upgrade(there)
     with pytest.raises(StudyError, match="its schema is 0006"):
