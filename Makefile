@@ -7,7 +7,8 @@ STAMP := $(VENV)/.installed
 BROWSER_TESTS := tests/browser
 AXE := $(BROWSER_TESTS)/node_modules/.installed
 JOBS ?= $(shell nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations 25
+# Commands that tests start as processes would compile all of fcpair anew where no bytecode may be written.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations 25
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
