@@ -118,9 +118,10 @@ class Child:
 
         from sqlalchemy import Engine, event
 
-        from fcpair.store import Store, rows, runs, sessions
+        from fcpair.store import Store, runs, sessions
+        from fcpair.store import store as times
 
-        rows.datetime = _StandingClock  # type: ignore[attr-defined]
+        times.datetime = _StandingClock  # type: ignore[attr-defined,misc]
         drawn = Random(str(self.said))  # another file of what is said, other secrets
         for module in (runs, sessions, secrets):
             module.token_hex = lambda n=32: drawn.randbytes(n).hex()  # type: ignore[attr-defined]

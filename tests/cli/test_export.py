@@ -137,6 +137,7 @@ def conan(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
         yield folder
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize(("pool", "rows"), [("positive", 3119), ("judged", 3029)])
 def test_fc_conan_s_training_corpora_have_their_published_sizes(conan: Path, pool: str, rows: int) -> None:
     out = f"{pool}.csv"
@@ -145,6 +146,7 @@ def test_fc_conan_s_training_corpora_have_their_published_sizes(conan: Path, poo
     assert len(read_table(conan / out)) == rows
 
 
+@pytest.mark.torch
 def test_fc_conan_s_released_training_corpus_is_written_row_for_row(conan: Path, data: Path) -> None:
     run("export corpus --study OTHER.db --without bronze --pool positive --out train.csv")
     ours = read_table(conan / "train.csv")
@@ -155,12 +157,14 @@ def test_fc_conan_s_released_training_corpus_is_written_row_for_row(conan: Path,
     assert ours["age"].astype(float).tolist() == theirs["age"].astype(float).tolist()  # theirs are written as 61.0
 
 
+@pytest.mark.torch
 def test_the_written_corpus_is_imported_by_another_study(conan: Path) -> None:
     run("export corpus --study OTHER.db --without bronze --pool positive --out again.csv")
     run("init --study again.db")
     assert run("import again.csv --study again.db").startswith("import: rows 3,119 · hs 363 · cn ")
 
 
+@pytest.mark.torch
 def test_a_study_of_published_labels_alone_gives_qrels_but_no_corpus(conan: Path) -> None:
     run("init --study published.db")
     run("labels import bronze_partition_df.csv --format fc-conan --study published.db")
