@@ -121,7 +121,7 @@ class Child:
         from fcpair.store import Store, runs, sessions
         from fcpair.store import store as times
 
-        times.datetime = _StandingClock  # type: ignore[attr-defined,misc]
+        times.datetime = _StandingClock  # type: ignore[attr-defined]
         drawn = Random(str(self.said))  # another file of what is said, other secrets
         for module in (runs, sessions, secrets):
             module.token_hex = lambda n=32: drawn.randbytes(n).hex()  # type: ignore[attr-defined]
