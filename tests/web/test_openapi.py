@@ -21,7 +21,9 @@ ROLES = {"judy": Role.ADJUDICATOR, "lea": Role.LEAD}
 EXAMPLES = 25
 
 
-@pytest.fixture(scope="module", params=list(WHO))
+@pytest.fixture(
+    scope="module", params=["ana", *(pytest.param(name, marks=pytest.mark.slow) for name in WHO if name != "ana")]
+)
 def caller(request: pytest.FixtureRequest, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A server, and the token of somebody in one of the roles."""
     name = request.param
@@ -38,6 +40,7 @@ def caller(request: pytest.FixtureRequest, files: dict[str, Path], tmp_path_fact
     assert "Traceback" not in served.output.read_text()
 
 
+@pytest.mark.slow
 def test_no_request_is_answered_otherwise_than_described(caller: tuple[Served, str]) -> None:
     served, token = caller
     operations = operations_of(served)
