@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from fcpair.errors import InputError, RecipeError, nearest
+from fcpair.errors import InputError, RecipeError, nearest, reading
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
 from fcpair.params import (
@@ -36,6 +36,7 @@ from fcpair.stages.bins import check_bins
 from fcpair.stages.plan import check_plans
 from fcpair.stages.question import Form, parse_form
 from fcpair.stages.question.labels import read_choices, read_labels
+from fcpair.stages.spelling import NO_TEXT
 
 _OF_ALL = ("setup", "annotate", "simulate", "grids")  # what is about every grid, or about others than `main`
 
@@ -89,13 +90,12 @@ def load_recipe(path: str | Path) -> Recipe:
     """
     path = Path(path)
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        with reading(path, RecipeError, expected="TOML"):
+            content = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise RecipeError(f"{path}: there is no such recipe") from None
     except OSError as error:
         raise RecipeError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecipeError(f"{path}: not TOML: {error}") from None
     names = {_KEYS.get(item.name, item.name): item.name for item in fields(Recipe)}
     _only_known(str(path), content, list(names), "section")
     recipe = Recipe(**{names[name]: _section(path, name, values) for name, values in content.items()})
@@ -171,6 +171,8 @@ def _in_folder(place: str, options: Evaluate, folder: Path) -> Evaluate:
 
 def _value(place: str, value: Any, hint: Any, folder: Path) -> Any:
     kind = plain_type(hint)
+    if any(isinstance(text, str) and NO_TEXT.search(text) for text in (value if isinstance(value, list) else [value])):
+        raise RecipeError(f"{place} holds a NUL character, which no text does")
     if convert := _converter(kind):
         return convert(place, value, kind, folder)
     if kind is float and type(value) is int:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from fcpair.bias.answered import UNREADABLE, Answered, Answers, Bools, Ints
-from fcpair.errors import Finding, InputError, nearest, reject
+from fcpair.errors import Finding, InputError, nearest, reading, reject
 from fcpair.files.tabular import check_file
 
 OPTIONS = ("ans0", "ans1", "ans2")
@@ -71,13 +71,14 @@ def _read(path: Path, answer: str) -> pa.Table:
     check_file(path)
     schema = pa.schema([*_FIELDS.items(), (answer, pa.string())])
     options = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    try:
-        with _opened(path) as file:
-            table = pyarrow.json.read_json(file, parse_options=options)
-    except pa.ArrowInvalid as error:
-        reject(path, list(_broken(path)))
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    _check(path, table, answer)
+    with reading(path):
+        try:
+            with _opened(path) as file:
+                table = pyarrow.json.read_json(file, parse_options=options)
+        except pa.ArrowInvalid:
+            reject(path, list(_broken(path)))
+            raise
+        _check(path, table, answer)
     return table
 
 
@@ -97,7 +98,7 @@ def _broken(path: Path) -> Iterator[Finding]:
             if line.strip():
                 try:
                     json.loads(line)
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     yield Finding(str(path), number, f"not JSON: {error}")
 
 

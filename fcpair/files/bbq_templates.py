@@ -90,7 +90,7 @@ def read_stereotyped(path: Path) -> Stereotyped:
 def _groups(row: Row) -> list[str] | None:
     try:
         groups = json.loads(row[_STEREOTYPED])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return groups if isinstance(groups, list) and all(isinstance(one, str) for one in groups) else None
 

@@ -8,11 +8,10 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from fcpair.errors import Finding, InputError, reject
+from fcpair.errors import InputError
 from fcpair.files.delimited import Raw
 from fcpair.files.extent import Extent, check_unpacked
 from fcpair.files.opendocument import Numbered, read_opendocument
-from fcpair.stages.spelling import NO_TEXT
 
 
 def read_workbook(path: Path, kind: str, is_wanted: Callable[[list[str]], bool]) -> Raw:
@@ -36,10 +35,7 @@ def read_workbook(path: Path, kind: str, is_wanted: Callable[[list[str]], bool])
     if len(wanted) > 1:
         places = " and ".join(sheet.place.removeprefix(f"{path}, ") for sheet in wanted)
         raise InputError(f"{path}: {places} have the same columns; keep one of them in a file")
-    sheet = wanted[0] if wanted else sheets[0]
-    broken = [line for row, line in zip(sheet.rows, sheet.lines, strict=True) if any(map(NO_TEXT.search, row))]
-    reject(path, [Finding(sheet.place, line, "a character that no text holds") for line in broken])
-    return sheet
+    return wanted[0] if wanted else sheets[0]
 
 
 def _sheets(path: Path, kind: str) -> list[Raw]:

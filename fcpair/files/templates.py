@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fcpair.errors import Finding, InputError, nearest, reject
+from fcpair.errors import Finding, InputError, nearest, reading, reject
 from fcpair.files.bbq_templates import read_bbq_templates
 from fcpair.files.kobbq import read_kobbq
 from fcpair.files.tabular import LINE, check_file, placed, read_table
@@ -85,12 +85,10 @@ def _read_own(path: Path) -> tuple[list[Template], list[str]]:
 
 def _from_toml(path: Path) -> Tables:
     check_file(path)
-    try:
+    with reading(path, expected="TOML"):
         text = path.read_text("utf-8")
         tables = tomllib.loads(text).get("template", [])
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not TOML: {error}") from None
-    if not isinstance(tables, list) or not tables:
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise InputError(f"{path}: no templates; expected tables that begin with {_HEADER}")
     lines = [at for at, line in enumerate(text.splitlines(), 1) if line.split("#")[0].strip() == _HEADER]
     return list(zip(tables, lines if len(lines) == len(tables) else [1] * len(tables), strict=True))
@@ -152,7 +150,7 @@ def _misshapen(table: Mapping[str, Any]) -> Iterator[str]:
     for name, slot in slots.items():
         yield from _misshapen_slot(name, slot)
     swap = table.get("swap", [])
-    if swap and not (len(swap) == 2 and set(swap) <= set(slots)):
+    if swap and not (_is_texts(swap) and len(swap) == 2 and set(swap) <= set(slots)):
         yield f"`swap` is {swap}; expected the names of two slots"
 
 
@@ -173,6 +171,8 @@ def _misshapen_slot(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
     if not _is_texts(slot.get("fillers")):
         yield f"slot `{name}`: `fillers` is no list of texts"
         return
+    if not isinstance(slot.get("group", ""), str):
+        yield f"slot `{name}`: `group` is no text"
     forms = slot.get("forms", {})
     if not isinstance(forms, dict) or not all(map(_is_texts, forms.values())):
         yield f"slot `{name}`: `forms` is no table of lists of texts"

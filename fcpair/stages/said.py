@@ -59,7 +59,7 @@ def weighed(reply: str, names: Sequence[str], all_: str = "(all)") -> Weighed:
     """
     try:
         told = json.loads(reply)
-    except ValueError:
+    except (ValueError, RecursionError):
         told = None
     if not isinstance(told, Mapping) or not set(names) <= set(told) <= {*names, all_}:
         raise InputError(f"expected a JSON object with the probability of each of {', '.join(names)}")

@@ -73,5 +73,5 @@ def _read(reply: str) -> list[float]:
     try:
         told = json.loads(reply)
         return [float(told[letter]) for letter in LETTERS]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return [np.nan] * len(LETTERS)

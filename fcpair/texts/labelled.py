@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from fcpair.errors import Finding, InputError, nearest, reject
 from fcpair.files.tabular import LINE, require
-from fcpair.stages.spelling import fold
+from fcpair.stages.spelling import NO_TEXT, fold
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Bools = npt.NDArray[np.bool_]
 _BETWEEN = re.compile("[;,]")
+_SHOWN = 60  # characters of a cell that cannot be read
 
 
 @dataclass(frozen=True)
@@ -122,10 +123,10 @@ def split_labels(cell: str) -> list[str]:
     if cell.strip().startswith("["):
         try:
             listed = json.loads(cell)
-        except json.JSONDecodeError:
-            raise InputError(f"`{cell}` is no JSON list") from None
-        if not all(isinstance(one, str) for one in listed):
-            raise InputError(f"`{cell}` is no list of texts")
+        except (ValueError, RecursionError):
+            raise InputError(f"`{cell[:_SHOWN]}` is no JSON list") from None
+        if not all(isinstance(one, str) and not NO_TEXT.search(one) for one in listed):
+            raise InputError(f"`{cell[:_SHOWN]}` is no list of texts")
     else:
         listed = _BETWEEN.split(cell)
     if not all(fold(one) for one in listed):
