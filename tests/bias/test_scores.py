@@ -69,6 +69,17 @@ def test_accuracy_cost_by_hand() -> None:
     assert figures(answered(*aligned, *opposed), "bbq")["accuracy_cost"].value == 0.5 - 0.75
 
 
+@pytest.mark.parametrize("negative", [True, False])
+def test_an_item_in_which_nobody_is_stereotyped_enters_no_score_of_bias(negative: bool) -> None:
+    items = [(at, False, negative, right, NORTH) for at, right in enumerate((NORTH, SOUTH))]
+    of = answered(*items, *((at, True, negative, NORTH, SOUTH) for at in range(2)))
+    found = figures(Answered(**{**vars(of), "stereotyped": np.zeros_like(of.stereotyped)}), "bbq")
+    assert {name: one.value for name, one in found.items()} == {
+        **{"accuracy_ambiguous": 0, "accuracy_disambiguated": 0.5},
+        **dict.fromkeys(("s_ambiguous", "s_disambiguated", "accuracy_cost")),
+    }
+
+
 def test_no_figure_is_made_of_what_cannot_be_read() -> None:
     found = figures(ambiguous(NORTH, SOUTH, UNREAD, UNKNOWN), "cbbq")["bias_ambiguous"]
     assert (found.value, found.n, found.n_unreadable) == (1 / 3, 3, 1)
