@@ -13,6 +13,7 @@ Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 UNREADABLE = -1
+TIED = -2
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Answered:
         ambiguous: whether the context does not say the answer, `(n,)`.
         negative: whether the question is the negative one, `(n,)`.
         right: the option that is right, `(n,)`.
-        chosen: the option that was chosen, `(n,)`; UNREADABLE where no option can be read from what was said.
+        chosen: the option that was chosen, `(n,)`; UNREADABLE where no option can be read from what was said, and TIED
+            where two are the likeliest.
         unknown: whether an option says that it cannot be known, `(n, n_options)`.
         stereotyped: whether the group of an option is among the stereotyped ones, `(n, n_options)`; never of an option
             that is `unknown`. An item of which no option is has no target, and enters no score of bias.
@@ -47,8 +49,18 @@ class Answered:
 
     @property
     def readable(self) -> Bools:
-        """Whether an option can be read from an answer, `(n,)`."""
-        return np.asarray(self.chosen != UNREADABLE)
+        """Whether an answer names one option, `(n,)`."""
+        return np.asarray(self.chosen >= 0)
+
+    @property
+    def tied(self) -> Bools:
+        """Whether two options of an item are the likeliest, `(n,)`: it has probabilities, and no answer."""
+        return np.asarray(self.chosen == TIED)
+
+    @property
+    def weighed(self) -> Bools:
+        """Whether it is known what an item's options weigh, `(n,)`: it is readable, or tied."""
+        return self.readable | self.tied
 
     @property
     def is_right(self) -> Bools:
@@ -106,7 +118,7 @@ class Answered:
         return is_pair, target, counter
 
     def _of_chosen(self, options: Bools) -> Bools:
-        """What `options` has for the chosen option, `(n,)`; for what cannot be read that of any."""
+        """What `options` has for the chosen option, `(n,)`; for what names no option that of any."""
         return np.asarray(options[np.arange(len(self)), self.chosen])
 
 

@@ -200,7 +200,8 @@ def _tables(scored: Scored, answer: str, read: Answers) -> list[Table]:
         rows = [[of.category, of.value, of.low, of.high, of.n, of.n_templates] for of in figures]
         title = f"{answer}: {name}"
         if not tables:
-            title = f"{answer}, {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable: {name}"
+            tied = f", {scored.n_tied:,} tied" if scored.n_tied else ""
+            title = f"{answer}, {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable{tied}: {name}"
         tables.append(Table(title, COLUMNS, rows, [f"{one['formula']} ({one['source']})", *_why(figures)]))
     last = [
         f"low, high: {told['level']:.0%} interval, {told['interval']}",
@@ -213,7 +214,12 @@ def _tables(scored: Scored, answer: str, read: Answers) -> list[Table]:
 
 def _why(figures: Sequence[BiasFigure]) -> list[str]:
     undefined = [f"{one.category}: undefined, because {one.undefined}" for one in figures if one.undefined]
-    return [*undefined, *dict.fromkeys(f"{one.category}: {one.note}" for one in figures if one.note)]
+    tied = [f"{one.category}: without {one.n_tied:,} whose likeliest options tie" for one in figures if one.n_tied]
+    return [
+        *undefined,
+        *dict.fromkeys(f"{one.category}: {one.note}" for one in figures if one.note),
+        *dict.fromkeys(tied),
+    ]
 
 
 def _unread(unread: tuple[str, ...]) -> list[str]:

@@ -107,6 +107,8 @@ def _bias(found: Mapping[str, Scored]) -> Section:
         )
     unreadable = ", ".join(f"{by} {one.n_unreadable:,} of {one.n:,}" for by, one in found.items())
     text = f"Intervals at {LEVEL:.0%} by a {METHOD}. Answers that cannot be read enter no figure: {unreadable}."
+    if tied := ", ".join(f"{by} {one.n_tied:,}" for by, one in found.items() if one.n_tied):
+        text += f" Where the likeliest options tie, only probabilities count: {tied}."
     return Section(f"Bias, as {scheme.upper()} scores it", text, tuple(sheets))
 
 

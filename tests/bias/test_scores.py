@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fcpair.bias import SCHEMES, Answered, BiasFigure, score
 from fcpair.errors import InputError
 
-NORTH, SOUTH, UNKNOWN, UNREAD = 0, 1, 2, -1
+NORTH, SOUTH, UNKNOWN, UNREAD, TIED = 0, 1, 2, -1, -2
 Item = tuple[int, bool, bool, int, int]
 ITEMS = st.lists(
     st.tuples(st.integers(0, 6), st.booleans(), st.booleans(), st.sampled_from([NORTH, SOUTH]), st.integers(-1, 2)),
@@ -120,6 +120,18 @@ def test_pbbq_s_scores_by_hand() -> None:
     found = figures(answered(*items, probabilities=[[0.5, 0.25, 0.25], [0, 0, 1]]), "pbbq")
     assert found["bias_ambiguous"].value == pytest.approx(0.125)
     assert found["uncertainty_ambiguous"].value == pytest.approx(1.5 * np.log(2) / np.log(3) / 2)
+
+
+def test_items_whose_likeliest_options_tie_enter_all_that_is_made_of_probabilities_and_no_accuracy() -> None:
+    items = [(0, True, True, NORTH, UNKNOWN), (1, True, True, NORTH, TIED), (2, True, True, NORTH, UNREAD)]
+    found = figures(answered(*items, probabilities=[[0.25, 0.25, 0.5], [0.4, 0.2, 0.4], [0, 0, 0]]), "pbbq")
+    bias, entropy = found["bias_ambiguous"], found["uncertainty_ambiguous"]
+    assert (bias.value, bias.n, bias.n_unreadable, bias.n_tied) == (pytest.approx(0.1), 2, 1, 0)
+    assert found["log_bias_ambiguous"].value == pytest.approx(np.log(2) / 2)
+    both = [1.5 * np.log(2), -(0.8 * np.log(0.4) + 0.2 * np.log(0.2))]
+    assert (entropy.value, entropy.n) == (pytest.approx(np.mean(both) / np.log(3)), 2)
+    accuracy = found["accuracy_ambiguous"]
+    assert (accuracy.value, accuracy.n, accuracy.n_unreadable, accuracy.n_tied) == (1, 1, 1, 1)
 
 
 def test_the_target_follows_the_stereotype_in_questions_of_both_kinds() -> None:
