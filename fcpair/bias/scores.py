@@ -17,7 +17,7 @@ CBBQ = "arXiv:2306.16244"
 PBBQ = "PBBQ, equations 1 to 4"
 WEIGHED = "weighed"
 
-NO_ITEMS = "there is no item with such a context"
+NO_ITEMS = "no answer to an item with such a context counts"
 NO_DEFINITE = "no answer names a group"
 NO_SIDE = "the right answers follow the stereotype in none of the items, or in all of them"
 NO_LOGARITHM = "a probability is 0, or no item has one option of a stereotyped group and one of another"

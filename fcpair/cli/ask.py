@@ -186,8 +186,8 @@ def results(
     """Count what people said, with intervals.
 
     A share is yes over yes and no; its interval is Wilson's at 95 %. `--keep` keeps statements whose share is strictly
-    greater, and calls those undecided whose interval has the threshold within it. Groups of fewer than five people have
-    no figures, and are never crossed. Without FILE, of a study.
+    greater; kept or not, those are undecided whose interval has the threshold within it. Groups of fewer than five
+    people have no figures, and are never crossed. Without FILE, of a study.
 
     \b
     Example:
@@ -230,13 +230,13 @@ def _emit(
 ) -> None:
     from fcpair.cli.drawings import write_figures
     from fcpair.report.forests import of_survey
-    from fcpair.stages.survey import ASSUMPTION, LEVEL, counted, hide_few, kept, sample_size, shares
+    from fcpair.stages.survey import ASSUMPTION, LEVEL, counted, hide_few, judged, sample_size, shares
     from fcpair.stages.survey import margin as margin_of
 
     found = shares(counted(survey.given, by))
     found = hide_few(found) if by else found
     if rule is not None:
-        found["verdict"] = kept(found, rule)
+        found = judged(found, rule)
     people = int(survey.given["person"].nunique())
     error = margin_of(people, population)
     needed = sample_size(wanted, population) if wanted is not None else None
@@ -284,8 +284,12 @@ def _plain(value: Any) -> Cell:
 
 
 def _told(rule: Keep, rows: Sequence[dict[str, Cell]]) -> str:
-    said = [row["verdict"] for row in rows if row["verdict"]]
-    parts = [f"{said.count(one)} {one}" for one in ("kept", "undecided", "dropped", "undefined") if one in said]
+    """How many statements have each verdict, and how many of them are undecided."""
+    parts = []
+    for verdict in ("kept", "dropped", "undefined"):
+        of = [row["undecided"] for row in rows if row["verdict"] == verdict]
+        undecided = f" ({n} undecided)" if (n := of.count("yes")) else ""
+        parts += [f"{len(of)} {verdict}{undecided}"] * bool(of)
     return f"{rule}: {', '.join(parts)}; undecided are those whose interval has {rule.threshold:g} within it"
 
 
@@ -294,7 +298,7 @@ def _tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> li
     tables: list[Table] = []
     for question in dict.fromkeys(row["question"] for row in rows):
         of = [row for row in rows if row["question"] == question]
-        empty = [name for name in ("skipped", "verdict") if not any(row.get(name) for row in of)]
+        empty = [name for name in ("skipped", "verdict", "undecided") if not any(row.get(name) for row in of)]
         names = [name for name in of[0] if name not in ("question", "n", *empty)]
         tables.append(Table(f"{title}: {question}", names, [[row[name] for name in names] for row in of]))
     tables[-1] = replace(tables[-1], notes=notes)
@@ -304,5 +308,5 @@ def _tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> li
 def _write_kept(out: Path, survey: Survey, found: pd.DataFrame) -> None:
     from fcpair.files.tabular import write_table
 
-    chosen = found.loc[found["verdict"] == "kept", ["statement", "n", "share", "low", "high"]]
+    chosen = found.loc[found["verdict"] == "kept", ["statement", "n", "share", "low", "high", "undecided"]]
     write_table(survey.statements.merge(chosen, on="statement"), out)
