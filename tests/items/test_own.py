@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.templates import read_templates
+from fcpair.files.templates import items_table, read_templates
 from fcpair.items import as_text, expand, filled_once, n_items, n_templates
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "survey-templates.toml"
@@ -186,3 +187,31 @@ def test_the_example_s_templates_are_expanded() -> None:
     made = expand(templates, "e")
     assert (len(made.frame), made.findings) == (320, ())
     assert {one.author for one in templates} == {"a1", "a2", "a3"}
+
+
+def many(folder: Path, n_slots: int, n_fillers: int) -> Path:
+    fillers = [f"w{at}" for at in range(n_fillers)]
+    slots = "".join(f"\n[template.slots.s{at}]\nfillers = {json.dumps(fillers)}\n" for at in range(n_slots))
+    context = " ".join(f"{{s{at}}}" for at in range(n_slots))
+    return toml(folder, TEA.replace("wait {when}.", f"wait {{when}} {context}.") + slots)
+
+
+def test_a_template_of_too_many_items_is_refused_by_name_before_any_is_made(tmp_path: Path) -> None:
+    path = many(tmp_path, 6, 12)
+    templates, _ = read_templates(path, "fcpair")
+    assert [n_items(one) for one in templates] == [2 * 12**6 * 4] * 2
+    with pytest.raises(InputError, match=r"t\.toml:2: template `tea` a makes 23,887,872 items") as caught:
+        expand(templates, str(path))
+    assert len(caught.value.findings) == 2
+    with pytest.raises(InputError, match="at most 100,000"):
+        items_table(path, 13)
+    with pytest.raises(InputError, match="at most 15"):
+        expand(read_templates(EXAMPLE, "fcpair")[0], "e", limit=15)
+
+
+def test_a_template_may_have_more_slots_than_an_array_has_axes(tmp_path: Path) -> None:
+    frame = expand(read_templates(many(tmp_path, 70, 1), "fcpair")[0], "t").frame
+    assert list(frame["item_id"].iloc[[0, 4]]) == [
+        "tea-a-1-1-1" + "-1" * 70 + "-ambig-neg",
+        "tea-a-1-1-2" + "-1" * 70 + "-ambig-neg",
+    ]
