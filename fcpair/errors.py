@@ -80,6 +80,10 @@ class InputError(FcpairError, ValueError):
         return "\n".join(lines)
 
 
+class SettingError(InputError):
+    """A setting that is kept in the study cannot be used; it is set anew by the command or the recipe of its stage."""
+
+
 class RecipeError(InputError):
     """A recipe has a key or a value that fcpair does not know."""
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from fcpair.errors import InputError
-from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, named_grids, once, param
+from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, named_grids, once
 from fcpair.records import ROW
+from fcpair.values import AT_LEAST_ONE, Checked, param
 
 Worker = Literal["annotator", "writer", "rater", "respondent"]
 Screen = Literal["cell", "row", "list"]
@@ -66,8 +67,6 @@ class Source(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "without", tuple(self.without))
-        object.__setattr__(self, "quota", dict(self.quota))
         for one, needs in (
             ("without", "labels"),
             ("labels", "without"),
@@ -94,7 +93,7 @@ class Source(Seeded):
 
 
 @dataclass(frozen=True)
-class SidePlan:
+class SidePlan(Checked):
     """Where the texts of a side come from: a column of a file, several sources, names, or what was written."""
 
     file: Path | None = param(None, "a table whose `column` has the texts")
@@ -107,10 +106,8 @@ class SidePlan:
     sources: tuple[Source, ...] = param((), "files that texts are collected from, with filters and quotas")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.names))
-        object.__setattr__(self, "answers", self.answers if isinstance(self.answers, str) else tuple(self.answers))
+        super().__post_init__()
         once("grid", self.grids)
-        object.__setattr__(self, "sources", tuple(self.sources))
         given = [name for name in ("file", "names", "answers", "sources") if getattr(self, name)]
         if len(given) != 1:
             found = " and ".join(f"`{name}`" for name in given) or "nothing"
@@ -145,7 +142,7 @@ class SidePlan:
 
 
 @dataclass(frozen=True)
-class Checks:
+class Checks(Checked):
     """What is checked of a text while somebody writes it, beside the number of its words and its language."""
 
     similar: float | None = param(
@@ -157,7 +154,7 @@ class Checks:
     refuses: tuple[str, ...] = param((), "the kinds of faults of grammar that refuse a text; all others only warn")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "refuses", tuple(self.refuses))
+        super().__post_init__()
         if self.similar is not None and not 0 < self.similar < 1:
             raise InputError(f"similar is {self.similar:g}; expected a number between 0 and 1, such as 0.95")
         if self.often < 1:
@@ -215,7 +212,9 @@ class RoundPlan(Seeded):
         "paraphrase-multilingual-mpnet-base-v2", "the encoder that says which rows are nearest to each other"
     )
     reviewed: bool = param(True, "models are shown only examples that a person let be used; false: all of them")
-    people: int | None = param(None, "how many people answer; those of the role that `people` lists if not given")
+    people: int | None = param(
+        None, "how many people answer; those of the role that `people` lists if not given", bounds=AT_LEAST_ONE
+    )
     seed: int = param(0, "of the deal and the orders")
     counts: bool | None = param(
         None, "whether decisions and tiers rest on it", otherwise="the last round that people answer"
@@ -223,8 +222,6 @@ class RoundPlan(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "models", tuple(self.models))
-        object.__setattr__(self, "definitions", dict(self.definitions))
         self._read_prompt()
         _check_name("round", self.name)
         if not self.form.strip():
@@ -320,7 +317,7 @@ class RoundPlan(Seeded):
 
 
 @dataclass(frozen=True)
-class GridPlan:
+class GridPlan(Checked):
     """A grid of any two sides, its rounds in their order, and how its answers become decisions and tiers."""
 
     name: str = field(metadata={"help": "what the grid is called"})
@@ -335,6 +332,7 @@ class GridPlan:
     partition: Partition | None = param(None, "which rules make the tiers")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check_name("grid", self.name)
         if self.name in {*self.rows.grids, *self.columns.grids}:
             raise InputError(f"grid `{self.name}` cannot have its own answers for a side; name an earlier grid")

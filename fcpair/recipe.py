@@ -27,8 +27,6 @@ from fcpair.params import (
     Setup,
     Simulate,
     Validate,
-    is_required,
-    plain_type,
 )
 from fcpair.plans import Definitions, GridPlan, Grids, Models, Printed, Quota
 from fcpair.stages.answerer import parse_answerer
@@ -37,6 +35,7 @@ from fcpair.stages.plan import check_plans
 from fcpair.stages.question import Form, parse_form
 from fcpair.stages.question.labels import read_choices, read_labels
 from fcpair.stages.spelling import NO_TEXT
+from fcpair.values import is_required, plain_type
 
 _OF_ALL = ("setup", "annotate", "simulate", "grids")  # what is about every grid, or about others than `main`
 

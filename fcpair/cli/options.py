@@ -13,7 +13,8 @@ import click
 
 from fcpair.errors import InputError
 from fcpair.files.sheets import FORMS
-from fcpair.params import RESAMPLES, Bounds, plain_type
+from fcpair.params import RESAMPLES
+from fcpair.values import Bounds, plain_type
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
@@ -208,7 +209,7 @@ def _click_type(kind: Any, bounds: Bounds | None = None) -> Any:
     if bounds is not None:
         is_open = bounds.below is not None
         numbers = click.IntRange if kind is int else click.FloatRange
-        return numbers(bounds.least, bounds.below, min_open=is_open, max_open=is_open)
+        return numbers(bounds.least, bounds.below or bounds.most, min_open=is_open, max_open=is_open)
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
     return click.Path(path_type=Path) if kind is Path else kind

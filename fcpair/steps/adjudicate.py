@@ -23,11 +23,13 @@ from fcpair.steps.ground import OnGrid, cell_of, need_labels, note, note_run, ow
 from fcpair.steps.record import SUPERSEDE, letters, locate
 from fcpair.store import Tx, cells, decisions, docket, people, runs
 from fcpair.store.grids import number_of
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@takes_params
 def adjudicate(grid: OnGrid, options: Adjudicate) -> RunRecord:
     """Decide what the policy decides, and let that policy hold from now on: the decisions follow the labels.
 
@@ -41,6 +43,7 @@ def adjudicate(grid: OnGrid, options: Adjudicate) -> RunRecord:
         return note(tx, options, found.counts)
 
 
+@takes_params
 def dry_run(grid: OnGrid, options: Adjudicate) -> DryRun:
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
     with grid.store.read() as tx:

@@ -14,8 +14,10 @@ from fcpair.steps.ground import OnGrid, OnStudy, begin_building, check_building,
 from fcpair.steps.people import active, expected
 from fcpair.steps.topup import deal_more
 from fcpair.store import cells, rounds, watch, work
+from fcpair.values import takes_params
 
 
+@takes_params
 def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = False) -> RunRecord:
     """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`topup.deal_more`).
 
@@ -67,6 +69,7 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
         return run
 
 
+@takes_params
 def note_annotate(study: OnStudy, options: Annotate) -> RunRecord:
     """Make this what the people who answer in the browser are told and asked."""
     with study.store.write() as tx:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from fcpair import params
+from fcpair.errors import SettingError
 from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
 from fcpair.records import BY_HAND, Examined, Health, Rule
 from fcpair.stages.question.labels import no_tiers
 from fcpair.steps import overview, partition, settle
-from fcpair.steps.ground import is_planned, labels_of, own
+from fcpair.steps.ground import has_own, is_planned, labels_of, own
 from fcpair.steps.published import FORMAT
 from fcpair.steps.sampled import drawn_digest, sampled
 from fcpair.store import Store, Tx, decisions, grids, people, promises, rounds, runs, settings, soundness, topics
@@ -96,6 +98,8 @@ def _make(check: Check, tx: Tx) -> tuple[Found, str]:
         with soundness.apart(tx):
             found = check.make(tx)
         return found, found.advice or check.advice
+    except SettingError:
+        return Found(0, [], note="not checked, because a setting cannot be used"), check.advice
     except Exception as error:  # a damaged file can make anything fail in any way, and that is what is found
         said = str(getattr(error, "orig", error)).partition("\n")[0]
         return Found(0, [f"this cannot be checked ({type(error).__name__}: {said})"]), RESTORE
@@ -131,6 +135,20 @@ def _grid(tx: Tx) -> Found:
         found = promises.drawn_grid(tx, drawn.cells, drawn_digest(tx), keep_known=options.keep_known)
         return found._replace(note=str(drawn))
     return promises.whole_grid(tx, keep_known=is_planned(tx) or options.keep_known)
+
+
+def _settings(tx: Tx) -> Found:
+    """What the study keeps for the stages of each grid can be used."""
+    of_stages = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
+    n, faults = 0, []
+    for key, cls in ((key, cls) for key in grids.each(tx) for cls in of_stages):
+        n += len(settings.of_stage(tx, cls.stage))
+        try:
+            if has_own(tx, cls):
+                own(tx, cls, {})
+        except SettingError as error:
+            faults.append(f"grid `{key.name}`: {error}")
+    return Found(n, faults)
 
 
 def _codes(tx: Tx) -> Found:
@@ -211,6 +229,13 @@ CHECKS = (
     Check("names", "people have their pseudonyms", "people", lambda tx: soundness.unchanged(tx, person), RESTORE),
     Check("receipts", "what was acknowledged is there", "receipts", soundness.receipts, RESTORE),
     Check("pairs", "the product of the sides less the corpus, each once", "pairs", _in_each(_grid), RESTORE),
+    Check(
+        "settings",
+        "each is one that can be",
+        "settings",
+        _settings,
+        "set it anew, by the command or the recipe of its stage (`fcpair adjudicate --policy POLICY`)",
+    ),
     Check("work", "what is done has an answer, what is skipped none", "assignments", promises.slots, AT_WORK),
     Check("codes", "answers and decisions are ones that can be given", "rows", _codes, RESTORE),
     Check("roles", "who checks a pair did not label or decide it", "checks", promises.checkers, AT_WORK),

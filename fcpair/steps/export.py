@@ -32,6 +32,7 @@ from fcpair.steps.sampled import sampled
 from fcpair.steps.writings import writings
 from fcpair.store import Tx, decisions, grids, runs, texts
 from fcpair.texts.stratify import shares_of, stratify
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,6 +62,7 @@ class Exports:
     def __init__(self, grid: OnGrid) -> None:
         self._grid = grid
 
+    @takes_params
     def qrels(
         self, path: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
     ) -> RunRecord:
@@ -72,6 +74,7 @@ class Exports:
         params = _params("qrels", path, rules, tier=tier.label, **options.read_by("qrels"))
         return _write_file(self._grid, path, qrels_text(graded), params, _graded_counts(graded))
 
+    @takes_params
     def beir(
         self, folder: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
     ) -> RunRecord:
@@ -85,6 +88,7 @@ class Exports:
         params = _params("beir", folder, rules, tier=tier.label, **options.read_by("beir"))
         return _write_folder(self._grid, folder, files, params, {"corpus": len(cns), **_graded_counts(graded)})
 
+    @takes_params
     def hf(self, folder: str | Path, rules: Partition | None = None) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `export.hf.hf_files`."""
         check_new_folder(folder)
@@ -98,6 +102,7 @@ class Exports:
         counts = {Path(name).stem: len(rows) for name, rows in files.items() if not isinstance(rows, str)}
         return _write_folder(self._grid, folder, files, _params("hf", folder, rules), counts)
 
+    @takes_params
     def training(
         self, kind: Kind, folder: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
     ) -> RunRecord:
@@ -115,6 +120,7 @@ class Exports:
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
         return _write_folder(self._grid, folder, files, params, sets.counts)
 
+    @takes_params
     def corpus(
         self,
         path: str | Path,
@@ -145,6 +151,7 @@ class Exports:
         params = _params("corpus", path, rules, without=without.label, **options.read_by("corpus"))
         return _write_file(self._grid, path, left, params, counts)
 
+    @takes_params
     def texts(
         self, path: str | Path, layout: Layout = "table", options: Export = USUAL, name: str | None = None
     ) -> RunRecord:

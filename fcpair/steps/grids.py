@@ -27,6 +27,7 @@ from fcpair.steps.ground import (
 )
 from fcpair.steps.standing import AXES, check_done
 from fcpair.store import Tx, authors, cells, grids, rounds, settings, sides, texts
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,7 @@ LANGUAGE = "language"
 SOURCE_FILES = ("file", "aliases", "slurs")
 
 
+@takes_params
 def add_grid(study: OnStudy, plan: GridPlan) -> RunRecord:
     """Add a grid with its rounds to the study; `Grid.pair` makes its cells.
 
@@ -91,6 +93,7 @@ def _side(kept: Mapping[str, Any]) -> SidePlan:
     return SidePlan(**{**kept, "file": file, "sources": tuple(sources)})
 
 
+@takes_params
 def fill(grid: OnGrid, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
     """Fill both sides of a planned grid, and make its cells: every row with every column.
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fcpair.errors import ConflictError, StageError, UnknownIdError
+from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError
 from fcpair.params import MAIN, Assign, as_params
 from fcpair.records import GridKey, Round, RunRecord
 from fcpair.steps.sampled import sampled
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fcpair.store import watch
 
 Options = TypeVar("Options")
+FILE_KEYS = {"path", "sha256"}  # of the setting of a file; an older one has the path alone
 PLAN = "grid"  # the settings of a planned grid
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
 MORE = ", `fcpair assign --more` deals further labels in this one"
@@ -128,11 +129,32 @@ def opaque(tx: Tx) -> Opaque:
 def own(tx: Tx, cls: type[Options], given: Mapping[str, Any]) -> Options:
     """The study's own options of a kind, as its settings have them, with those in `given` in their place.
 
-    What no setting says has its default: an option that a newer fcpair brought, or one that was never set.
+    What no setting says has its default: an option that a newer fcpair brought, or one that was never set. Raises
+    SettingError where a setting is none that can be, as something other than fcpair may have written it.
     """
+    stage: str = cls.stage  # type: ignore[attr-defined]
     names = {item.name for item in fields(cls)}  # type: ignore[arg-type]
-    kept = settings.of_stage(tx, cls.stage)  # type: ignore[attr-defined]
-    return cls(**{**{name: value for name, value in kept.items() if name in names}, **given})
+    kept = {name: _kept(value) for name, value in settings.of_stage(tx, stage).items() if name in names}
+    try:
+        return cls(**{**kept, **given})
+    except InputError as error:
+        raise _of_settings(cls, stage, kept, error) from None
+
+
+def _of_settings(cls: type, stage: str, kept: Mapping[str, Any], error: InputError) -> InputError:
+    """What is raised where options cannot be made: it says so where the study's own settings are at fault."""
+    try:
+        cls(**kept)
+    except InputError as of_kept:
+        return SettingError(f"a setting that the study keeps of `{stage}` cannot be used: {of_kept}. Set it anew")
+    return error
+
+
+def _kept(value: Any) -> Any:
+    """A setting as it was given; of a file, or of several, where they were."""
+    if isinstance(value, dict) and "path" in value and value.keys() <= FILE_KEYS:
+        return value["path"]
+    return [_kept(one) for one in value] if isinstance(value, list) else value
 
 
 def is_own(tx: Tx, options: Any) -> bool:

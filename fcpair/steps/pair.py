@@ -17,8 +17,10 @@ from fcpair.steps import grids
 from fcpair.steps.ground import OnGrid, begin_building, is_planned, keep, note_run
 from fcpair.steps.sampled import put_sampled, sampled
 from fcpair.store import Tx, cells, sides
+from fcpair.values import takes_params
 
 
+@takes_params
 def make_grid(grid: OnGrid, options: Pair | None = None, *, redo: bool = False) -> RunRecord:
     """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
 

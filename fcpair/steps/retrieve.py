@@ -23,18 +23,18 @@ from fcpair.steps.ground import OnGrid, begin_building, check_building, check_un
 from fcpair.steps.listed import listed
 from fcpair.steps.runs import ids_of, pooled
 from fcpair.store import Tx, sides, texts, watch
+from fcpair.values import takes_params
 
 SHOWN = 10  # HS that a note names
 _log = logging.getLogger(__name__)
 
 
+@takes_params
 def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
     """Bring candidates in: neighbours of the source CNs, less all source CNs; or those of a list; or those of runs.
 
     Raises ModelError when the model cannot be had.
     """
-    if options.list is not None and options.runs:
-        raise InputError("say either which candidates to take (--list FILE) or from which runs (--run FILE)")
     if options.list is not None:
         return _take_listed(grid, options, options.list, redo=redo)
     if options.runs:

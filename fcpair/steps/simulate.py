@@ -19,6 +19,7 @@ from fcpair.steps.answers import closed_question, form_of, numbers
 from fcpair.steps.ground import OnGrid, begin_run
 from fcpair.steps.record import save_answers
 from fcpair.store import Tx, authors, cells, decisions, free, people, rounds, runs, settings, work
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by its first run, and then kept
 
 
+@takes_params
 def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
     """Let simulated people answer everything that is open: labels first, else verdicts.
 
@@ -121,10 +123,6 @@ def _simulate_round(tx: Tx, round_: Round, people_: _Answering, seed: int, run_i
 
 def _habits(options: Simulate, question: Closed | None) -> simulation.Habits:
     """How people answer; only one closed question can be leaned on."""
-    for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
-        value = getattr(options, name)
-        if not 0 <= value <= 1:
-            raise InputError(f"{name} is {value}; expected a probability from 0 to 1")
     return simulation.Habits(
         options.positive, options.accuracy, *_leaning(options, question), options.not_sure, options.skips
     )

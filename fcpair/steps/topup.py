@@ -18,6 +18,7 @@ from fcpair.steps.handover import Handover
 from fcpair.steps.people import expected
 from fcpair.store import Tx, cells, decisions, rounds, slots, watch, work
 from fcpair.store.slots import Heir
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +55,7 @@ class _Plan(NamedTuple):
     counts: dict[str, int]
 
 
+@takes_params
 def deal_more(grid: OnGrid, options: Assign) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 

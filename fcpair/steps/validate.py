@@ -19,6 +19,7 @@ from fcpair.steps import eligible, handover
 from fcpair.steps.ground import OnGrid, keep, note_run, own, scheme_of
 from fcpair.steps.people import active
 from fcpair.store import Tx, decisions, people, rounds, slots, topics, work
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,7 @@ _WAIT = "{:,} pairs wait until all their labels are in"
 read_verdict = reader_of(words_of(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE})
 
 
+@takes_params
 def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:
     """Deal adjudicated pairs to validators who took no part in them, as evenly as that allows.
 
