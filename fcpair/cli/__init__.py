@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from fcpair.cli.harmless import harmless
+from fcpair.cli.repeated import check_once, refuse_repeated
 from fcpair.cli.terminal import STOPPED, adapt_streams, pipes_may_close, tell
 from fcpair.errors import FcpairError
 
@@ -85,7 +86,12 @@ class Road(click.Group):
             return None
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(import_module(f"fcpair.cli.{module}"), attribute)
-        return command
+        return refuse_repeated(command)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options before the command."""
+        check_once(self, ctx, args)
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
