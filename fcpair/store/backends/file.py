@@ -81,11 +81,12 @@ def make(path: Path) -> StudyFile:
 
 def is_left_empty(path: Path) -> bool:
     """Whether there is a file that nothing was ever written to: one whose maker was killed before it was done."""
-    if not path.is_file() or Path(f"{path}{LOG}").exists():
+    real = os.path.realpath(path)  # where a link leads, and the log lies
+    if not path.is_file() or Path(f"{real}{LOG}").exists():
         return False
-    if path.stat().st_size and not Path(f"{path}{JOURNAL}").exists():
+    if path.stat().st_size and not Path(f"{real}{JOURNAL}").exists():
         return False
-    with suppress(sqlite3.Error, OSError), closing(sqlite.connect(os.path.realpath(path))) as connection:
+    with suppress(sqlite3.Error, OSError), closing(sqlite.connect(real)) as connection:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # undoes what was begun
         return path.stat().st_size == 0
     return False
@@ -192,17 +193,18 @@ class StudyFile:
         """
         for _ in range(SETTLE_TRIES):
             header = self._held.header()
-            log = sqlite.log_size(self._real)
-            if header.is_shared and log is None and not header.is_whole:
+            is_missing = header.is_shared and not header.is_whole and not sqlite.has_log(self._real)
+            if is_missing:
                 time.sleep(SETTLE_WAIT_S)
                 continue
             break
         if not header.is_database:
             raise StudyError(f"{self.place} is not a study; `fcpair init --study OTHER` makes a new one")
-        if log and not header.is_shared:
-            raise StudyError(FOREIGN_LOG.format(place=self.place, log=f"{self.place}{LOG}"))
-        if header.is_shared and log is None and not header.is_whole:
-            raise MissingLogError(MISSING_LOG.format(place=self.place, log=f"{self.place}{LOG}"))
+        at = self._real if os.path.islink(self.place) else self.place
+        if sqlite.log_size(self._real) and not header.is_shared:
+            raise StudyError(FOREIGN_LOG.format(place=at, log=f"{at}{LOG}"))
+        if is_missing:
+            raise MissingLogError(MISSING_LOG.format(place=at, log=f"{at}{LOG}"))
 
     def check_here(self) -> None:
         """Raise StudyError unless the file at the study's place, with its log, is the one that was opened.
