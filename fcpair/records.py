@@ -460,8 +460,8 @@ class Kept(StrEnum):
 class OldSheet:
     """A sheet that lay in a folder before: whose it is, why it is kept, how many pairs that person has open.
 
-    It may be overwritten where `kept` is None. They `left` when they take no further part, or when all that they had
-    open was given to others.
+    It may be overwritten where `kept` is None. They `left` when they take no further part; of somebody who does, all
+    that was open may have been `passed_on`.
     """
 
     path: Path
@@ -469,6 +469,7 @@ class OldSheet:
     kept: Kept | None
     open: int
     left: bool
+    passed_on: bool = False
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def status(study: OnStudy) -> dict[str, Any]:
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
     nothing to do), `sampled` (only where some cells were drawn: `cells`, and `of` how many), `grids` (those that are
-    planned, see `standing.overview`, with what is `next` there), `next` (what to do now). What is about the grid
+    planned, see `standing.overview`, with what is `next` and `also` there), `next` (what to do now), `also` (what else can be done now). What is about the grid
     `main` is empty where there is none.
     """
     with study.store.read() as tx:
@@ -51,14 +51,20 @@ def status(study: OnStudy) -> dict[str, Any]:
             "simulated": simulated_note(origins),
             "notes": [*main["notes"], *_ahead(tx)],
             "grids": others,
-            "next": next(filter(None, [main["next"], *(one["next"] for one in others)]), None) or when_all_is_done(tx),
+            **_first([main, *others], when_all_is_done(tx)),
         }
 
 
 _NO_MAIN: dict[str, Any] = {
     **{name: {} for name in ("stages", "overlap", "rounds", "adjudications", "pairs")},
-    **{"lost_verdicts": 0, "verdicts_not_due": 0, "notes": [], "next": None},
+    **{"lost_verdicts": 0, "verdicts_not_due": 0, "notes": [], "next": None, "also": []},
 }
+
+
+def _first(parts: list[dict[str, Any]], otherwise: str) -> dict[str, Any]:
+    """What is `next` in the study, and what can be done now `also`, of what each grid says of itself."""
+    due = [step for one in parts for step in (one["next"], *one["also"]) if step]
+    return {"next": due[0] if due else otherwise, "also": due[1:]}
 
 
 def workload(study: OnStudy) -> list[dict[str, Any]]:
@@ -93,7 +99,7 @@ def _main(tx: Tx, counts: list[work.Count]) -> dict[str, Any]:
             *_not_due(not_due),
             *_late(tx, counts, label),
         ],
-        "next": _next(built, by_round[label.name], by_round.get(check.name, {}), adjudications, again),
+        **_next(built, by_round[label.name], by_round.get(check.name, {}), adjudications, again, not_due),
     }
 
 
@@ -188,7 +194,9 @@ def _next(
     verdicts: dict[str, int],
     adjudications: dict[str, int],
     again: str | None,
-) -> str | None:
+    not_due: int,
+) -> dict[str, Any]:
+    """What is `next`, None where nothing is, and what can be done now `also`."""
     waiting = adjudications["waiting"]
     missing = [stage for stage in ("import", "select", "retrieve", "pair") if not built[stage]]
     steps = (
@@ -219,7 +227,12 @@ def _next(
             f"open verdicts: {verdicts['open']:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`",
         ),
     )
-    return next((step for due, step in steps if due), None)
+    due = [step for is_due, step in steps if is_due]
+    there = (labels["open"], labels["vacant"], waiting, adjudications["second_look"], again, verdicts["vacant"])
+    at_hand = [step for n, (_, step) in zip(there, (*steps[2:6], *steps[7:9]), strict=True) if n]
+    if verdicts["open"] > not_due:
+        at_hand.append(steps[9][1])
+    return {"next": due[0] if due else None, "also": [step for step in at_hand if step not in due[:1]]}
 
 
 def _where(n_free: int) -> str:

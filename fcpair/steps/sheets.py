@@ -86,10 +86,10 @@ def _old(tx: Tx, folder: Path, of: Round, columns: Sequence[str]) -> list[OldShe
                 continue
             n = dict(zip(own["status"].tolist(), own["n"].tolist(), strict=True))
             open_ = n.get(Status.OPEN.value, 0)
-            left = one.retired or (not open_ and Status.WITHDRAWN.value in n)
-            yield OldSheet(path, one.name, why_kept(path, columns), open_, left)
+            passed_on = not one.retired and not open_ and Status.WITHDRAWN.value in n
+            yield OldSheet(path, one.name, why_kept(path, columns), open_, one.retired, passed_on)
 
-    return [sheet for sheet in found() if sheet.kept or sheet.left]
+    return [sheet for sheet in found() if sheet.kept or sheet.left or sheet.passed_on]
 
 
 SHEET_COLUMNS = ("annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note")

@@ -93,12 +93,13 @@ def overview(study: OnStudy) -> list[dict[str, Any]]:
 
 
 def planned(tx: Tx) -> list[dict[str, Any]]:
-    """What `overview` says of each grid that is planned, and what is `next` there; None where nothing is."""
+    """What `overview` says of each grid that is planned, what is `next` there (or None), and what can be done `also`."""
     there = [one.name for one in grids.each(tx) if is_planned(tx)]
     found = []
     for name in there:
         with grids.about(tx, find_grid(tx, name).id):
-            found.append(grid_facts(tx, name) | {"next": _next(tx, name)})
+            first = _next(tx, name)
+            found.append(grid_facts(tx, name) | {"next": first, "also": _also(tx, name, first)})
     return found
 
 
@@ -109,9 +110,26 @@ def _next(tx: Tx, name: str) -> str | None:
     for there in map(partial(standing, tx), rounds.asked(tx)):
         if said := _next_in(tx, there, on, f"round `{there.round.name}` of grid `{name}`"):
             return said
+    return _waiting(tx, on, name) or _next_check(tx, on, name)
+
+
+def _also(tx: Tx, name: str, first: str | None) -> list[str]:
+    """The decisions and verdicts that can be given now, besides what comes first."""
+    if not cells.number_range(tx)[1]:
+        return []
+    there = (_waiting(tx, f"--grid {quote(name)}", name), _open_verdicts(tx, name))
+    return [step for step in there if step and step != first]
+
+
+def _waiting(tx: Tx, on: str, name: str) -> str | None:
     if has_own(tx, Adjudicate) and (n := len(adjudicate.waiting(tx))):
         return f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {on}`"
-    return _next_check(tx, on, name)
+    return None
+
+
+def _open_verdicts(tx: Tx, name: str) -> str | None:
+    n = standing(tx, rounds.checking(tx)).counts["open"]
+    return f"open verdicts in grid `{name}`: {n:,}; `fcpair serve`" if n else None
 
 
 def _next_check(tx: Tx, on: str, name: str) -> str | None:
@@ -120,9 +138,7 @@ def _next_check(tx: Tx, on: str, name: str) -> str | None:
     there = standing(tx, check)
     if check.ids and not there.dealt and has_own(tx, Adjudicate):
         return f"run `fcpair validate assign {on}`"
-    if there.counts["open"]:
-        return f"open verdicts in grid `{name}`: {there.counts['open']:,}; `fcpair serve`"
-    return None
+    return _open_verdicts(tx, name)
 
 
 def _next_in(tx: Tx, there: Standing, on: str, which: str) -> str | None:

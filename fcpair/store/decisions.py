@@ -417,8 +417,11 @@ def by_hand(tx: Tx) -> list[int]:
 
 
 def n_by_person(tx: Tx, besides: list[int]) -> dict[int, int]:
-    """On how many pairs of the grid, without those `besides`, a decision by each person stands, by their id."""
-    own = (adjudication.c.rule == Rule.PERSON.value) & adjudication.c.person_id.is_not(None)
+    """On how many pairs of the grid, without those `besides`, a decision by each person stands, by their id.
+
+    It may have come by file.
+    """
+    own = adjudication.c.rule.in_((Rule.PERSON.value, Rule.IMPORTED.value)) & adjudication.c.person_id.is_not(None)
     query = select(adjudication.c.person_id, func.count()).where(own, current.DECISION)
     query = query.where(span(tx).holds(adjudication.c.cell_id), adjudication.c.cell_id.not_in(lists.listed(besides)))
     return {row[0]: row[1] for row in tx.execute(query.group_by(adjudication.c.person_id))}
