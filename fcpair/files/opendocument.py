@@ -60,6 +60,8 @@ class _Reader:
         self.feed = self._parser.Parse
         self._sheet, self._at, self._aside = "", 0, 0
         self._cell: dict[str, str] | None = None
+        self._row: list[str] = []
+        self._parts: list[str] = []
         self._in_row = False
 
     def _start(self, name: str, told: dict[str, str]) -> None:
