@@ -13,15 +13,14 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from numbers import Integral, Real
 from os import PathLike, fsencode
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from fcpair.errors import InputError
 
 LARGEST = 2**63 - 1  # what a database can hold
 SHOWN = 60  # characters of a value in a message
 Reader = Callable[[str, Any], Any]
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
+UseCase = TypeVar("UseCase", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,8 @@ class Checked:
     """
 
     def __post_init__(self) -> None:
-        for name, read in readers(type(self)):
+        cls: type = type(self)
+        for name, read in readers(cls):
             value = getattr(self, name)
             if (kept := read(name, value)) is not value:
                 object.__setattr__(self, name, kept)
@@ -76,27 +76,24 @@ class Checked:
 def readers(cls: type) -> tuple[tuple[str, Reader], ...]:
     """Of each field of a class its name, and what checks its value and returns it as it is kept."""
     hints = get_type_hints(cls)
-    return tuple(
-        (item.name, _bounded(_reader(hints[item.name]), item.metadata.get("bounds")))
-        for item in fields(cls)  # type: ignore[arg-type]
-    )
+    return tuple((item.name, _bounded(_reader(hints[item.name]), item.metadata.get("bounds"))) for item in fields(cls))
 
 
-def takes_params(use_case: Callable[Given, Result]) -> Callable[Given, Result]:
+def takes_params(use_case: UseCase) -> UseCase:
     """Have a use case refuse, with InputError, what is not of the params class that its signature asks for."""
     kinds = {name: (_asked_for(use_case, said), said) for name, said in use_case.__annotations__.items()}
     kinds = {name: (cls, said) for name, (cls, said) in kinds.items() if cls}
     names = use_case.__code__.co_varnames
 
     @functools.wraps(use_case)
-    def checked(*args: Given.args, **given: Given.kwargs) -> Result:
+    def checked(*args: Any, **given: Any) -> Any:
         for name, value in {**dict(zip(names, args, strict=False)), **given}.items():
             cls, said = kinds.get(name, (None, ""))
             if cls and not isinstance(value, cls) and not (value is None and "None" in said):
                 raise refusal(name, value, f"{cls.__name__}(...) of {cls.__module__}")
         return use_case(*args, **given)
 
-    return checked
+    return cast(UseCase, checked)
 
 
 def _asked_for(use_case: Callable[..., Any], said: str) -> type | None:
@@ -148,7 +145,7 @@ def _reader(hint: Any) -> Reader:
     if origin is not None and issubclass(origin, Mapping):
         return functools.partial(_table, _reader(args[0]), _reader(args[1]))
     if is_dataclass(hint):
-        return functools.partial(_instance, hint)
+        return functools.partial(_instance, cast(type, hint))
     return _PLAIN[hint]
 
 
@@ -207,9 +204,10 @@ def _truth(name: str, value: Any) -> bool:
 def _whole(name: str, value: Any) -> int:
     if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Integral)):
         raise refusal(name, value, "a whole number")
-    if not -LARGEST <= value <= LARGEST:
+    number = int(value)
+    if not -LARGEST <= number <= LARGEST:
         raise refusal(name, value, f"a whole number, {LARGEST} at most")
-    return int(value)
+    return number
 
 
 def _number(name: str, value: Any) -> float:
@@ -221,7 +219,7 @@ def _number(name: str, value: Any) -> float:
         number = math.inf
     if not math.isfinite(number):
         raise refusal(name, value, "a number that is finite")
-    return value if type(value) is float else number
+    return number
 
 
 def _text(name: str, value: Any) -> str:

@@ -88,7 +88,7 @@ def test_what_a_field_does_not_take_is_refused_by_its_name(
 
 
 def test_values_are_kept_as_their_annotations_say() -> None:
-    assert type(Select(hs=np.int64(45)).hs) is int
+    assert type(Select(hs=np.int64(45)).hs) is int  # type: ignore[arg-type]
     assert Select(list="hs.csv").list == Path("hs.csv")  # type: ignore[arg-type]
     assert Assign(overlap={"2": 1}).overlap == {2: 1.0}  # type: ignore[dict-item]
     assert Assign(groups=[["ana", "ben"]]).groups == (("ana", "ben"),)  # type: ignore[arg-type]
@@ -149,7 +149,7 @@ MADE = st.sampled_from(
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 @given(data=st.data())
 def test_nothing_but_an_error_of_fcpair_comes_of_any_values(cls: type, data: st.DataObject) -> None:
-    required = {item.name for item in fields(cls) if is_required(item)}  # type: ignore[arg-type]
+    required = {item.name for item in fields(cls) if is_required(item)}
     names = st.sampled_from([name for name, _ in readers(cls)])
     values = data.draw(st.dictionaries(names, VALUES | MADE | st.lists(MADE, max_size=2), max_size=6))
     values |= {name: data.draw(VALUES | MADE | st.lists(MADE, max_size=2)) for name in required - values.keys()}

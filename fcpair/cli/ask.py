@@ -259,7 +259,7 @@ def _emit(
         "simulated": simulated,
     }
     notes = [
-        "share: yes over yes and no; low, high: Wilson's interval at 95 % (10.1080/01621459.1927.10502953)",
+        "share: yes over yes and no; interval: Wilson's at 95 % (10.1080/01621459.1927.10502953)",
         f"margin of error of {people:,} people{_of(population)}: {error:.6f}, after Cochran, which {ASSUMPTION}",
     ]
     if needed is not None:
@@ -297,12 +297,21 @@ def _tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> li
     """A table for each question; what nobody did, and verdicts where there are none, have no column."""
     tables: list[Table] = []
     for question in dict.fromkeys(row["question"] for row in rows):
-        of = [row for row in rows if row["question"] == question]
-        empty = [name for name in ("skipped", "verdict", "undecided") if not any(row.get(name) for row in of)]
+        of = [_for_people(row) for row in rows if row["question"] == question]
+        empty = [name for name in ("skipped", "verdict") if not any(row.get(name) for row in of)]
         names = [name for name in of[0] if name not in ("question", "n", *empty)]
         tables.append(Table(f"{title}: {question}", names, [[row[name] for name in names] for row in of]))
     tables[-1] = replace(tables[-1], notes=notes)
     return tables
+
+
+def _for_people(row: dict[str, Cell]) -> dict[str, Cell]:
+    """A row as tables have it, narrow enough for 80 columns: an interval in one, and `undecided` beside its verdict."""
+    told = {name: value for name, value in row.items() if name not in ("low", "high", "verdict", "undecided")}
+    told["interval"] = None if row["low"] is None else f"{row['low']:.3f}–{row['high']:.3f}"
+    if "verdict" in row:
+        told["verdict"] = f"{row['verdict']}, undecided" if row["undecided"] == "yes" else row["verdict"]
+    return told
 
 
 def _write_kept(out: Path, survey: Survey, found: pd.DataFrame) -> None:

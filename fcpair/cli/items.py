@@ -68,8 +68,7 @@ def expand(
     """Expand templates into items.
 
     Every filling of the slots makes four items: an ambiguous and a disambiguated context, each with a negative question
-    and one that is not. A slot that is used twice is filled the same. A count makes no items, so that options which
-    coincide are found only where items are written.
+    and one that is not. A slot that is used twice is filled the same. A count multiplies, and makes no items.
 
     \b
     Example:
@@ -81,6 +80,7 @@ def expand(
     from fcpair.files.folders import check_new_folder
     from fcpair.files.tabular import check_suffix
     from fcpair.files.templates import read_templates
+    from fcpair.items import coinciding, n_items
     from fcpair.items import expand as expanded
 
     if count == (out is not None):
@@ -88,6 +88,8 @@ def expand(
     if out is not None:
         (check_suffix if layout == LAYOUTS[0] else check_new_folder)(out)
     templates, remarks = read_templates(file, reader)
+    if count:
+        reject(file, list(coinciding((one for one in templates if n_items(one) <= limit), str(file))))
     if out is not None:
         made = expanded(templates, str(file), seed, limit)
         reject(file, list(made.findings))

@@ -238,8 +238,8 @@ def _chosen(table: pa.Table, answer: str) -> Ints:
     for row, reply, told in zip(
         rows.tolist(), _read_alike(some[answer].combine_chunks()).to_pylist(), texts_of, strict=True
     ):
-        at = held(reply, [text for text, _ in told])
-        chosen[row] = UNREADABLE if at is None else at
+        option = held(reply, [text for text, _ in told])
+        chosen[row] = UNREADABLE if option is None else option
     return chosen
 
 

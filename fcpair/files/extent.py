@@ -10,7 +10,7 @@ from fcpair.errors import Finding, InputError
 
 MOST_UNPACKED = 100_000_000  # bytes, of all parts of a workbook
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # what Excel and LibreOffice have
-MOST_CELLS = 20_000_000  # rows x columns, of all sheets
+MOST_CELLS = 10_000_000  # rows x columns, of all sheets
 LONGEST_CELL = 1_000_000  # characters; Excel holds 32,767
 
 

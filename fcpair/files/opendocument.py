@@ -60,6 +60,8 @@ class _Reader:
         self.feed = self._parser.Parse
         self._sheet, self._at, self._aside = "", 0, 0
         self._cell: dict[str, str] | None = None
+        self._row: list[str] = []
+        self._parts: list[str] = []
         self._in_row = False
 
     def _start(self, name: str, told: dict[str, str]) -> None:
@@ -118,7 +120,7 @@ class _Reader:
         self._empty = 0
 
     def _end_row(self) -> None:
-        is_blank = not any(cell.strip() for cell in self._row)
+        is_blank = not "".join(self._row).strip()
         if self._row:
             self.extent.check_row(self._sheet, self._at + 1, len(self._row), 1 if is_blank else self._times)
         if not is_blank:

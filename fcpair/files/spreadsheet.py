@@ -10,7 +10,7 @@ from typing import Any
 
 from fcpair.errors import InputError
 from fcpair.files.delimited import Raw
-from fcpair.files.extent import Extent, check_unpacked
+from fcpair.files.extent import MOST_ROWS, Extent, check_unpacked
 from fcpair.files.opendocument import Numbered, read_opendocument
 
 
@@ -66,17 +66,22 @@ def _read_excel(path: Path) -> dict[str, Numbered]:
 
 def _rows(sheet: Any, extent: Extent) -> Iterator[tuple[int, list[str]]]:
     """The rows of a sheet that hold anything, each with its number."""
+    from openpyxl.cell.read_only import EMPTY_CELL
+
     sheet.reset_dimensions()  # what a file says of its size need not be so
     for at, row in enumerate(sheet.rows, 1):
+        if not row and at <= MOST_ROWS:  # there may be a million of them before a stray cell
+            continue
         extent.check_row(sheet.title, at, len(row))
-        cells = [_text(cell) for cell in row]
-        if any(cell.strip() for cell in cells):
+        cells = ["" if cell is EMPTY_CELL else _text(cell) for cell in row]
+        if "".join(cells).strip():
             yield at, cells
 
 
 def _raw(place: str, rows: Numbered) -> Raw:
-    width = len(rows[0][1])
-    return Raw(place, rows[0][1], [row + [""] * (width - len(row)) for _, row in rows[1:]], [at for at, _ in rows[1:]])
+    header = rows[0][1]
+    filled = [row if len(row) >= len(header) else row + [""] * (len(header) - len(row)) for _, row in rows[1:]]
+    return Raw(place, header, filled, [at for at, _ in rows[1:]])
 
 
 def _text(cell: Any) -> str:

@@ -128,10 +128,10 @@ def _squared(raw: Raw, header: list[str], blank: Sequence[str]) -> tuple[list[li
     least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
     rows, lines, findings = [], [], []
     for row, line in zip(raw.rows, raw.lines, strict=True):
-        more = any(cell.strip() for cell in row[len(header) :])
+        more = "".join(row[len(header) :]).strip()
         if more or least > len(row):
             findings.append(Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}"))
-        rows.append((row + [""] * len(header))[: len(header)])
+        rows.append(row[: len(header)] + [""] * (len(header) - len(row)))
         lines.append(line)
     reject(raw.place, findings)
     return rows, lines

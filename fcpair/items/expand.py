@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fcpair.errors import Finding, reject
+from fcpair.items.options import coinciding
 from fcpair.items.template import Blank, Template, Text
 
 FOUR = (("ambig", "neg"), ("ambig", "nonneg"), ("disambig", "neg"), ("disambig", "nonneg"))
@@ -95,8 +96,7 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int
     rng = np.random.default_rng(seed)
     made = [_expanded(one, rng) for one in templates]
     frame = pd.DataFrame({name: np.concatenate([one[name] for one in made]) for name in COLUMNS})
-    of = np.repeat(np.arange(len(templates)), [n_items(one) for one in templates])
-    return Items(frame, tuple(_findings(templates, frame, of, place)))
+    return Items(frame, tuple(coinciding(templates, place)))
 
 
 def _too_many(templates: Sequence[Template], place: str, limit: int) -> Iterator[Finding]:
@@ -182,15 +182,3 @@ def _told(template: Template, numbers: Ints, n: int) -> Strings:
     for i, ((slot, fillers), row) in enumerate(zip(template.fillers.items(), numbers, strict=True)):
         found = found + ("; " * bool(i) + f"{slot}=") + np.array(fillers, dtype=object)[row]
     return found
-
-
-def _findings(templates: Sequence[Template], frame: pd.DataFrame, of: Ints, place: str) -> Iterator[Finding]:
-    """A finding for each template some of whose items have two options that read the same."""
-    folded = [frame[f"option_{i}"].str.casefold() for i in range(N_OPTIONS)]
-    same = np.logical_or.reduce([folded[a] == folded[b] for a in range(N_OPTIONS) for b in range(a)])
-    rows = np.flatnonzero(same)
-    for at, row in zip(*np.unique(of[rows], return_index=True), strict=True):
-        fillers = frame["fillers"].iloc[rows[row]]
-        yield Finding(
-            place, templates[at].line, f"options coincide{f', for instance with {fillers}' if fillers else ''}"
-        )

@@ -142,8 +142,8 @@ def judged(found: pd.DataFrame, rule: Keep) -> pd.DataFrame:
     there = list(dict.fromkeys(found["question"]))
     if rule.question not in there:
         raise InputError(f"there is no question `{rule.question}`; {nearest(rule.question, there)}")
-    told = verdicts(found, rule.threshold)
-    return found.assign(**{name: told[name].where(found["question"] == rule.question, "") for name in told})
+    told = verdicts(found, rule.threshold).where(found["question"] == rule.question, "")
+    return found.assign(verdict=told["verdict"], undecided=told["undecided"])
 
 
 def shares(counts: pd.DataFrame) -> pd.DataFrame:

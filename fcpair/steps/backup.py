@@ -7,10 +7,11 @@ from pathlib import Path
 from fcpair.models.encode import Progress
 from fcpair.records import Restored
 from fcpair.steps import doctor
-from fcpair.store import backups, copying, schema
+from fcpair.store import backups, schema
 from fcpair.store.backends import Place
+from fcpair.store.copying import copy
 
-copy = copying.copy
+__all__ = ["back_up", "check", "copy", "restore"]
 
 
 def back_up(place: Place, file: str | Path) -> Path:

@@ -28,8 +28,8 @@ def status(study: OnStudy) -> dict[str, Any]:
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
     nothing to do), `sampled` (only where some cells were drawn: `cells`, and `of` how many), `grids` (those that are
-    planned, see `standing.overview`, with what is `next` and `also` there), `next` (what to do now), `also` (what else can be done now). What is about the grid
-    `main` is empty where there is none.
+    planned, see `standing.overview`, with what is `next` and `also` there), `next` (what to do now), `also` (what else
+    can be done now). What is about the grid `main` is empty where there is none.
     """
     with study.store.read() as tx:
         facts, origins, others = runs.study_facts(tx), decisions.origins(tx), standing.planned(tx)

@@ -93,7 +93,7 @@ def overview(study: OnStudy) -> list[dict[str, Any]]:
 
 
 def planned(tx: Tx) -> list[dict[str, Any]]:
-    """What `overview` says of each grid that is planned, what is `next` there (or None), and what can be done `also`."""
+    """What `overview` says of each planned grid, what is `next` there (or None), and what can be done `also`."""
     there = [one.name for one in grids.each(tx) if is_planned(tx)]
     found = []
     for name in there:

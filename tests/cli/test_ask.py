@@ -89,6 +89,10 @@ def test_all_that_the_published_rule_keeps_is_written_undecided_or_not(fcpair: F
     words = ("ask", "results", write_csv(tmp_path / "said.csv", rows), "--keep", "believed > 0.60")
     shown = " ".join(fcpair(*words).output.split())
     assert "believed > 0.6: 2 kept (1 undecided), 1 dropped (1 undecided)" in shown
+    assert "Tea warms. 19 11 0 0.6333 0.455–0.781 kept, undecided" in shown
+    as_csv = list(csv.DictReader(io.StringIO(fcpair(*words, "--format", "csv").stdout)))
+    assert [one["verdict"] for one in as_csv] == ["kept", "kept", "dropped"]
+    assert [one["undecided"] for one in as_csv] == ["no", "yes", "yes"]
     fcpair(*words, "--out", out)
     written = list(csv.DictReader(io.StringIO(out.read_text("utf-8"))))
     assert [(one["statement"], one["undecided"]) for one in written] == [("Tea calms.", "no"), ("Tea warms.", "yes")]

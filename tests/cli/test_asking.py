@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from cli.conftest import Fcpair
 from fcpair.bias.scores import SCHEMES
 from fcpair.cli import bias, diversity, items
 from fcpair.files.templates import READERS
+from fcpair.items.expand import LIMIT
 
 Walked = Callable[[str], Path]
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -36,6 +38,7 @@ def test_the_readers_and_schemes_that_commands_offer_are_those_that_there_are() 
     assert tuple(READERS) == items.READERS
     assert (*READERS, "table") == diversity.READERS
     assert tuple(SCHEMES) == bias.SCHEMES
+    assert LIMIT == items.LIMIT
 
 
 # -- items
@@ -57,6 +60,14 @@ def test_items_are_written_with_their_ids_and_the_same_seed_writes_the_same_byte
     assert one == two != three
     rows = list(csv.DictReader(io.StringIO(one.decode())))
     assert len({row["item_id"] for row in rows}) == len(rows) == 320
+
+
+def test_what_cannot_be_written_is_not_counted_either(fcpair: Fcpair, tmp_path: Path) -> None:
+    file = tmp_path / "t.toml"
+    file.write_text(TEMPLATES.read_text("utf-8").replace('"Cannot be known"', '"The night owl"'), "utf-8")
+    for asked in (("--count",), ("--out", tmp_path / "items.csv")):
+        said = fcpair("items", "expand", file, *asked, code=2).stderr
+        assert f"{file}:4: options coincide, for instance with A=the night owl" in said
 
 
 @pytest.mark.parametrize("asked", [(), ("--count", "--out", "x.csv")])
@@ -207,7 +218,8 @@ def test_an_answer_that_names_nothing_is_refused_with_the_nearest_name(fcpair: F
 
 def test_items_without_a_target_are_counted_and_named(fcpair: Fcpair, tmp_path: Path) -> None:
     info = {"ans0": ["north", "North"], "ans1": ["south", "South"], "ans2": ["Not known", "unknown"]}
-    one = {"category": "Street", "question_polarity": "neg", "context_condition": "ambig", "answer_info": info}
+    one: dict[str, Any] = {"category": "Street", "question_polarity": "neg", "context_condition": "ambig"}
+    one |= {"answer_info": info}
     one |= {"ans0": "The northerner", "ans1": "The southerner", "ans2": "Not known", "label": 2, "said": "Not known"}
     groups = {"1": ["North"], "2": ["West"], "3": ["North", "South"]}
     rows = [
