@@ -20,7 +20,8 @@ from steps.small import dump, labels_of, open_work, write_corpus, write_csv
 
 from cli.conftest import Fcpair
 from fcpair.cli import main
-from fcpair.cli.output import progress
+from fcpair.cli.output import Table, emit, progress
+from fcpair.report.words import bounds, decimal
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -389,3 +390,14 @@ def test_redo_is_asked_for_by_name(at: At, fcpair: Fcpair, tmp_path: Path) -> No
     assert said in fcpair("import", corpus, code=2).stderr
     fcpair("import", corpus, "--redo")
     assert study.status()["stages"] == {"import": 21, "select": 0, "retrieve": 0, "pair": 0, "assign": 0}
+
+
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_what_is_rounded_to_nothing_has_no_sign(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"what": "a", "value": -0.00001 if form == "table" else -0.0}]
+    emit(form, data=rows, tables=[Table("t", ("what", "value"), [list(row.values()) for row in rows])], rows=rows)
+    assert "-0" not in capsys.readouterr().out
+
+
+def test_a_difference_that_is_rounded_to_nothing_has_no_minus() -> None:
+    assert (decimal(-0.00001, 4), bounds(-0.0001, 0.2)) == ("0.0000", "0.000 to 0.200")
