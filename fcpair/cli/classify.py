@@ -85,7 +85,7 @@ def classify(
         resamples,
         seed,
     )
-    data = {"place": texts.place, "n_ignored": given.n_ignored, "simulated": texts.simulated}
+    data = {"place": texts.place, "part": texts.part, "n_ignored": given.n_ignored, "simulated": texts.simulated}
     data |= {"classified": [one.as_dict() for one in found]}
     tables = [table for one in found for table in _tables(one, by, given.n_ignored)]
     emit(form, data=data, tables=tables, rows=[row for one in found for row in _rows(one)], simulated=texts.simulated)

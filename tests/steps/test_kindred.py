@@ -82,7 +82,7 @@ def test_the_required_type_is_among_those_of_a_text_and_what_is_not_abusive_has_
 def test_what_was_written_comes_out_in_the_layout_of_the_released_file(crowdcounter: Study, tmp_path: Path) -> None:
     crowdcounter.grid("write").export.texts(tmp_path / "texts.json", "crowdcounter")
     called = ["describe", str(tmp_path / "texts.json"), "--reader", "crowdcounter", "--text", "cn", "--row", "hs"]
-    result = CliRunner().invoke(main, [*called, "--labels", "types", "--by", "by", "--format", "json"])
+    result = CliRunner().invoke(main, [*called, "--labels", "types", "--writer", "by", "--format", "json"])
     assert result.exit_code == 0, result.output
     n = int((answered(crowdcounter.grid("write"))["text"] != "").sum())
     figures = {one["figure"]: one["value"] for one in json.loads(result.stdout)["figures"] if one["of"] == ""}
