@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 FOUND_SOMETHING = 1
 LONGEST_TEXT = 60
+WIDEST_NAMES = 40  # of labels above the columns of a table, all together; wider ones are abbreviated
+ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
 _COLUMNS = {
     "text": "The texts.",
     "row": "What the texts answer, such as the HS; it makes the rows.",
@@ -107,7 +110,13 @@ def describe(
         return
     data = {"place": texts.place, "part": texts.part, **_as_dict(found), "simulated": texts.simulated}
     rows = [one.as_dict() for one in found.figures]
-    emit(form, data=data, tables=_tables(texts.title, found, by), rows=rows, simulated=texts.simulated)
+    emit(
+        form,
+        data=data,
+        tables=_tables(texts.title, found, by, [one.column for one in labels]),
+        rows=rows,
+        simulated=texts.simulated,
+    )
 
 
 def _write_aliases(texts: Texts, labels: tuple[LabelColumn, ...], path: Path) -> None:
@@ -175,12 +184,12 @@ def _as_dict(found: Description) -> dict[str, Any]:
     }
 
 
-def _tables(title: str, found: Description, by: str | None) -> list[Table]:
+def _tables(title: str, found: Description, by: str | None, columns: Sequence[str]) -> list[Table]:
     pairs = [(one.of, one.value, one.n) for one in found.per("labels")]
     tables = [_whole(title, found)]
     tables += [_measured(*one, found) for one in (("Groups", "group"), ("Sources", "source"), ("Labels", "label"))]
     tables += [Table("Pairs of labels on one text", ("labels", "texts", "of"), _cells(pairs))]
-    tables += _crossed(found, str(by))
+    tables += _crossed(found, by, columns) if by else ()
     repeated = [(one.n, _short(one.text)) for one in found.repeated]
     tables += [Table("Texts that are repeated more than ten times", ("times", "text"), repeated)]
     tables += [_keywords(found.keywords)]
@@ -218,21 +227,30 @@ def _measured(title: str, per: Any, found: Description) -> Table:
     return Table(title, (per, *names), [[of, *row.values()] for of, row in cells.items()], notes)
 
 
-def _crossed(found: Description, by: str) -> list[Table]:
-    """The texts of each group with each label, and their share of the group's texts; a table of either."""
+def _crossed(found: Description, by: str, columns: Sequence[str]) -> Iterator[Table]:
+    """The texts of each group with each label of a column, and their share of the group's texts; a table of either."""
     from fcpair.texts.describe import SHARE, TEXTS
 
-    tables = []
-    for figure, what in ((TEXTS, "texts"), (SHARE, "share of its texts")):
+    of_each = [(column, f"{column}: " if len(columns) > 1 else "") for column in columns]
+    for (column, before), (figure, what) in product(of_each, ((TEXTS, "texts"), (SHARE, "share of its texts"))):
         cells: dict[str, dict[str, Cell]] = {}
         for one in found.per("label by group"):
-            label, _, group = one.of.partition(" x ")
-            if one.figure == figure:
+            if one.figure == figure and one.of.startswith(before):
+                label, _, group = one.of.removeprefix(before).partition(" x ")
                 cells.setdefault(group, {"of": one.n})[label] = _number(one)
-        names = dict.fromkeys(name for row in cells.values() for name in row)
-        rows: list[list[Cell]] = [[group, *(row[name] for name in names)] for group, row in cells.items()]
-        tables.append(Table(f"Labels by {by}: {what}", (by, *names), rows))
-    return tables
+        short = _abbreviated(list(dict.fromkeys(name for row in cells.values() for name in row)))
+        rows: list[list[Cell]] = [[group, *(row[name] for name in short)] for group, row in cells.items()]
+        notes = [f"{one}: {name}" for name, one in short.items() if one != name]
+        yield Table(f"{column} by {by}: {what}", (by, *short.values()), rows, notes)
+
+
+def _abbreviated(names: Sequence[str]) -> dict[str, str]:
+    """The names as they stand above the columns of a table: where all are too long together, by how they begin."""
+    is_enough = (len({name[:n] for name in names}) == len(names) for n in ABBREVIATED)
+    n = next((n for n, enough in zip(ABBREVIATED, is_enough, strict=True) if enough), None)
+    if n is None or sum(map(len, names)) <= WIDEST_NAMES:
+        return {name: name for name in names}
+    return {name: name[:n] for name in names}
 
 
 def _keywords(found: Sequence[Keywords]) -> Table:

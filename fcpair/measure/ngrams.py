@@ -111,9 +111,9 @@ class Ngd(Measure):
     word: ClassVar[str] = "ngd"
     n: int = 4
     over: Literal["mean", "sum"] = "mean"
-    join: bool = False
     tokens: Tokens = "words"
     case: Case = "lower"
+    join: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.n <= LONGEST:

@@ -189,8 +189,8 @@ def describe(
         if groups is not None:
             of_texts = [of for of, has in zip(groups, table.has_text, strict=True) if has]
             _cross(table, crossed(own, names, of_texts), before)
-        for of in keywords(list(table.texts[columns.text]), own, names, n_keywords) if n_keywords else ():
-            found.append(replace(of, label=f"{before}{of.label}"))
+        listed = keywords(list(table.texts[columns.text]), own, names, n_keywords) if n_keywords else ()
+        found += [replace(each, label=f"{before}{each.label}") for each in listed]
     often = often_repeated(table.texts[columns.text])
     repeated = tuple(Repeated(str(text), int(n)) for text, n in often.items())
     return Description(tuple(table.figures), repeated, tuple(_shared(table)), tuple(found))

@@ -110,12 +110,21 @@ def test_a_round_of_a_study_is_described_and_split(fcpair: Fcpair, at: Callable[
 def test_labels_of_several_columns_are_counted_by_group_in_one_table(fcpair: Fcpair, table: Path) -> None:
     words = ("describe", table, "--text", "cn", "--labels", "kind", "--by", "target", "--keywords", "0")
     shown = " ".join(fcpair(*words).stdout.split())
-    assert "Labels by target: texts" in shown
+    assert "kind by target: texts" in shown
     assert "drinkers 2 2 0 1 1" in shown  # of, Kind, jok, joke, question
     found = json.loads(fcpair(*words, "--labels", "target", "--format", "json").stdout)["figures"]
     assert {one["of"]: one["value"] for one in found if one["per"] == "label by group" and one["figure"] == "texts"}[
         "target: cyclists x cyclists"
     ] == 2
+
+
+def test_table_10_comes_out_in_one_command_as_a_table(fcpair: Fcpair, data: Path) -> None:
+    released = data / "crowdcounter" / "Final_Dataset_additional_context.json"
+    words = ("--reader", "crowdcounter", "--text", "cn", "--labels", "types", "--by", "targets", "--keywords", "0")
+    shown = fcpair("describe", released, *words).stdout
+    assert "African 1,234 242 258 244 311 283 358" in " ".join(shown.split())
+    assert "con: contradiction" in shown
+    assert max(map(len, shown.split("types by targets: texts")[1].splitlines()[:20])) <= 80
 
 
 def test_lists_in_json_cells_are_read_as_classify_reads_them(fcpair: Fcpair, tmp_path: Path) -> None:

@@ -162,4 +162,5 @@ def test_each_label_of_each_column_is_counted_by_group_where_texts_have_several_
 
 
 def test_the_group_of_a_line_without_a_text_is_not_counted() -> None:
-    assert not [one for one in crossed([("a",)] * 4 + [("c",)]).figures if one.of.endswith("x c")]
+    groups: list[tuple[str, ...]] = [("a",), ("a",), ("a",), ("a",), ("c",)]
+    assert not [one for one in crossed(groups).figures if one.of.endswith("x c")]
