@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -223,7 +224,9 @@ def _why(figures: Sequence[BiasFigure]) -> list[str]:
 
 
 def _unread(unread: tuple[str, ...]) -> list[str]:
-    shown = ", ".join(f"`{one}`" for one in unread[:UNREAD_SHOWN]) + ", ..." * (len(unread) > UNREAD_SHOWN)
+    times = Counter(unread)
+    listed = [f"`{one}`" + (f" ({n:,} times)" if n > 1 else "") for one, n in times.most_common(UNREAD_SHOWN)]
+    shown = ", ".join(listed) + ", ..." * (len(times) > UNREAD_SHOWN)
     return [f"unreadable: {shown}"] if unread else []
 
 

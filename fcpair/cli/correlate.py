@@ -61,7 +61,12 @@ def correlate(
     known = read_population(population, measure, text, by, given.kind) if population else None
     found = correlations(given, known, resamples, seed)
     tables = [_table(one, measure, rating, by) for one in found]
-    data = {"place": texts.place, "simulated": texts.simulated, "correlated": [one.as_dict() for one in found]}
+    data = {
+        "place": texts.place,
+        "part": texts.part,
+        "simulated": texts.simulated,
+        "correlated": [one.as_dict() for one in found],
+    }
     rows = [row for one in found for row in _rows(one)]
     emit(form, data=data, tables=tables, rows=rows, simulated=texts.simulated)
     for one in found:

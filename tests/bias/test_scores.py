@@ -19,6 +19,11 @@ ITEMS = st.lists(
 )
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_accuracy_is_credited_to_whose_scores_they_are(scheme: str) -> None:
+    assert len({one.source for one in SCHEMES[scheme]}) == 1
+
+
 def answered(*items: Item, probabilities: list[list[float]] | None = None) -> Answered:
     """Answers to items: template, whether ambiguous, whether negative, who is right where it is said, and what is said.
 

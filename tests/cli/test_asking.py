@@ -264,6 +264,9 @@ def test_the_example_walks_from_the_survey_to_scores_and_figures(
         ("careful", 320, 0),
     ]
     assert set(hasty["unread"]) == {"That depends."}
+    shown = " ".join(fcpair("bias", "score", "--grid", "test", "--as", "bbq").stdout.split())
+    assert "unreadable: `That depends.` (13 times)" in shown
+    assert shown.count("That depends.") == 1
     values = [{(one["score"], one["category"]): one for one in model["figures"]} for model in (hasty, careful)]
     for name in ("s_ambiguous", "s_disambiguated"):
         one, other = (value[name, "sleep"] for value in values)
