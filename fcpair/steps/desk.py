@@ -43,6 +43,11 @@ from fcpair.store import Tx, answers, desk, grids, refusals, rounds, slots, work
 from fcpair.store.answers import Answer
 
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
+CHANGED = "the label of this pair has changed since you saw it; please look at it again"
+UNTOLD = (
+    "this verdict does not say which label you saw, as one that was given on a page of an older fcpair; please look at "
+    "the pair again"
+)
 TAKEN = "this pair has been given to somebody else; your answer was not needed"
 
 
@@ -325,8 +330,14 @@ class Desk:
         if found.still_labelled:
             raise eligible.still_labelled(found.cell_id)
         if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
-            raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
+            raise ConflictError(CHANGED if self._was_shown(tx, found, given.decision_id) else UNTOLD)
         return int(found.decision_id)
+
+    def _was_shown(self, tx: Tx, found: Any, decision_id: int | None) -> bool:
+        """Whether a number stands for a label that the pair can have had; up to 0.4.0 it was that of the decision."""
+        with grids.about(tx, found.grid_id):
+            codes = rounds.labels(tx)
+        return decision_id in {self._decision(tx, found.id, code) for code in codes}
 
     def _check_status(self, tx: Tx, person_id: int, found: Any, given: Submission) -> None:
         status = Status(found.status)

@@ -246,6 +246,17 @@ def test_a_verdict_about_a_label_that_has_changed_is_refused(at: At) -> None:
     assert desk.tasks(vera)[0].shown != task.shown
 
 
+@pytest.mark.parametrize("decision_id", [None, 1])
+def test_a_verdict_that_names_no_label_is_not_said_to_be_about_one_that_has_changed(
+    at: At, decision_id: int | None
+) -> None:
+    study = at("checking")
+    desk, vera = at_desk(study, "vera")
+    (task,) = desk.tasks(vera)
+    bare = Submission("bare", task.assignment_id, "agree", decision_id=decision_id)
+    assert_refused(study, lambda: desk.submit(vera, bare), ConflictError, "does not say which label you saw")
+
+
 def test_a_pair_without_a_label_waits_for_its_validator(at: At) -> None:
     study = at("checking")
     desk, vera = at_desk(study, "vera")

@@ -75,6 +75,27 @@ def whole(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> P
     return Study.back_up(files["checked"], tmp_path_factory.mktemp("backup") / "small.backup")
 
 
+# -- taken for a study
+
+
+@pytest.mark.parametrize(
+    "words", [["status"], ["doctor"], ["doctor", "--as-it-is"], ["upgrade"], ["serve"], ["backup", "again.backup"]]
+)
+def test_whoever_takes_it_for_a_study_is_told_of_restore(whole: Path, words: list[str]) -> None:
+    result = CliRunner().invoke(main, [*words, "--study", str(whole)])
+    assert result.exit_code == 2
+    assert f"{whole} is a backup of a study; `fcpair restore {whole} --study OTHER` brings" in result.stderr
+
+
+def test_one_that_is_cut_off_or_of_a_database_is_still_no_study_but_a_backup(whole: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.backup"
+    cut.write_bytes(whole.read_bytes()[:3000])
+    of_database = Path(__file__).parents[1] / "assets" / "0009-postgresql.backup"
+    for file in (cut, of_database):
+        with pytest.raises(StudyError, match="is a backup of a study; `fcpair restore"):
+            Study.open(file)
+
+
 # -- there and back
 
 
