@@ -12,7 +12,6 @@ from fcpair.store import backends, backups, container, private, schema
 from fcpair.store.backends import Place
 from fcpair.store.store import Store, Tx
 
-
 _log = logging.getLogger(__name__)
 
 
@@ -20,8 +19,7 @@ def upgrade(place: Place, then: Callable[[Tx], object]) -> Path | None:
     """Bring the tables of the study at `place` up to date, and do what is to be done `then`, in one transaction.
 
     A file that everybody could read is kept to its owner from now on. Returns the backup of before; None, and no
-    backup, where there is nothing to do. Raises StudyError where a file is
-    being served; servers with a database are told so when they next write.
+    backup, where there is nothing to do. Raises StudyError where others use the study, such as a server.
     """
     home = backends.find(place)
     store = Store(home)

@@ -37,6 +37,7 @@ from fcpair.records import Origin, Submission
 from fcpair.stages.question.labels import read_labels
 from fcpair.steps.published import is_taken_over
 from fcpair.store import chain, decisions, schema, settings
+from fcpair.store.backends.server import StudyServer
 from fcpair.study import Study
 
 pytestmark = pytest.mark.files
@@ -386,9 +387,9 @@ def test_there_is_a_backup_of_every_schema_in_postgresql() -> None:
 
 @pytest.fixture
 def there(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The URL of a database that is not there yet."""
+    """The URL of an empty database."""
     monkeypatch.chdir(tmp_path)
-    yield str(postgres.at("upgraded").render_as_string(hide_password=False))
+    yield str(postgres.make("upgraded").render_as_string(hide_password=False))
     postgres.drop("upgraded")
 
 
@@ -481,12 +482,43 @@ def test_a_file_that_is_being_served_is_not_upgraded(tmp_path: Path, request: py
 
 
 @pytest.mark.slow
-def test_a_server_whose_database_was_upgraded_stores_nothing_more(
+def test_a_database_that_is_being_served_is_not_upgraded(
     there: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     with served(there, tmp_path) as answer:
         assert answer() == 200
         request.getfixturevalue("next_revision")
+        with pytest.raises(StudyError, match=r"is in use: connected to it from this machine \(process \d+\)"):
+            Study.upgrade(there)
+        assert answer() == 200
+        assert list(tmp_path.glob("*.backup")) == []
+    assert Study.upgrade(there) == Path(f"upgraded-{schema.OLDER[-1]}.backup")
+    assert len(labels_of(Study.open(there))) == 2
+
+
+@pytest.mark.parametrize(("name", "refused"), [("", True), ("fcpair", True), ("psql", False)])
+def test_a_database_is_not_upgraded_while_what_may_be_a_server_is_connected(
+    there: str, name: str, refused: bool
+) -> None:
+    """An fcpair up to 0.7.0 gives its connections no name."""
+    Study.restore(BACKUPS[0], there)
+    with closing(psycopg.connect(there.replace("+psycopg", ""), application_name=name)):
+        if not refused:
+            assert Study.upgrade(there)
+            return
+        with pytest.raises(StudyError, match="is in use"):
+            Study.upgrade(there)
+    assert Study.upgrade(there)
+
+
+@pytest.mark.slow
+def test_a_server_whose_database_was_upgraded_stores_nothing_more(
+    there: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(there, tmp_path) as answer:
+        assert answer() == 200
+        request.getfixturevalue("next_revision")
+        monkeypatch.setattr(StudyServer, "check_alone", lambda _: None)  # as if it had begun a moment later
         Study.upgrade(there)
         assert answer() == 503
         assert "was upgraded by a newer fcpair meanwhile" in (tmp_path / "server.log").read_text()
