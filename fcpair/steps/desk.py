@@ -39,7 +39,7 @@ from fcpair.steps.answers import as_sent, closed_question, form_of, received, te
 from fcpair.steps.ground import OnStudy, opaque
 from fcpair.steps.opaque import Opaque
 from fcpair.steps.receipt import once
-from fcpair.store import Tx, answers, desk, grids, refusals, rounds, slots, work
+from fcpair.store import Tx, answers, desk, grids, people, refusals, rounds, slots, topics, work
 from fcpair.store.answers import Answer
 
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
@@ -47,6 +47,10 @@ CHANGED = "the label of this pair has changed since you saw it; please look at i
 UNTOLD = (
     "this verdict does not say which label you saw, as one that was given on a page of an older fcpair; please look at "
     "the pair again"
+)
+LEFT_OUT = (
+    "you have left out a topic of this pair since, here or on another device, so your answer was not taken; under "
+    "Settings you can take the topic up again"
 )
 TAKEN = "this pair has been given to somebody else; your answer was not needed"
 
@@ -343,13 +347,19 @@ class Desk:
         status = Status(found.status)
         lapsed = status is Status.WITHDRAWN and found.until is not None  # nobody took it from them but time
         if status is Status.WITHDRAWN and not lapsed:
-            raise ConflictError(TAKEN)
+            raise ConflictError(LEFT_OUT if _leaves_out(tx, person_id, found.cell_id) else TAKEN)
         if (status is Status.OPEN or lapsed) and (limit := limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
         if lapsed and not slots.reclaim(tx, given.assignment_id):
             raise ConflictError(TAKEN)
         if status is Status.SKIPPED and given.answer != SKIP and not slots.reclaim(tx, given.assignment_id):
             raise ConflictError("somebody else has this pair now, since you skipped it")
+
+
+def _leaves_out(tx: Tx, person_id: int, cell_id: int) -> bool:
+    """Whether a cell holds what a person has opted out of."""
+    opted_out = people.opt_outs(tx, person_id).get(person_id)
+    return bool(opted_out and topics.pairs_about(tx, opted_out, [cell_id]))
 
 
 def _follow(tx: Tx, visitor: Visitor, found: Any, *, skipped: bool) -> None:

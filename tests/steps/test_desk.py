@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from fcpair.errors import ConflictError, InputError, RefusedError
 from fcpair.params import Adjudicate, Annotate, Assign, Validate
 from fcpair.records import Role, Submission
+from fcpair.store.tables import text
 from fcpair.study import Study
 from steps.online import admit, at_desk, choices, give
 from steps.small import assert_refused, dump, labels_of, open_work, record
@@ -148,6 +150,22 @@ def test_an_answer_to_a_pair_that_was_taken_back_is_refused(at: At) -> None:
     late = Submission("late", desk.tasks(ana)[0].assignment_id, "appropriate")
     study.hand_over("ana")
     assert_refused(study, lambda: desk.submit(ana, late), ConflictError, "given to somebody else")
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("open_", [False, True])
+def test_an_answer_to_a_pair_whose_topic_was_left_out_elsewhere_is_told_that(at: At, open_: bool) -> None:
+    """It was kept on one device, while the topic was left out on another."""
+    study = at("paired" if open_ else "dealt")
+    if open_:
+        study.add_people(["ana", "ben"], Role.ANNOTATOR)
+        study.grid().assign(Assign(open=True))
+    with study.store.write() as tx:
+        tx.execute(update(text).where(text.c.kind == "hs").values(meta={"topic": "weather"}))
+    desk, ana = at_desk(study, "ana")
+    kept = Submission("kept", desk.tasks(ana)[0].assignment_id, "appropriate")
+    study.access.opt_out(ana.id, "topic", ["weather"])
+    assert_refused(study, lambda: desk.submit(ana, kept), ConflictError, "left out a topic of this pair since")
 
 
 def test_nobody_answers_for_somebody_else(at: At) -> None:
