@@ -29,6 +29,7 @@ RESAMPLES = 10_000
 MEMORY_MB = 512  # for comparing texts with each other; more makes nothing faster
 LONGEST_NAME = 60  # of a person, a grid or a round: a sheet is named for it, and a file name holds 255 bytes
 MOST_GUIDELINES = 2 * 1024 * 1024  # bytes of the guidelines, as UTF-8
+LISTENS_AT = "http://127.0.0.1:8000"  # `fcpair serve`, as long as it is told nothing else
 
 
 def _table(help: str) -> Any:

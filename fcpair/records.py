@@ -608,13 +608,15 @@ class Health:
     """What an examination of a study found.
 
     `digest` is that of all answers, decisions, texts, guidelines, names and the scheme: as long as it is the same,
-    these are. `notes` are sentences on what waits for a second look.
+    these are. `notes` are sentences on what waits for a second look. `schema` is the revision of the tables, empty
+    where they cannot be read.
     """
 
     file: str
     checks: tuple[Examined, ...]
     digest: str
     notes: tuple[str, ...] = ()
+    schema: str = ""
 
     @property
     def sound(self) -> bool:

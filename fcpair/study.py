@@ -12,7 +12,7 @@ from fcpair.params import Annotate, Setup, as_params
 from fcpair.records import Person
 from fcpair.steps import later as steps
 from fcpair.steps.ground import OnStudy, find_grid, note_run
-from fcpair.store import Store, Tx, backends, grids, guidelines, private
+from fcpair.store import Store, Tx, backends, grids, guidelines, private, schema
 from fcpair.store.backends import Place
 
 if TYPE_CHECKING:
@@ -114,6 +114,12 @@ class Study(OnStudy):
     def place(self) -> str:
         """The file of the study, or the URL of its database without any password."""
         return self.store.place
+
+    @property
+    def schema(self) -> str:
+        """The revision of the study's tables, such as `0009`; each released fcpair has one."""
+        with self.store.read() as tx:
+            return schema.revision(tx)
 
     @property
     def address(self) -> str:

@@ -58,7 +58,7 @@ LAYERS = {
     "Study": "study",
     "__main__": "cli",
     "_migrations": "migrations",
-    **dict.fromkeys(("errors", "openfiles", "params", "plans", "records", "values"), "base"),
+    **dict.fromkeys(("errors", "openfiles", "params", "plans", "records", "revisions", "values"), "base"),
 }
 ONLY_IN = {
     "click": ("fcpair.cli", "fcpair.__main__"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from fcpair import revisions
 from fcpair.cli.harmless import harmless
 from fcpair.cli.repeated import check_once, refuse_repeated
 from fcpair.cli.terminal import STOPPED, adapt_streams, pipes_may_close, tell
@@ -163,7 +164,7 @@ def _tell(error: Exception) -> int:
 
 @click.group(cls=Road, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.version_option(package_name="fcpair")
+@click.version_option(package_name="fcpair", message=f"%(prog)s, version %(version)s (schema {revisions.HEAD})")
 def main(debug: bool) -> None:
     """Build densely judged datasets of text pairs.
 

@@ -10,10 +10,10 @@ from fcpair.errors import InputError
 from fcpair.params import Annotate, Assign, apart, as_params
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps import access, asking, handover
-from fcpair.steps.ground import OnGrid, OnStudy, begin_building, check_building, check_unmoved, keep, note, note_run
+from fcpair.steps.ground import Basis, OnGrid, OnStudy, begin_building, check_building, keep, note, note_run
 from fcpair.steps.people import active, expected
 from fcpair.steps.topup import deal_more
-from fcpair.store import cells, rounds, watch, work
+from fcpair.store import cells, rounds, work
 from fcpair.values import takes_params
 
 
@@ -24,7 +24,7 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
     In open dealing (`options.open`, or with `more` where the study has it), whoever asks is given pairs instead. The
     rounds of a planned grid are dealt by `assign_round`.
 
-    Raises ConflictError where the study changed while the shards were worked out.
+    Raises ConflictError where pairs or people changed while the shards were worked out.
     """
     if more and (options.open or grid.own(Assign).open):
         return asking.open_more(grid, options)
@@ -38,7 +38,8 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
 
     with grid.store.read() as tx:
         check_building(tx, "assign", redo=redo)
-        names, pairs, marks = expected(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx), watch.marks(tx)
+        basis = Basis(tx, lambda tx: (expected(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx)))
+    names, pairs = basis.found
     hs, cn = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
     dealt = deal(hs, cn, len(names), options.overlap, _groups(options.groups, names), seed=options.seed)
     place = shard_order(dealt.annotator, hs[dealt.pair], options.seed, options.order)
@@ -53,7 +54,7 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
         },
     }
     with grid.store.write() as tx:
-        check_unmoved(tx, marks)
+        basis.check_unmoved(tx)
         begin_building(tx, "assign", redo=redo)
         ids = np.array([one.id for one in active(tx, Role.ANNOTATOR, options.annotators)])
         rows = {

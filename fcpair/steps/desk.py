@@ -39,10 +39,19 @@ from fcpair.steps.answers import as_sent, closed_question, form_of, received, te
 from fcpair.steps.ground import OnStudy, opaque
 from fcpair.steps.opaque import Opaque
 from fcpair.steps.receipt import once
-from fcpair.store import Tx, answers, desk, grids, refusals, rounds, slots, work
+from fcpair.store import Tx, answers, desk, grids, people, refusals, rounds, slots, topics, work
 from fcpair.store.answers import Answer
 
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
+CHANGED = "the label of this pair has changed since you saw it; please look at it again"
+UNTOLD = (
+    "this verdict does not say which label you saw, as one that was given on a page of an older fcpair; please look at "
+    "the pair again"
+)
+LEFT_OUT = (
+    "you have left out a topic of this pair since, here or on another device, so your answer was not taken; under "
+    "Settings you can take the topic up again"
+)
 TAKEN = "this pair has been given to somebody else; your answer was not needed"
 
 
@@ -325,20 +334,32 @@ class Desk:
         if found.still_labelled:
             raise eligible.still_labelled(found.cell_id)
         if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
-            raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
+            raise ConflictError(CHANGED if self._was_shown(tx, found, given.decision_id) else UNTOLD)
         return int(found.decision_id)
+
+    def _was_shown(self, tx: Tx, found: Any, decision_id: int | None) -> bool:
+        """Whether a number stands for a label that the pair can have had; up to 0.4.0 it was that of the decision."""
+        with grids.about(tx, found.grid_id):
+            codes = rounds.labels(tx)
+        return decision_id in {self._decision(tx, found.id, code) for code in codes}
 
     def _check_status(self, tx: Tx, person_id: int, found: Any, given: Submission) -> None:
         status = Status(found.status)
         lapsed = status is Status.WITHDRAWN and found.until is not None  # nobody took it from them but time
         if status is Status.WITHDRAWN and not lapsed:
-            raise ConflictError(TAKEN)
+            raise ConflictError(LEFT_OUT if _leaves_out(tx, person_id, found.cell_id) else TAKEN)
         if (status is Status.OPEN or lapsed) and (limit := limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
         if lapsed and not slots.reclaim(tx, given.assignment_id):
             raise ConflictError(TAKEN)
         if status is Status.SKIPPED and given.answer != SKIP and not slots.reclaim(tx, given.assignment_id):
             raise ConflictError("somebody else has this pair now, since you skipped it")
+
+
+def _leaves_out(tx: Tx, person_id: int, cell_id: int) -> bool:
+    """Whether a cell holds what a person has opted out of."""
+    opted_out = people.opt_outs(tx, person_id).get(person_id)
+    return bool(opted_out and topics.pairs_about(tx, opted_out, [cell_id]))
 
 
 def _follow(tx: Tx, visitor: Visitor, found: Any, *, skipped: bool) -> None:

@@ -72,11 +72,12 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
         return Health(store.place, (Examined(first.name, first.asks, 0, first.of, found, RECOVER),), _digest([]))
     with store.read() as tx:
         soundness.check_schema(tx, store.place)
+        revision = soundness.revision(tx)
         made, marks = _all_checks(tx, progress or (lambda done, total: None))
         sound = not any(one.found for one in made)
         notes = tuple(overview.look_again_notes(tx)) if sound else ()
         tx.rollback()  # of a damaged file, not even the end of reading can be committed
-    return Health(store.place, tuple(made), _digest(marks), notes)
+    return Health(store.place, tuple(made), _digest(marks), notes, revision)
 
 
 def _all_checks(tx: Tx, progress: Progress) -> tuple[list[Examined], list[bytes]]:

@@ -16,12 +16,12 @@ from fcpair.stages.examples import nearest_examples
 from fcpair.stages.folding import fold_by
 from fcpair.stages.nearest import NOBODY, Found
 from fcpair.stages.spelling import whole
-from fcpair.steps.ground import OnGrid, check_unmoved, find_grid, note_run
+from fcpair.steps.ground import Basis, OnGrid, find_grid, note_run
 from fcpair.steps.known import folding
 from fcpair.steps.record import letters
 from fcpair.steps.reviewed import of_round
 from fcpair.steps.standing import check_done
-from fcpair.store import Tx, cells, decisions, examples, grids, rounds, watch
+from fcpair.store import Tx, cells, decisions, examples, grids, rounds
 from fcpair.store.examples import Key, Written
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def find_examples(grid: OnGrid, name: str, *, redo: bool = False, progress: Prog
         StageError: the round has no examples, its cells are not made, the other grid is not done, they were found
             already, or models have answered by them.
         ModelError: the encoder cannot be had.
-        ConflictError: the study changed while texts were encoded.
+        ConflictError: what this rests on changed while texts were encoded.
     """
     with grid.store.read() as tx:
-        sought, marks = _sought(tx, grid.grid.name, name, redo=redo), watch.marks(tx)
-        fold = fold_by(folding(tx))
+        basis = Basis(tx, lambda tx: _sought(tx, grid.grid.name, name, redo=redo))
+        sought, fold = basis.found, fold_by(folding(tx))
     of, rows, hs = sought.round, list(sought.rows.values()), [one.hs for one in sought.written]
     model = find.resolve(str(of.options["example_model"]))
     vectors = encode.encode([*rows, *hs], model, progress)
@@ -81,7 +81,7 @@ def find_examples(grid: OnGrid, name: str, *, redo: bool = False, progress: Prog
     found = nearest_examples((rows, vectors[: len(rows)]), (hs, vectors[len(rows) :]), n, fold)
     listed = list(_listed(sought, found))
     with grid.store.write() as tx:
-        check_unmoved(tx, marks)
+        basis.check_unmoved(tx)
         n_kept = examples.put(tx, of, listed)
         params = {"grid": grid.grid.name, "round": name, "of": of.examples, "n_examples": n, "redo": redo}
         counts = {"round": name, "rows": len(rows), "examples": len(listed), "reviewed_before": n_kept}

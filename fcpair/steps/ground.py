@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError
 from fcpair.params import MAIN, Assign, as_params
@@ -18,9 +18,9 @@ from fcpair.store import Store, Tx, cells, grids, rounds, runs, settings
 if TYPE_CHECKING:
     from fcpair.stages.question import Closed
     from fcpair.steps.opaque import Opaque
-    from fcpair.store import watch
 
 Options = TypeVar("Options")
+Loaded = TypeVar("Loaded")
 FILE_KEYS = {"path", "sha256"}  # of the setting of a file; an older one has the path alone
 PLAN = "grid"  # the settings of a planned grid
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
@@ -269,18 +269,51 @@ def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
     progress.clear_from(tx, stage)
 
 
-def check_unmoved(tx: Tx, marks: watch.Marks) -> None:
-    """Raise ConflictError where anything has happened in the study since `watch.marks` were these.
+class MovedError(ConflictError):
+    """What a step rests on is not any more what it was."""
 
-    What takes long is worked out between two short transactions: the first loads what it rests on and takes the marks,
-    the second begins with this and writes.
+
+class Basis(Generic[Loaded]):
+    """What a step rests on that takes long: it is worked out between two short transactions.
+
+    The first makes this, which loads what it rests on (`found`); the second begins with `check_unmoved`, and writes.
     """
-    from fcpair.store import watch
 
-    if watch.marks(tx) != marks:
-        raise ConflictError(
-            "the study has changed while this was being worked out, so nothing was written; run the command again"
-        )
+    def __init__(self, tx: Tx, load: Callable[[Tx], Loaded]) -> None:
+        from fcpair.store import watch
+
+        self._load, self._marks = load, watch.marks(tx)
+        self.found = load(tx)
+
+    def check_unmoved(self, tx: Tx) -> None:
+        """Raise MovedError unless what would be loaded now is what was found, whatever else happened in the study.
+
+        It is not loaded again where nothing has happened at all. Raises what loading does, too.
+        """
+        from fcpair.store import watch
+
+        if watch.marks(tx) != self._marks and not is_same(self._load(tx), self.found):
+            raise MovedError(
+                "what this rests on has changed while it was being worked out, so nothing was written; run the command "
+                "again"
+            )
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two things that were loaded are alike: frames, arrays, records and all that is made of these."""
+    if type(one) is not type(other):
+        return False
+    if is_dataclass(one):  # by every field: some are no part of what makes records equal
+        one, other = vars(one), vars(other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if hasattr(one, "equals"):  # a frame
+        return bool(one.equals(other))
+    if hasattr(one, "tobytes"):  # an array
+        one, other = (one.shape, one.tobytes()), (other.shape, other.tobytes())
+    return bool(one == other)
 
 
 def need_labels(tx: Tx, stage: str) -> None:

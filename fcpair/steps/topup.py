@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.errors import InputError, StageError
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps import handover
-from fcpair.steps.ground import OnGrid, check_unmoved, keep, need_corpus, note_run
+from fcpair.steps.ground import Basis, MovedError, OnGrid, keep, need_corpus, note_run
 from fcpair.steps.handover import Handover
 from fcpair.steps.people import expected
-from fcpair.store import Tx, cells, decisions, rounds, slots, watch, work
+from fcpair.store import Tx, cells, decisions, rounds, slots, work
 from fcpair.store.slots import Heir
 from fcpair.values import takes_params
 
@@ -70,10 +70,10 @@ def deal_more(grid: OnGrid, options: Assign) -> RunRecord:
         raise InputError("groups are for the first deal; `--more` deals to everybody who may take a pair")
     for _ in range(TRIES):
         with grid.store.read() as tx:
-            there, marks = _load(tx, options), watch.marks(tx)
-        plan = _plan(there, options)
-        with suppress(ConflictError), grid.store.write() as tx:
-            check_unmoved(tx, marks)
+            basis = Basis(tx, lambda tx: _load(tx, options))
+        plan = _plan(basis.found, options)
+        with suppress(MovedError), grid.store.write() as tx:
+            basis.check_unmoved(tx)
             return _write(tx, plan, options)
     with grid.store.write() as tx:  # people answer faster than this is worked out: once, they wait
         return _write(tx, _plan(_load(tx, options), options), options)

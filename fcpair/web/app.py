@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
-from fcpair.params import Annotate
+from fcpair.params import LISTENS_AT, Annotate
 from fcpair.study import Study
 from fcpair.web import adjudicate, api, joining, lead, offline, pages
 from fcpair.web.aside import Aside
@@ -28,6 +28,7 @@ from fcpair.web.turnstile import Turnstile
 
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
+URL = "FCPAIR_URL"
 FORGET_S = 30.0
 ABOUT_API = """
 For clients other than the pages. Every request carries the token of the person's invite link as
@@ -48,8 +49,11 @@ class _App(GuardedApp):
         return {**described, "security": [{"token": []}]}
 
 
-def create_app(study: Study, annotate: Annotate) -> FastAPI:
-    """The app that serves a study on these terms; it lets go of the study's file when it ends."""
+def create_app(study: Study, annotate: Annotate, url: str = LISTENS_AT) -> FastAPI:
+    """The app that serves a study on these terms; it lets go of the study's file when it ends.
+
+    Links that it makes lead to `url`, whatever a request says of where it was sent.
+    """
     annotate = annotate.worded(study.facts["hs_name"])
 
     @asynccontextmanager
@@ -79,7 +83,7 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},
         lifespan=lifespan,
     )
-    context = app.state.context = Context(study, annotate, Door(study.access), templates())
+    context = app.state.context = Context(study, annotate, Door(study.access), templates(), url)
     problems = Problems(context)
     problems.handle(app)
     hot = HotRoutes(context, problems)
@@ -100,10 +104,10 @@ async def _forget_attempts(study: Study, ended: asyncio.Event) -> None:
 
 
 def from_environment() -> FastAPI:
-    """The app of the study that FCPAIR_STUDY names.
+    """The app of the study that FCPAIR_STUDY names, for people who reach it at FCPAIR_URL.
 
     The terms are those in FCPAIR_ANNOTATE, as JSON; without it, the study's own.
     """
     study = Study.open(os.environ[STUDY])
     given = json.loads(os.environ.get(ANNOTATE, "{}"))
-    return create_app(study, study.own(Annotate, **given))
+    return create_app(study, study.own(Annotate, **given), os.environ.get(URL, LISTENS_AT))

@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from fcpair.errors import ConflictError, InputError, RefusedError
 from fcpair.params import Adjudicate, Annotate, Assign, Validate
 from fcpair.records import Role, Submission
+from fcpair.store.tables import text
 from fcpair.study import Study
 from steps.online import admit, at_desk, choices, give
 from steps.small import assert_refused, dump, labels_of, open_work, record
@@ -150,6 +152,22 @@ def test_an_answer_to_a_pair_that_was_taken_back_is_refused(at: At) -> None:
     assert_refused(study, lambda: desk.submit(ana, late), ConflictError, "given to somebody else")
 
 
+@pytest.mark.server
+@pytest.mark.parametrize("open_", [False, True])
+def test_an_answer_to_a_pair_whose_topic_was_left_out_elsewhere_is_told_that(at: At, open_: bool) -> None:
+    """It was kept on one device, while the topic was left out on another."""
+    study = at("paired" if open_ else "dealt")
+    if open_:
+        study.add_people(["ana", "ben"], Role.ANNOTATOR)
+        study.grid().assign(Assign(open=True))
+    with study.store.write() as tx:
+        tx.execute(update(text).where(text.c.kind == "hs").values(meta={"topic": "weather"}))
+    desk, ana = at_desk(study, "ana")
+    kept = Submission("kept", desk.tasks(ana)[0].assignment_id, "appropriate")
+    study.access.opt_out(ana.id, "topic", ["weather"])
+    assert_refused(study, lambda: desk.submit(ana, kept), ConflictError, "left out a topic of this pair since")
+
+
 def test_nobody_answers_for_somebody_else(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
@@ -244,6 +262,17 @@ def test_a_verdict_about_a_label_that_has_changed_is_refused(at: At) -> None:
     late = Submission("late", task.assignment_id, "agree", decision_id=task.decision_id)
     assert_refused(study, lambda: desk.submit(vera, late), ConflictError, "has changed")
     assert desk.tasks(vera)[0].shown != task.shown
+
+
+@pytest.mark.parametrize("decision_id", [None, 1])
+def test_a_verdict_that_names_no_label_is_not_said_to_be_about_one_that_has_changed(
+    at: At, decision_id: int | None
+) -> None:
+    study = at("checking")
+    desk, vera = at_desk(study, "vera")
+    (task,) = desk.tasks(vera)
+    bare = Submission("bare", task.assignment_id, "agree", decision_id=decision_id)
+    assert_refused(study, lambda: desk.submit(vera, bare), ConflictError, "does not say which label you saw")
 
 
 def test_a_pair_without_a_label_waits_for_its_validator(at: At) -> None:

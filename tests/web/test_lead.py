@@ -20,6 +20,7 @@ from fcpair.params import Adjudicate, Annotate, Assign, Export, Pair, Simulate, 
 from fcpair.records import Role, Tier
 from fcpair.report import paint
 from fcpair.report.rows import KappaCell
+from fcpair.web.app import create_app
 from fcpair.web.context import STATIC
 from fcpair.web.lead_files import CHOICES, DOWNLOADS
 from fcpair.web.lead_panels import PANELS, duration, heat
@@ -131,12 +132,21 @@ def test_open_work_is_handed_to_the_person_chosen(site: Site) -> None:
 def test_an_invite_link_is_shown_once_and_lets_in(site: Site) -> None:
     browser = site.browser("lea")
     shown = browser.post("/lead/people/ben/invite", data={"csrf": csrf_of(browser)})
-    link = re.search(r"http://testserver/join#([\w-]+)", shown.text)
+    link = re.search(r"http://127.0.0.1:8000/join#([\w-]+)", shown.text)
     assert link
     visitor = site.study.access.by_token(link[1])
     assert visitor is not None
     assert visitor.name == "ben"
     assert link[1] not in browser.get("/lead/people").text
+
+
+def test_an_invite_link_leads_where_people_reach_the_server_whatever_a_request_names(site: Site) -> None:
+    app = create_app(site.study, Annotate(), "https://labels.example.org/")
+    browser = TestClient(app, follow_redirects=False, base_url="http://evil.example")
+    browser.post("/join", data={"token": site.token("lea")})
+    shown = browser.post("/lead/people/ben/invite", data={"csrf": csrf_of(browser)})
+    assert re.search(r'value="https://labels\.example\.org/join#[\w-]+"', shown.text)
+    assert "evil.example" not in shown.text
 
 
 def test_revoking_shuts_the_door(site: Site) -> None:

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary, finalize
 from sqlalchemy import Connection, Engine
 
 from fcpair.errors import StudyError
-from fcpair.store import extent, private
+from fcpair.store import container, extent, private
 from fcpair.store.backends import rescue, sqlite
 from fcpair.store.backends.protocol import Backend, driver
 
@@ -40,6 +40,8 @@ SAVED_IN_PART = (
     "What can still be read of what was there is in {copy}, but it may lack answers and be damaged: examine it with "
     "`fcpair doctor --study {quoted}`, and keep it. To serve what is there now, " + START_ANEW
 )
+NO_STUDY = "{place} is not a study; `fcpair init --study OTHER` makes a new one"
+BACKUP = "{place} is a backup of a study; `fcpair restore {quoted} --study OTHER` brings the study back"
 FOREIGN_LOG = (
     "{place} has a log beside it that is not its own, {log}: is it a copy that was put in the place of a study that "
     "was being served? If {place} is what you want, move {log} and the file that ends in -shm away; if not, put back "
@@ -199,7 +201,8 @@ class StudyFile:
                 continue
             break
         if not header.is_database:
-            raise StudyError(f"{self.place} is not a study; `fcpair init --study OTHER` makes a new one")
+            what = BACKUP if container.begins(self._held.start()) else NO_STUDY
+            raise StudyError(what.format(place=self.place, quoted=quote(self.place)))
         at = self._real if os.path.islink(self.place) else self.place
         if sqlite.log_size(self._real) and not header.is_shared:
             raise StudyError(FOREIGN_LOG.format(place=at, log=f"{at}{LOG}"))

@@ -174,8 +174,11 @@ class Backups(Protocol):
     def save(self, conn: Connection, address: str, to: Any, folder: Path) -> None:
         """Write the study to a stream; the folder has room for it, too."""
 
-    def restore(self, place: str | Path, content: Any, further: Mapping[str, str]) -> None:
-        """Write what is read from a stream at a place where no study is: all of it, or nothing."""
+    def restore(self, place: str | Path, content: Any, further: Mapping[str, str], *, create: bool) -> None:
+        """Write what is read from a stream at a place where no study is: all of it, or nothing.
+
+        A database that a server does not have is made only to `create` it.
+        """
 
 
 class Home(Protocol):
