@@ -22,7 +22,7 @@ class Bounds(NamedTuple):
 
 
 def of_shares(given: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bounds:
-    """The share of a label in the first group less that in the other.
+    """The share of a label in the first group less that in the other; one of them is neither 0 nor 1.
 
     Args:
         given: whether a label is the one in question, `(n,)`, 0 or 1.
@@ -48,22 +48,27 @@ def _bounds(value: float, pull: Floats, is_first: Bools, clusters: NDArray[np.in
 
     V = V_people + V_items - V_labels, at least V_people and V_items: Cameron, Gelbach and Miller (2011), Robust
     inference with multiway clustering, DOI 10.1198/jbes.2010.07136. V_people is the sum of both groups', each with its
-    own n / (n - 1), so that a small group beside a large one counts as the few people that it is. The interval has t
-    quantiles, with degrees of freedom after Satterthwaite (1946), DOI 10.2307/3002019, from those of the two groups and
-    of the items.
+    own n / (n - 1), so that a small group beside a large one counts as the few people that it is. The degrees of
+    freedom of V_people are those of two groups of people alike (Bell and McCaffrey's: Imbens and Kolesár 2016, DOI
+    10.1162/REST_a_00552), and not of the spreads that were found, which are least where a small group was found alike
+    by luck; those of the items join them after Satterthwaite (1946), DOI 10.2307/3002019.
     """
     from scipy.special import stdtrit
 
     item, annotator = clusters.T
     people, of_first = np.bincount(annotator, pull), np.bincount(annotator, is_first) > 0
-    parts = [_spread(people[of_first]), _spread(people[~of_first])]
-    of_people, of_items = sum(parts), _spread(np.bincount(item, pull))
+    of_people = _spread(people[of_first]) + _spread(people[~of_first])
+    of_items = _spread(np.bincount(item, pull))
     variance = max(of_people + of_items - float(pull @ pull), of_people, of_items)
-    parts.append(variance - of_people)
-    n = [of_first.sum(), (~of_first).sum(), item.max() + 1]
-    uncertain = sum(part**2 / (each - 1) for part, each in zip(parts, n, strict=True))
-    half = float(stdtrit(variance**2 / uncertain, (1 + LEVEL) / 2)) * variance**0.5 if variance else 0.0
+    uncertain = of_people**2 / _freedom(of_first) + (variance - of_people) ** 2 / item.max()
+    half = float(stdtrit(variance**2 / uncertain, (1 + LEVEL) / 2)) * variance**0.5
     return Bounds(value, value - half, value + half)
+
+
+def _freedom(of_first: Bools) -> float:
+    """The degrees of freedom of two groups of people with the same variance, each of which has its own estimate."""
+    n = np.array([of_first.sum(), (~of_first).sum()])
+    return float((1 / n).sum() ** 2 / (1 / n**2 / (n - 1)).sum())
 
 
 def _spread(sums: Floats) -> float:

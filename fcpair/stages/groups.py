@@ -27,7 +27,7 @@ DRAWN = 10_000
 ASSOCIATION = "an association among these annotators, never a cause"
 METHODS = {
     "low, high": "95 % interval, errors clustered by item and annotator (10.1198/jbes.2010.07136), degrees of freedom "
-    "of both groups and the items (10.2307/3002019)",
+    "of both groups (10.1162/REST_a_00552) and the items",
     "p": f"of groups put on annotators otherwise: exact, of all ways, where there are up to {MOST_EXACT:,}, else of "
     f"{DRAWN:,} random ones; two-sided, that is twice the smaller one-sided p",
     "Holm": "p after Holm's correction for all differences here",

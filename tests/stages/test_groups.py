@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from scipy.optimize import minimize
-from scipy.stats import ttest_ind
+from scipy.stats import t
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from fcpair.errors import InputError
@@ -78,8 +78,8 @@ def test_log_odds_have_the_errors_of_a_logistic_regression() -> None:
     assert (high - value) / max(errors) == pytest.approx(1.98, rel=0.015)
 
 
-def test_people_alone_have_the_interval_of_welch() -> None:
-    """Where items do not differ and everybody labels all, shares are means of people: Welch's t on them."""
+def test_people_alone_have_the_error_of_welch_and_the_freedom_of_both_groups() -> None:
+    """Where items do not differ and everybody labels all, shares are means of people, as in Welch's test."""
     rng = np.random.default_rng(4)
     people_of, n_items = np.repeat(np.arange(37), 400), 400
     tendency = np.r_[rng.uniform(0.2, 0.8, 7), rng.uniform(0.4, 0.6, 30)]
@@ -87,9 +87,12 @@ def test_people_alone_have_the_interval_of_welch() -> None:
     clusters = np.stack([np.tile(np.arange(n_items), 37), people_of], axis=1)
     value, low, high = of_shares(given, people_of < 7, clusters)
     means = given.reshape(37, n_items).mean(axis=1)
-    welch = ttest_ind(means[:7], means[7:], equal_var=False).confidence_interval()
-    assert (low, high) == pytest.approx((welch.low, welch.high), abs=0.002)
+    error = np.sqrt(means[:7].var(ddof=1) / 7 + means[7:].var(ddof=1) / 30)
+    freedom = (1 / 7 + 1 / 30) ** 2 / (1 / 7**2 / 6 + 1 / 30**2 / 29)
+    assert freedom == pytest.approx(9.02, abs=0.01)
+    assert (high - value) / error == pytest.approx(t.ppf(0.975, freedom), rel=0.01)
     assert value == pytest.approx(means[:7].mean() - means[7:].mean())
+    assert value - low == pytest.approx(high - value)
 
 
 def _arrays(frame: pd.DataFrame) -> tuple[np.ndarray, ...]:
