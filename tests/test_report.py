@@ -384,6 +384,7 @@ def test_scores_stand_with_interval_readings_and_bounds(tmp_path: Path) -> None:
     assert row in text
     exact = next(one for one in found.scores if one.expected and (one.tier, one.measure) == ("gold", "NDCG@5"))
     assert f"random, expectation NDCG@5 9 {exact.score:.4f} – {exact.left_out:.4f}" in text
+    assert "random, one draw NDCG@5 9" in text
     judged = next(one for one in found.scores if (one.tier, one.system, one.measure) == ("gold", "tfidf", "judged@5"))
     assert f"judged@5 9 {judged.score:.4f} {judged.low:.3f} to {judged.high:.3f} – – –" in text
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from fcpair.evaluate.compare import kendall
 from fcpair.evaluate.evaluation import NO_HS, Options, TierLabels, evaluate, short_names
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome, Score
@@ -128,6 +129,26 @@ def test_random_has_its_exact_expectation_beside_one_run() -> None:
     # of four CNs two are positive for the first HS and one for the second: 1 - 2/4 * 1/3, and 2/4
     assert expectation.score == pytest.approx((5 / 6 + 1 / 2) / 2)
     assert (expectation.low, expectation.lowest) == (None, None)
+
+
+def test_random_is_compared_by_its_exact_expectation_whatever_was_drawn() -> None:
+    search = Search(("a", "b"), ("p", "q", "r", "s"), (1, 2), (3, 4, 5, 6))
+    measures = [parse_measure("HitRatio", 2), parse_measure("MRR", 2)]
+    systems = [Random(seed=3), Random(seed=4), Tfidf()]
+    rankings = [Random(seed=3).rank(search), Random(seed=4).rank(search), Random(seed=5).rank(search)]
+    found = evaluate(systems, rankings, TIERS, measures, ZERO, "all")
+    exact = {(one.tier, one.measure): one.score or 0 for one in found.scores if one.expected}
+    last = {(one.tier, one.measure): one.score or 0 for one in found.scores if one.system == "tfidf"}
+    for test in found.comparisons:
+        key = test.tier, test.measure
+        there = 0 if "random" in test.other else exact[key] - last[key]
+        assert test.difference == pytest.approx(there)
+    assert [one.score for one in found.scores if one.system == "random(seed=3)" and not one.expected] != [
+        one.score for one in found.scores if one.system == "random(seed=4)" and not one.expected
+    ]
+    for one in found.concordances:
+        means = (np.array([exact[tier, one.measure]] * 2 + [last[tier, one.measure]]) for tier in (one.one, one.other))
+        assert one.tau == kendall(*means)[0]
 
 
 def test_every_two_systems_are_compared_on_each_tier_and_measure() -> None:
