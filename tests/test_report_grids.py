@@ -29,7 +29,12 @@ from fcpair.study import Study
 
 Walked = Callable[[str], Path]
 EXAMPLES = Path(__file__).parent.parent / "examples"
-PARTS = {"write": ("write", "rate"), "ask": ("survey",), "curate": ("replies",), "survey": ("survey", "review", "test")}
+PARTS = {
+    "write": ("write", "rate"),
+    "ask": ("survey",),
+    "curate": ("replies",),
+    "survey": ("survey", "templates", "review", "test"),
+}
 
 
 def text_of(study: Study) -> str:
