@@ -110,7 +110,7 @@ def written_templates(texts: pd.DataFrame, place: str) -> pd.DataFrame:
     tables = [(_as_toml(row), int(cell)) for row, cell in zip(rows, texts["cell"], strict=True)]
     _checked([({key: value for key, value in table.items() if value}, cell) for table, cell in tables], place)
     known = [*(key for key in _KEYS if key != "slots"), *(key for row in rows for key in row)]
-    return pd.DataFrame(rows, columns=list(dict.fromkeys(known))).fillna("")
+    return pd.DataFrame([{key: row.get(key, "") for key in known} for row in rows])
 
 
 def _row_of(written: Mapping[Hashable, Any]) -> dict[str, str]:

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from fcpair.errors import StageError
 from fcpair.params import Adjudicate, named_grids
 from fcpair.records import Role, Round, Status
-from fcpair.steps import spot
 from fcpair.steps.ground import PLAN, OnStudy, find_grid, has_own, is_planned, lease_min
-from fcpair.steps.later import adjudicate, reviewed
+from fcpair.steps.later import adjudicate, reviewed, spot
 from fcpair.store import Tx, cells, decisions, docket, free, grids, rounds, settings, sides, slots, work
 
 AXES: tuple[tuple[sides.Axis, str], ...] = (("row", "rows"), ("column", "columns"))

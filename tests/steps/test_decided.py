@@ -15,7 +15,7 @@ from fcpair.params import Adjudicate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role
 from fcpair.study import Grid, Study
-from steps.small import standing, write_csv
+from steps.small import labels_of, standing, write_csv
 
 At = Callable[[str], Study]
 TEMPLATES = Path(__file__).parents[2] / "examples" / "survey-templates.toml"
@@ -29,7 +29,8 @@ def exported(grid: Grid, folder: Path) -> pd.DataFrame:
 
 
 def test_every_decision_is_there_with_its_rule_its_person_and_the_answers(at: At, tmp_path: Path) -> None:
-    grid = at("labelled").grid()
+    study = at("labelled")
+    grid = study.grid()
     grid.adjudicate(Adjudicate("majority"))
     one, other, *_ = grid.waiting()
     grid.decide(one, 2, by="ada", note="=both fit")
@@ -46,7 +47,7 @@ def test_every_decision_is_there_with_its_rule_its_person_and_the_answers(at: At
     assert rows.loc[str(other), "decision"] == "irreconcilable"
     for pair, row in rows.iterrows():
         told = grid.explain(int(str(pair)))
-        said = [answer["label"] for answer in told.answers if answer["label"] != "skip"]
+        said = list(labels_of(study, int(str(pair))).values())
         assert (int(row["answers"]), int(row["agree"])) == (len(said), said.count(row["decision"]))
         assert (row["hs"], row["cn"]) == (told.hs, told.cn)
 

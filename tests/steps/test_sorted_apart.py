@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from fcpair.files.tabular import read_table
-from fcpair.params import Setup
+from fcpair.params import Adjudicate, Setup, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.records import RunRecord
+from fcpair.records import Role, RunRecord
 from fcpair.steps import examples
 from fcpair.study import Study
-from steps.small import open_work, write_csv
+from steps.small import write_csv
 
 At = Callable[[str], Study]
-RATE = RoundPlan("rate", "kind: one_of(no,yes); rate: scale(1,5)", role="rater", answers=1, people=1)
+RATE = RoundPlan("rate", "kind: one_of(no,yes); rate: scale(1,5,1)", role="rater", answers=1, people=1)
 
 
 def answered(path: Path, column: str, *words: str) -> pd.DataFrame:
@@ -67,14 +68,17 @@ def test_labels_that_were_not(at: At, tmp_path: Path, order: Callable[..., pd.Da
 
 
 def test_verdicts_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
-    study = at("checking")
+    study = at("labelled")
     grid = study.grid()
+    grid.adjudicate(Adjudicate("majority"))
+    for pair in grid.waiting():
+        grid.decide(pair, 2, by="ada")
+    study.add_people(["vera"], Role.VALIDATOR)
+    grid.assign_validation(Validate())
     grid.write_validation_sheets(tmp_path)
     sheet = answered(tmp_path / "vera.csv", "verdict", "agree", "disagree")
-    n = sum(who == "vera" for who, _ in open_work(study, checks=True))
-    assert n == len(sheet) >= 9
     assert taken(grid.import_verdicts, sheet, tmp_path) == ()
-    (note,) = taken(lambda path: grid.import_verdicts(path, supersede=True), alone(sheet, "verdict"), tmp_path)
+    (note,) = taken(partial(grid.import_verdicts, supersede=True), alone(sheet, "verdict"), tmp_path)
     assert "column `verdict` of vera is sorted" in note
 
 
