@@ -68,14 +68,17 @@ def sorted_apart(given: Incoming) -> tuple[str, ...]:
     """
     rows = given.rows.reset_index(drop=True)
     orders = [rows[name] for name in ("pair", "position") if name in rows.columns]
-    again = "Compare some with their texts; a corrected file is taken in with --supersede"
-    return tuple(
-        f"{sorted_alone(f'`{column}` of {name}' if name else f'`{column}`', len(own), f'{given.of.number}s')}. {again}"
-        for name, own in rows.groupby("person", sort=False)
-        if any(is_ascending(order[own.index].tolist()) for order in orders)
-        for column, cells in given.said.items()
-        if is_sorted([cells[at] for at in own.index])
-    )
+    found = []
+    for name, own in rows.groupby("person", sort=False):
+        if any(is_ascending(order[own.index].tolist()) for order in orders):
+            columns = [column for column, cells in given.said.items() if is_sorted([cells[at] for at in own.index])]
+            found += [_note_of(column, str(name), len(own), f"{given.of.number}s") for column in columns]
+    return tuple(found)
+
+
+def _note_of(column: str, name: str, n: int, cells: str) -> str:
+    told = sorted_alone(f"`{column}` of {name}" if name else f"`{column}`", n, cells)
+    return f"{told}. Compare some with their texts; a corrected file is taken in with --supersede"
 
 
 def sorted_alone(column: str, n: int, what: str) -> str:

@@ -105,8 +105,8 @@ def planned(tx: Tx) -> list[dict[str, Any]]:
 
 def to_do(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
     """What is `next` of all that can be done now, and what can be done `also`."""
-    first, *others = [*steps] or [otherwise]
-    return {"next": first, "also": others}
+    there = [*steps]
+    return {"next": there[0] if there else otherwise, "also": there[1:]}
 
 
 def _at_hand(tx: Tx, name: str) -> Iterator[str]:

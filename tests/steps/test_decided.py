@@ -38,17 +38,13 @@ def test_every_decision_is_there_with_its_rule_its_person_and_the_answers(at: At
     rows = exported(grid, tmp_path).set_index("pair")
     assert list(rows.columns) == ["hs", "cn", "decision", "rule", "adjudicator", "answers", "agree", "note"]
     assert {int(pair) for pair in rows.index} == set(range(1, 25)) - set(grid.waiting())
-    assert rows.loc[str(one), ["decision", "rule", "adjudicator", "note"]].tolist() == [
-        "appropriate",
-        "person",
-        "ada",
-        "=both fit",
-    ]
+    said = [rows.loc[str(one), name] for name in ("decision", "rule", "adjudicator", "note")]
+    assert said == ["appropriate", "person", "ada", "=both fit"]
     assert rows.loc[str(other), "decision"] == "irreconcilable"
     for pair, row in rows.iterrows():
         told = grid.explain(int(str(pair)))
-        said = list(labels_of(study, int(str(pair))).values())
-        assert (int(row["answers"]), int(row["agree"])) == (len(said), said.count(row["decision"]))
+        labels = list(labels_of(study, int(str(pair))).values())
+        assert (int(row["answers"]), int(row["agree"])) == (len(labels), labels.count(row["decision"]))
         assert (row["hs"], row["cn"]) == (told.hs, told.cn)
 
 
@@ -154,7 +150,7 @@ def test_a_file_brings_no_answer_of_who_may_not_give_it(tmp_path: Path) -> None:
     said = [{"cell": at, "by": "A2", "fit": "yes"} for at in range(1, 8)]
     with pytest.raises(InputError) as raised:
         grid.import_answers(write_csv(tmp_path / "own.csv", said))
-    assert [one.line - 2 for one in raised.value.findings] == [at for at, one in enumerate(author) if one == "a2"]
+    assert [one.line for one in raised.value.findings] == [at for at, one in enumerate(author, 2) if one == "a2"]
     assert "who made a row, wrote or answered it before" in str(raised.value)
     others = [row for row, one in zip(said, author, strict=True) if one != "a2"]
     assert grid.import_answers(write_csv(tmp_path / "others.csv", others)).counts["answers"] == len(others)

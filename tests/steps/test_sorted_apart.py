@@ -15,7 +15,6 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role, RunRecord
 from fcpair.steps import examples
 from fcpair.study import Study
-from steps.small import write_csv
 
 At = Callable[[str], Study]
 RATE = RoundPlan("rate", "kind: one_of(no,yes); rate: scale(1,5,1)", role="rater", answers=1, people=1)
@@ -34,7 +33,8 @@ def alone(sheet: pd.DataFrame, *columns: str) -> pd.DataFrame:
 
 def taken(take: Callable[[Path], RunRecord], sheet: pd.DataFrame, folder: Path) -> tuple[str, ...]:
     """What is said when a sheet comes in."""
-    return take(write_csv(folder / "sent-back.csv", sheet.to_dict("records"))).notes
+    sheet.to_csv(folder / "sent-back.csv", index=False)
+    return take(folder / "sent-back.csv").notes
 
 
 def whole(sheet: pd.DataFrame, column: str) -> pd.DataFrame:
