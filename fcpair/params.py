@@ -179,6 +179,12 @@ OF_FCPAIR = "fcpair's own words, which speak of hate where the HS are called so"
 MAY_STOP = "You may pause, skip a pair or stop altogether at any time, and you never have to give a reason."
 
 
+def about_people(question: str) -> tuple[str, tuple[str, ...]]:
+    """The label of a question about people (`Label: a | b | c`), and its options; none where it takes any words."""
+    label, _, rest = question.partition(":")
+    return label.strip(), tuple(option.strip() for option in rest.split("|") if option.strip())
+
+
 @dataclass(frozen=True)
 class Annotate(Checked):
     """What the people who answer in the browser are told and asked, and when they are to rest. Texts are Markdown."""
@@ -224,7 +230,7 @@ class Annotate(Checked):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}; expected 1 or more")
-        asked = [question.partition(":")[0].strip() for question in self.demographics]
+        asked = [about_people(question)[0] for question in self.demographics]
         once("question", asked)
         once("question", self.compare)
         if unknown := [one for one in self.compare if one not in asked]:

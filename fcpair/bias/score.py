@@ -85,7 +85,10 @@ def score(answered: Answered, scheme: str, categories: Sequence[str]) -> Scored:
     if not len(answered):
         raise InputError("there are no answers to score")
     if scheme == "pbbq" and answered.probabilities is None:
-        raise InputError("the scores of PBBQ are made of probabilities of the options, and these answers have none")
+        raise InputError(
+            "the scores of PBBQ are made of probabilities of the options, and these answers have none; name the "
+            "columns that have them (`--probability`), or the round that asks for them (`--round`)"
+        )
     figures = tuple(_figures(answered, SCHEMES[scheme], categories))
     return Scored(scheme, len(answered), int((~answered.weighed).sum()), int(answered.tied.sum()), figures)
 

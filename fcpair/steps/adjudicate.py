@@ -19,8 +19,9 @@ from fcpair.stages.question import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.question.labels import outcome_reader
 from fcpair.steps import eligible, settle
 from fcpair.steps.allowance import check_room
+from fcpair.steps.decided import LABELS, layout_of
 from fcpair.steps.ground import OnGrid, cell_of, need_labels, note, note_run, own, scheme_of
-from fcpair.steps.record import SUPERSEDE, letters, locate
+from fcpair.steps.record import SUPERSEDE, letters, locate, sorted_apart
 from fcpair.store import Tx, cells, decisions, docket, people, runs
 from fcpair.store.grids import number_of
 from fcpair.values import takes_params
@@ -185,7 +186,8 @@ def enter_reopening(tx: Tx, cell_id: int, person: Person) -> tuple[int, bool]:
 
 
 def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) -> RunRecord:
-    """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`.
+    """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`; or a
+    table as `Exports.decisions` writes it.
 
     Decisions that stand already are not written again, but for those that wait for a second look and are given again
     to `supersede`; another decision by hand is replaced only then.
@@ -193,7 +195,9 @@ def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) 
     with grid.store.write() as tx:
         need_labels(tx, "adjudicate")
         read_word = outcome_reader(scheme_of(tx))
-        incoming = read_answers(path, read_word, person="adjudicator", answer="label", named=False, shown="labels")
+        of, answer = layout_of(tx, path)
+        about = {"person": "adjudicator", "answer": answer, "shown": LABELS}
+        incoming = read_answers(path, read_word, **about, named=False, of=of)
         locate(tx, incoming)
         _add_deciders(tx, incoming)
         outcome = _with_standing(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))
@@ -211,7 +215,8 @@ def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) 
         code = new["code"].astype("Int64").mask(new["code"] == NO_CODE)
         decisions.add_adjudications(tx, new.assign(code=code)[["cell_id", "rule", "code", "person_id", "note"]])
         counts = {"imported": len(new), "already_there": len(outcome) - len(new)}
-        return note_run(tx, "adjudicate", {"import": str(path), "supersede": supersede}, counts)
+        run = note_run(tx, "adjudicate", {"import": str(path), "supersede": supersede}, counts)
+    return replace(run, notes=sorted_apart(incoming))
 
 
 def _add_deciders(tx: Tx, given: Incoming) -> None:

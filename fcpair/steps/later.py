@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         settle,
         sheets,
         simulate,
+        spot,
         standing,
         survey,
         validate,

@@ -14,7 +14,7 @@ from fcpair.stages.rounds import batches, deal_round, deal_rows, draw_columns, i
 from fcpair.steps import access, checks, handover, qualify, spot
 from fcpair.steps.ground import Basis, OnGrid, find_grid, is_planned, note_run
 from fcpair.steps.people import active, expected
-from fcpair.steps.standing import check_done, standing, undone
+from fcpair.steps.standing import check_done, standing
 from fcpair.store import Tx, authors, cells, decisions, grids, rounds, slots, work
 
 if TYPE_CHECKING:
@@ -180,14 +180,6 @@ def _check(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     if there.dealt and not redo:
         n_dealt = sum(there.counts[one.value] for one in Status)
         raise StageError(f"round `{round_.name}` has been dealt; `--redo` would discard {n_dealt:,} assignments")
-
-
-def waits(tx: Tx, round_: Round) -> bool:
-    """Whether the pilot that a round asks for is still to be judged."""
-    if not round_.passed:
-        return False
-    with grids.about(tx, find_grid(tx, round_.passed).id):
-        return undone(tx, round_.passed, rounds.counting(tx)) is not None
 
 
 def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fcpair.errors import RecipeEndError
 from fcpair.models.encode import Progress
-from fcpair.params import MAIN, Adjudicate, Agree, Partition
+from fcpair.params import MAIN, Adjudicate, Agree, Import, Partition
 from fcpair.plans import GridPlan
 from fcpair.recipe import Recipe
 from fcpair.records import Role, Round, RunRecord
@@ -57,6 +57,7 @@ def walk(
         RecipeEndError: the recipe has no section for the stage that comes next; what was done stands.
     """
     compare.check(study, recipe, loosen=loosen)
+    instead = partial(_instead, recipe)
     with study.store.read() as tx:
         there = {one.name: one for one in keys(tx)}
     for plan in recipe.grids:
@@ -66,21 +67,30 @@ def walk(
         yield assign.note_annotate(study, recipe.annotate)
     if recipe.has_main:
         main = OnGrid(study.store, there[MAIN])
-        yield from _walk(main, partial(_due, main, recipe, progress))
+        yield from _walk(main, partial(_due, main, recipe, progress), instead)
     for plan in recipe.grids:
         with study.store.read() as tx:
             grid = OnGrid(study.store, find_grid(tx, plan.name))
-        yield from _walk(grid, partial(_planned, grid, plan, recipe, progress))
+        yield from _walk(grid, partial(_planned, grid, plan, recipe, progress), instead)
 
 
-def _walk(grid: OnGrid, due: Callable[[], Step | None]) -> Iterator[RunRecord]:
+def _walk(grid: OnGrid, due: Callable[[], Step | None], instead: Callable[[str], str]) -> Iterator[RunRecord]:
     while step := due():
         section, run, options = step
         if options is None:
-            raise RecipeEndError(
-                f"the recipe has no section [{section}], which comes next; add it, or run the stage by hand"
-            )
+            raise RecipeEndError(f"the recipe has no section [{section}], which comes next; {instead(section)}")
         yield run(grid, options)
+
+
+def _instead(recipe: Recipe, section: str) -> str:
+    """What to do where a recipe has no section for a stage; one that makes no pairs is for a study that has labels."""
+    made = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
+    if section != Import.stage or any(made):
+        return "add it, or run the stage by hand"
+    return (
+        "add it, or run the stage by hand. A recipe that makes no pairs is for a study that has some: "
+        "`fcpair labels import FILE --format fc-conan` brings those of a published partition, with their labels"
+    )
 
 
 def _due(grid: OnGrid, recipe: Recipe, progress: Progress | None) -> Step | None:
@@ -184,7 +194,9 @@ def _deal_due(tx: Tx, one: standing.Standing) -> bool:
     """Whether a round can be dealt now, or more of it."""
     if not dealing.has_people(tx, one.round):
         return False
-    return spot.is_due(tx, one.round) if one.round.per_batch else not one.dealt and not dealing.waits(tx, one.round)
+    return (
+        spot.is_due(tx, one.round) if one.round.per_batch else not one.dealt and not standing.pilot_waits(tx, one.round)
+    )
 
 
 def _spot_due(tx: Tx, open_: Round) -> Step | None:

@@ -8,10 +8,12 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
+from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
@@ -42,6 +44,11 @@ TOKEN = {"type": "http", "scheme": "bearer", "description": "The token of an inv
 
 
 class _App(GuardedApp):
+    @cached_property
+    def described(self) -> bytes:
+        """What `openapi` says, as it is sent: written once, since that costs more than most answers do."""
+        return bytes(JSONResponse(self.openapi()).body)
+
     def openapi(self) -> dict[str, Any]:
         """The description of the API. It names the token here, as a dependency would cost time at every request."""
         described = super().openapi()
@@ -76,7 +83,7 @@ def create_app(study: Study, annotate: Annotate, url: str = LISTENS_AT) -> FastA
         title="fcpair",
         version=version("fcpair"),
         description=ABOUT_API,
-        openapi_url="/api/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -88,11 +95,20 @@ def create_app(study: Study, annotate: Annotate, url: str = LISTENS_AT) -> FastA
     problems.handle(app)
     hot = HotRoutes(context, problems)
     app.guard_by(lambda inner: Guard(Turnstile(inner, context.door, problems, hot), context.door.counted))
+    _add_description(app)
     api.add(app, context, hot)
     for module in (joining, pages, offline, adjudicate, lead):
         app.include_router(module.router(context), include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
     return app
+
+
+def _add_description(app: _App) -> None:
+    """Let anybody read what the API is like."""
+
+    @app.get("/api/openapi.json", include_in_schema=False)
+    async def description() -> Response:
+        return Response(app.described, media_type="application/json")
 
 
 async def _forget_attempts(study: Study, ended: asyncio.Event) -> None:

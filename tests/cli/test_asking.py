@@ -274,6 +274,43 @@ def test_the_example_walks_from_the_survey_to_scores_and_figures(
         assert other["low"] < 0 < other["high"]
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_score_comes_out_of_the_example(fcpair: Fcpair, study: Path, walked: Walked, scheme: str) -> None:
+    shutil.copy(walked("survey"), study)
+    words = ("bias", "score", "--grid", "test", "--round", "weigh", "--as", scheme, "--format", "json")
+    models = json.loads(fcpair(*words).stdout)["models"]
+    assert [one["by"] for one in models] == ["hasty", "careful"]
+    for one in models:
+        assert {figure["score"] for figure in one["figures"]} == {score.name for score in SCHEMES[scheme]}
+        assert [figure for figure in one["figures"] if figure["value"] is None] == []
+
+
+def test_what_a_model_proposed_and_people_edited_is_expanded(
+    fcpair: Fcpair, study: Path, walked: Walked, tmp_path: Path
+) -> None:
+    shutil.copy(walked("survey"), study)
+    counts = json.loads(fcpair("curation", "--grid", "templates", "--format", "json").stdout)["all"]
+    assert [counts[what] for what in ("accepted", "edited", "rejected")] == [1, 1, 1]
+    words = ("export", "texts", "--grid", "templates", "--round", "edit", "--layout", "templates")
+    fcpair(*words, "--out", tmp_path / "templates.csv")
+    rows = _rows(tmp_path / "templates.csv")
+    assert [(row["id"], row["author"], row["category"], row["stereotyped"]) for row in rows] == [
+        ("1-w1", "w1", "travel", "bus riders"),
+        ("3-w2", "w2", "sleep", "شب\u200cبیدارها"),
+    ]
+    fcpair("items", "expand", tmp_path / "templates.csv", "--out", tmp_path / "items.csv")
+    items = _rows(tmp_path / "items.csv")
+    assert len(items) == 96
+    assert {one["statement"] for one in items} == {row["statement"] for row in rows}
+
+
+def test_groups_of_the_example_are_compared(fcpair: Fcpair, study: Path, walked: Walked) -> None:
+    shutil.copy(walked("survey"), study)
+    (found,) = json.loads(fcpair("groups", "--grid", "survey", "--format", "json").stdout)["groups"]
+    assert found["people"] == {"early": 15, "late": 15}
+    assert "SIMULATED" in fcpair("groups", "--grid", "survey", "--by", "Gender").output
+
+
 def test_people_are_held_against_models_in_a_study_and_in_files_alike(
     fcpair: Fcpair, study: Path, walked: Walked, tmp_path: Path
 ) -> None:

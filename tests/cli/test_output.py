@@ -118,7 +118,18 @@ def test_the_status_tells_the_stages_the_people_and_what_is_next(at: At, fcpair:
 )
 def test_the_status_names_the_next_command(at: At, fcpair: Fcpair, stage: str, next_: str) -> None:
     at(stage)
-    assert next_ in fcpair("status").stdout.splitlines()[-1]
+    told = fcpair("status").stdout.splitlines()
+    assert next_ in next(line for line in told if line.startswith("Next: "))
+
+
+def test_the_status_says_all_that_can_be_done(at: At, fcpair: Fcpair) -> None:
+    at("checking")
+    told = " ".join(fcpair("status").stdout.split())
+    assert "Next: pairs that wait for a decision" in told
+    assert "Also: open verdicts" in told
+    state = strict(fcpair("status", "--format", "json").stdout)
+    assert state["next"].startswith("pairs that wait for a decision")
+    assert [step.partition(":")[0] for step in state["also"]] == ["open verdicts"]
 
 
 def test_the_log_keeps_parameters_counts_and_version(at: At, fcpair: Fcpair) -> None:

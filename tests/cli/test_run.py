@@ -54,6 +54,20 @@ def test_a_first_run_whose_recipe_goes_no_further_keeps_what_was_done(
     assert [run.stage for run in Study.open(study).log()] == ["init", "import"]
 
 
+def test_a_recipe_that_makes_no_pairs_names_the_import_that_it_needs(fcpair: Fcpair, tmp_path: Path) -> None:
+    said = fcpair("run", written(tmp_path, '[partition]\ndiamond = "majority"\n')).stderr
+    assert "no section [import]" in said
+    assert "`fcpair labels import FILE --format fc-conan`" in said
+
+
+def test_a_run_says_all_that_can_be_done_now(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+    at("checking")
+    said = fcpair("run", written(tmp_path, "")).stdout.splitlines()
+    assert [line.partition(": ")[0] for line in said] == ["next", "also"]
+    assert said[0].startswith("next: pairs that wait for a decision")
+    assert said[1].startswith("also: open verdicts")
+
+
 def test_where_the_recipe_ends_the_stage_is_run_by_hand_or_its_section_is_added(
     fcpair: Fcpair, at: At, tmp_path: Path
 ) -> None:

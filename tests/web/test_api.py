@@ -319,6 +319,16 @@ def test_nothing_of_another_person_s_answers_is_in_any_response(site: Site) -> N
             assert not words(response.json()) & {"not_sure", "not_appropriate"}
 
 
+def test_the_openapi_is_written_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    stranger = site.stranger()
+    first = stranger.get("/api/openapi.json")
+    monkeypatch.setattr(type(site.app), "openapi", lambda _: pytest.fail("the description is made again"))
+    again = stranger.get("/api/openapi.json")
+    assert again.content == first.content
+    assert (again.status_code, again.headers["content-type"]) == (200, "application/json")
+    assert first.json()["openapi"].startswith("3.")
+
+
 def test_the_openapi_describes_the_api_and_nothing_else(site: Site) -> None:
     told = site.stranger().get("/api/openapi.json").json()
     assert all(path.startswith("/api/") for path in told["paths"])

@@ -41,6 +41,17 @@ def test_every_page_is_there_at_every_stage(serve: Serve, stage: str) -> None:
         assert not INLINE.search(answer.text), page
 
 
+@pytest.mark.parametrize("page", ["/lead", "/lead/steps"])
+def test_a_page_says_all_that_can_be_done_now(serve: Serve, page: str) -> None:
+    site = serve("checking")
+    text = unescape(site.browser("lea").get(page).text)
+    state = site.study.status()
+    assert len(state["also"]) == 1
+    assert [line[3:7] for line in re.findall(r"<p>(?:Next|Also): [^\n]*", text)] == ["Next", "Also"]
+    n_open = state["rounds"]["validate"]["open"]
+    assert f"<p>Also: open verdicts: {n_open}" in text
+
+
 def test_a_pair_is_explained(serve: Serve) -> None:
     site = serve("checked")
     page = site.browser("lea").get("/lead/pair/1")
