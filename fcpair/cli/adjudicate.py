@@ -62,8 +62,8 @@ def adjudicate(grid: Grid, **given: Any) -> None:
         show(f"{given['sheet']}: {grid.write_conflicts(given['sheet'], by=given['by']):,} pairs")
         return
     held = _held(grid, anew=bool(given["policy"]))
-    said = {name: given[name] for name in ("policy", "ties") if given[name]}
-    options = grid.by_recipe(Adjudicate, **said) if given["policy"] else held or grid.own(Adjudicate)
+    policy = {name: given[name] for name in ("policy", "ties") if given[name]}
+    options = grid.by_recipe(Adjudicate, **policy) if given["policy"] else held or grid.own(Adjudicate)
     if given["dry_run"]:
         _compare(grid, options)
     elif given["path"]:

@@ -25,12 +25,17 @@ from fcpair.steps.ground import (
 from fcpair.store import Tx, grids, guidelines, people, rounds, runs, settings
 
 if TYPE_CHECKING:
-    from fcpair.plans import GridPlan, RoundPlan, SidePlan
+    from fcpair.plans import GridPlan, RoundPlan
     from fcpair.recipe import Recipe
 
 Options = TypeVar("Options")
 OF_STUDY = (Annotate, Simulate)  # kept with the first grid, as they are about all
-OF_PLAN = {"agreement": Agree, "adjudicate": Adjudicate, "validate": Validate, "partition": Partition}
+OF_PLAN: dict[str, type[Any]] = {
+    "agreement": Agree,
+    "adjudicate": Adjudicate,
+    "validate": Validate,
+    "partition": Partition,
+}
 NOT_WALKED = "# No recipe has been walked in this study; this is what its settings amount to."
 TAKEN_OVER = "# The pairs and their labels were taken over from {}: `fcpair labels import FILE --format fc-conan`."
 EDITED = "# The guidelines are those of version {}, which the study holds; {}."
@@ -235,17 +240,17 @@ def _plan(tx: Tx, key: GridKey) -> GridPlan:
     from fcpair.steps.grids import side_of
 
     row_name, column_name = grids.names(tx)
-    sides: dict[str, SidePlan] = {name: side_of(kept) for name, kept in settings.of_stage(tx, PLAN).items()}
-    asked = rounds.asked(tx)
+    sides, asked = settings.of_stage(tx, PLAN), rounds.asked(tx)
     said = {name: own(tx, cls, {}) for name, cls in OF_PLAN.items() if settings.with_recipe(tx, cls.stage)}
     if rounds.checking(tx).ids:
         said.setdefault("validate", Validate())
     plan = GridPlan(
         key.name,
-        rounds=tuple(map(_round, asked)),
-        row_name=row_name,
-        column_name=column_name,
-        **sides,
+        side_of(sides["rows"]),
+        side_of(sides["columns"]),
+        tuple(map(_round, asked)),
+        row_name,
+        column_name,
         **said,
     )
     counting = next(one.name for one in asked if one.counts)
@@ -258,8 +263,9 @@ def _round(one: Round) -> RoundPlan:
     from fcpair.plans import Checks, RoundPlan
 
     names = {item.name for item in fields(RoundPlan)} - {"name", "form", "role", "counts", "prompt_file"}
-    options = {name: value for name, value in one.options.items() if name in names}
+    options: dict[str, Any] = {name: value for name, value in one.options.items() if name in names}
     if options.get("checks"):
         options["checks"] = Checks(**options["checks"])
-    role = {} if one.role is Role.MODEL else {"role": one.role.value}
-    return RoundPlan(one.name, one.form, **role, **options)
+    if one.role is not Role.MODEL:
+        options["role"] = one.role.value
+    return RoundPlan(one.name, one.form, **options)
