@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from fcpair.errors import InputError, nearest
 from fcpair.records import TIERS, TOPIC_SPLIT
-from fcpair.values import AT_LEAST_ONE, PROBABILITY, Bounds, Checked, param
+from fcpair.values import AT_LEAST_ONE, PROBABILITY, Bounds, Checked, default, is_required, param, readers
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
@@ -150,6 +150,7 @@ class Assign(Seeded):
     """How pairs are dealt to annotators."""
 
     stage: ClassVar[str] = "assign"
+    of_first_deal: ClassVar[tuple[str, ...]] = ("annotators", "overlap", "groups", "open")
     annotators: int | None = param(
         None, "how many annotators; those that `people` lists if not given", bounds=AT_LEAST_ONE
     )
@@ -311,6 +312,7 @@ class Validate(Seeded):
     """How adjudicated pairs are dealt to validators."""
 
     stage: ClassVar[str] = "validate"
+    of_first_deal: ClassVar[tuple[str, ...]] = ("validators", "pairs")
     validators: int | None = param(
         None, "how many validators; those that `people` lists if not given", bounds=AT_LEAST_ONE
     )
@@ -432,6 +434,13 @@ def apart(names: Iterable[str], known: Iterable[str] = ()) -> None:
 def shaping(options: Any) -> list[str]:
     """The names of the parameters on which it depends what comes of a stage, and not only how it is done."""
     return [item.name for item in fields(options) if item.metadata.get("shapes", True)]
+
+
+def defaults_of(options: Any) -> dict[str, Any]:
+    """The parameters of a stage where nothing is said of them, as a run keeps them; what must be said, as it is."""
+    read = dict(readers(type(options)))
+    usual = {item.name: getattr(options, item.name) if is_required(item) else default(item) for item in fields(options)}
+    return {name: _plain(read[name](name, value)) for name, value in usual.items()}
 
 
 def as_params(options: Any) -> dict[str, Any]:

@@ -188,6 +188,9 @@ class Study(OnStudy):
         return steps.desk.Desk(self, annotate)
 
     walk = steps.walk.walk
+    by_recipe = steps.recipe.by_recipe
+    recipe = steps.recipe.recipe
+    recipe_text = steps.recipe.recipe_text
     warm_up = steps.checks.warm_up
     status = steps.overview.status
     workload = steps.overview.workload

@@ -257,6 +257,11 @@ def is_required(item: Field[Any]) -> bool:
     return item.default is MISSING and item.default_factory is MISSING
 
 
+def default(item: Field[Any]) -> Any:
+    """The default of a field that has one."""
+    return item.default if item.default_factory is MISSING else item.default_factory()
+
+
 def plain_type(hint: Any) -> Any:
     """The type of a parameter without its `| None`."""
     if get_origin(hint) in {Union, types.UnionType}:

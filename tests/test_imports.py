@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "study": {"study", "grid", "steps", *BELOW_STEPS},
     "grid": {"grid", "steps", *BELOW_STEPS},
     "steps": {"steps", *BELOW_STEPS},
-    "recipe": {"stages", "evaluate", "base"},
+    "recipe": {"stages", "evaluate", "files", "base"},
     "report": {"report", "bias", "drawing", "evaluate", "files", "stages", "base"},
     "drawing": {"drawing", "base"},
     "evaluate": {"evaluate", "drawing", "files", "models", "stages", "base"},

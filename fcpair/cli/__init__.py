@@ -61,6 +61,7 @@ COMMANDS = {
     "report": ("show:report", "Write a self-contained HTML report."),
     "log": ("show:log", "List every run of every stage."),
     "run": ("run:run", "Walk a recipe as far as it goes."),
+    "recipe": ("recipe:recipe", "Print the recipe that the study has come to."),
     "doctor": ("doctor:doctor", "Find what was changed or lost in a study file."),
     "backup": ("copying:backup", "Write a copy of a study that is in use to a file."),
     "restore": ("copying:restore", "Bring the study of a backup back, and examine it."),

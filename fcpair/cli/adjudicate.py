@@ -27,9 +27,8 @@ SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 @click.option(
     "--ties",
     type=click.Choice(get_args(Ties)),
-    default="wait",
-    show_default=True,
-    help="With a rule: whether ties and `not sure` alone wait for a person or are discarded.",
+    help="With a rule: whether ties and `not sure` alone wait for a person or are discarded.  "
+    "[default: the recipe's, else wait]",
 )
 @click.option("--import", "path", type=click.Path(path_type=Path), help="Take the decisions of a file.")
 @click.option(
@@ -63,7 +62,8 @@ def adjudicate(grid: Grid, **given: Any) -> None:
         show(f"{given['sheet']}: {grid.write_conflicts(given['sheet'], by=given['by']):,} pairs")
         return
     held = _held(grid, anew=bool(given["policy"]))
-    options = Adjudicate(given["policy"], given["ties"]) if given["policy"] else held or Adjudicate()
+    policy = {name: given[name] for name in ("policy", "ties") if given[name]}
+    options = grid.by_recipe(Adjudicate, **policy) if given["policy"] else held or grid.own(Adjudicate)
     if given["dry_run"]:
         _compare(grid, options)
     elif given["path"]:

@@ -31,24 +31,27 @@ if TYPE_CHECKING:
 
 
 @takes_params
-def adjudicate(grid: OnGrid, options: Adjudicate) -> RunRecord:
+def adjudicate(grid: OnGrid, options: Adjudicate | None = None) -> RunRecord:
     """Decide what the policy decides, and let that policy hold from now on: the decisions follow the labels.
 
     What a person or a file has decided stands, and a decision that still holds is not written again. A decision by
-    rule that this policy would not make is replaced or reopened, whichever policy had made it.
+    rule that this policy would not make is replaced or reopened, whichever policy had made it. Without options, the
+    policy is the one that holds, else the recipe's.
     """
     with grid.store.write() as tx:
         need_labels(tx, "adjudicate")
+        options = options or own(tx, Adjudicate, {})
         found = settle.foresee(tx, options)
         settle.enter(tx, found)
         return note(tx, options, found.counts)
 
 
 @takes_params
-def dry_run(grid: OnGrid, options: Adjudicate) -> DryRun:
+def dry_run(grid: OnGrid, options: Adjudicate | None = None) -> DryRun:
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
     with grid.store.read() as tx:
         need_labels(tx, "adjudicate")
+        options = options or own(tx, Adjudicate, {})
         found = settle.foresee(tx, options)
     return DryRun(
         counts=found.counts,

@@ -10,23 +10,27 @@ from fcpair.errors import InputError
 from fcpair.params import Annotate, Assign, apart, as_params
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps import access, asking, handover
-from fcpair.steps.ground import Basis, OnGrid, OnStudy, begin_building, check_building, keep, note, note_run
+from fcpair.steps.ground import Basis, OnGrid, OnStudy, as_done, begin_building, check_building, keep, note, note_run
 from fcpair.steps.people import active, expected
+from fcpair.steps.recipe import by_recipe
 from fcpair.steps.topup import deal_more
 from fcpair.store import cells, rounds, work
 from fcpair.values import takes_params
 
 
 @takes_params
-def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = False) -> RunRecord:
+def assign(grid: OnGrid, options: Assign | None = None, *, redo: bool = False, more: bool = False) -> RunRecord:
     """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`topup.deal_more`).
 
-    In open dealing (`options.open`, or with `more` where the study has it), whoever asks is given pairs instead. The
-    rounds of a planned grid are dealt by `assign_round`.
+    Without options, as the recipe says. In open dealing (`options.open`, or with `more` where the study has it),
+    whoever asks is given pairs instead. The rounds of a planned grid are dealt by `assign_round`.
 
     Raises ConflictError where pairs or people changed while the shards were worked out.
     """
-    if more and (options.open or grid.own(Assign).open):
+    options = options or by_recipe(grid, Assign, more=more)
+    with grid.store.read() as tx:
+        is_open = as_done(tx, Assign).open
+    if more and (options.open or is_open):
         return asking.open_more(grid, options)
     if more:
         return deal_more(grid, options)

@@ -14,7 +14,7 @@ from fcpair.params import Import, Pair, Partition
 from fcpair.records import BY_HAND, Examined, Health, Rule
 from fcpair.stages.question.labels import no_tiers
 from fcpair.steps import overview, partition, settle
-from fcpair.steps.ground import has_own, is_planned, labels_of, own
+from fcpair.steps.ground import as_done, is_planned, labels_of, made, own
 from fcpair.steps.published import FORMAT
 from fcpair.steps.sampled import drawn_digest, sampled
 from fcpair.store import Store, Tx, decisions, grids, people, promises, rounds, runs, settings, soundness, topics
@@ -131,7 +131,7 @@ def _in_each(make: Callable[[Tx], Found]) -> Callable[[Tx], Found]:
 def _grid(tx: Tx) -> Found:
     if settings.of_stage(tx, Import.stage).get("format") == FORMAT:
         return promises.published_grid(tx)
-    options = own(tx, Pair, {})
+    options = as_done(tx, Pair)
     if drawn := sampled(tx):
         found = promises.drawn_grid(tx, drawn.cells, drawn_digest(tx), keep_known=options.keep_known)
         return found._replace(note=str(drawn))
@@ -143,12 +143,13 @@ def _settings(tx: Tx) -> Found:
     of_stages = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
     n, faults = 0, []
     for key, cls in ((key, cls) for key in grids.each(tx) for cls in of_stages):
-        n += len(settings.of_stage(tx, cls.stage))
-        try:
-            if has_own(tx, cls):
-                own(tx, cls, {})
-        except SettingError as error:
-            faults.append(f"grid `{key.name}`: {error}")
+        for there in (settings.of_stage(tx, stage) for stage in (cls.stage, settings.RECIPE + cls.stage)):
+            n += len(there)
+            try:
+                if there:
+                    made(cls, there, {})
+            except SettingError as error:
+                faults.append(f"grid `{key.name}`: {error}")
     return Found(n, faults)
 
 

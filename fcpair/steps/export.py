@@ -25,7 +25,7 @@ from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.stages.partition import as_tier, tier_rules
 from fcpair.steps.decided import decisions_table
-from fcpair.steps.ground import OnGrid, need_labels, note_run, own, scheme_of
+from fcpair.steps.ground import OnGrid, as_done, need_labels, note_run, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import Tiers, empty, tier_rows, tiers_of
 from fcpair.steps.pool import pool_ids
@@ -247,7 +247,7 @@ def _own(tx: Tx, rules: Partition | None) -> Partition:
 def _facts(tx: Tx, rules: Partition) -> Facts:
     said, simulated = runs.study_facts(tx), simulated_note(decisions.origins(tx))
     names = (said["title"], said["hs_name"], said["cn_name"])
-    keeps_known = own(tx, Pair, {}).keep_known
+    keeps_known = as_done(tx, Pair).keep_known
     declared, notes = tier_rules(rules.diamond), look_again_notes(tx)
     return Facts(*names, scheme_of(tx), declared, simulated, version("fcpair"), keeps_known, notes, sampled(tx))
 

@@ -14,7 +14,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import ANSWERS_ROWS, REWORDS_ROWS, Role, RunRecord
 from fcpair.stages.plan import check_plans, labels_asked
 from fcpair.stages.question import parse_form
-from fcpair.steps import init, known
+from fcpair.steps import departure, init, known
 from fcpair.steps.collect import Collected, Row, collect
 from fcpair.steps.ground import (
     PLAN,
@@ -25,6 +25,7 @@ from fcpair.steps.ground import (
     find_grid,
     note_run,
 )
+from fcpair.steps.recipe import of_plan
 from fcpair.steps.standing import AXES, check_done
 from fcpair.store import Tx, authors, cells, grids, rounds, settings, sides, texts
 from fcpair.values import takes_params
@@ -66,6 +67,10 @@ def add(tx: Tx, plan: GridPlan) -> RunRecord:
     with grids.about(tx, grid_id):
         run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
         settings.put(tx, PLAN, {name: _kept(getattr(plan, name)) for _, name in AXES}, run.id)
+        for stage, values in of_plan(plan):
+            settings.put(tx, settings.RECIPE + stage, values, run.id)
+    if departure.version(tx):
+        departure.next_version(tx, run.id)
     return run
 
 
@@ -84,7 +89,8 @@ def _files_of(source: Source) -> dict[str, Any]:
     return {name: file_setting(path) for name in SOURCE_FILES if (path := getattr(source, name))}
 
 
-def _side(kept: Mapping[str, Any]) -> SidePlan:
+def side_of(kept: Mapping[str, Any]) -> SidePlan:
+    """A side of a plan, as a setting has it."""
     sources = [
         Source(**{**one, **{name: Path(one[name]["path"]) for name in SOURCE_FILES if one[name]}})
         for one in kept.get("sources", ())
@@ -111,7 +117,7 @@ def fill_here(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: bool = F
     """Fill the grid of this name as `fill` does, in a transaction that is under way, and about it."""
     begin_building(tx, "pair", redo=redo)
     kept = settings.of_stage(tx, PLAN)
-    planned = {name: getattr(plan, name) if plan else _side(kept[name]) for _, name in AXES}
+    planned = {name: getattr(plan, name) if plan else side_of(kept[name]) for _, name in AXES}
     found = {name: collect(side.sources, known.digester(tx)) for name, side in planned.items() if side.sources}
     notes = [note for one in found.values() for note in one.notes]
     for axis, side_name in AXES:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError
 from fcpair.params import MAIN, Assign, as_params
 from fcpair.records import GridKey, Round, RunRecord
+from fcpair.steps import departure
 from fcpair.steps.sampled import sampled
 from fcpair.store import Store, Tx, cells, grids, rounds, runs, settings
 
@@ -127,25 +128,41 @@ def opaque(tx: Tx) -> Opaque:
 
 
 def own(tx: Tx, cls: type[Options], given: Mapping[str, Any]) -> Options:
-    """The study's own options of a kind, as its settings have them, with those in `given` in their place.
+    """The study's own options of a kind, with those in `given` in their place: what its recipe says of the stage, done
+    or not, and without a recipe what the stage was done with.
 
     What no setting says has its default: an option that a newer fcpair brought, or one that was never set. Raises
     SettingError where a setting is none that can be, as something other than fcpair may have written it.
     """
-    stage: str = cls.stage  # type: ignore[attr-defined]
-    names = {item.name for item in fields(cls)}  # type: ignore[arg-type]
-    kept = {name: _kept(value) for name, value in settings.of_stage(tx, stage).items() if name in names}
+    return made(cls, settings.with_recipe(tx, cls.stage), given)  # type: ignore[attr-defined]
+
+
+def as_done(tx: Tx, cls: type[Options]) -> Options:
+    """The options with which a stage was done; the defaults where it was not."""
+    return made(cls, settings.of_stage(tx, cls.stage), {})  # type: ignore[attr-defined]
+
+
+def made(cls: type[Options], there: Mapping[str, Any], given: Mapping[str, Any]) -> Options:
+    """Options of the settings that are there, with those in `given` in their place; raises what `own` does."""
+    kept = kept_of(cls, there)
     try:
         return cls(**{**kept, **given})
     except InputError as error:
-        raise _of_settings(cls, stage, kept, error) from None
+        raise of_settings(cls, kept, error) from None
 
 
-def _of_settings(cls: type, stage: str, kept: Mapping[str, Any], error: InputError) -> InputError:
+def kept_of(cls: type, there: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that are parameters of a class, as they were given."""
+    names = {item.name for item in fields(cls)}
+    return {name: _kept(value) for name, value in there.items() if name in names}
+
+
+def of_settings(cls: type, kept: Mapping[str, Any], error: InputError) -> InputError:
     """What is raised where options cannot be made: it says so where the study's own settings are at fault."""
     try:
         cls(**kept)
     except InputError as of_kept:
+        stage: str = cls.stage  # type: ignore[attr-defined]
         return SettingError(f"a setting that the study keeps of `{stage}` cannot be used: {of_kept}. Set it anew")
     return error
 
@@ -158,8 +175,9 @@ def _kept(value: Any) -> Any:
 
 
 def is_own(tx: Tx, options: Any) -> bool:
-    """Whether these options are the study's own; never while none were set."""
-    return has_own(tx, type(options)) and own(tx, type(options), {}) == options
+    """Whether these options are those that were set; never while none were."""
+    there = settings.of_stage(tx, options.stage)
+    return bool(there) and made(type(options), there, {}) == options
 
 
 def has_own(tx: Tx, cls: Any) -> bool:
@@ -169,7 +187,7 @@ def has_own(tx: Tx, cls: Any) -> bool:
 
 def lease_min(tx: Tx, round_: Round) -> int | None:
     """For how many minutes whoever asks is given a slot of a round of this grid; None where it is dealt beforehand."""
-    dealing = own(tx, Assign, {}) if round_.counts else None
+    dealing = as_done(tx, Assign) if round_.counts else None
     return dealing.lease_minutes if dealing and dealing.open else None
 
 
@@ -182,10 +200,15 @@ def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | N
 
 def keep(tx: Tx, options: Any, run: RunRecord, *, only: Collection[str] | None = None) -> None:
     """Let these options hold as the study's settings, set by `run`; or `only` some of them."""
-    values = {name: value for name, value in as_params(options).items() if only is None or name in only}
-    given = {name: getattr(options, name) for name in values}
-    files = {name: _file_settings(value) for name, value in given.items() if is_file(value)}
-    settings.put(tx, options.stage, values | files, run.id)
+    values = {name: value for name, value in as_settings(options).items() if only is None or name in only}
+    departure.follow(tx, options, values, run.id)
+    settings.put(tx, options.stage, values, run.id)
+
+
+def as_settings(options: Any) -> dict[str, Any]:
+    """The parameters as settings keep them: of a file, or of several, what they hold, too."""
+    given = {name: getattr(options, name) for name in as_params(options)}
+    return as_params(options) | {name: _file_settings(value) for name, value in given.items() if is_file(value)}
 
 
 def is_file(value: Any) -> bool:
@@ -198,8 +221,12 @@ def _file_settings(value: Any) -> Any:
 
 
 def file_setting(path: Path) -> dict[str, str]:
-    """A file as a setting keeps it: `path` and `sha256`, by which it is known where it lies elsewhere."""
-    return {"path": str(path.absolute()), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    """A file as a setting keeps it: `path` and `sha256`, by which it is known where it lies elsewhere.
+
+    Of a file that is not there, the path alone.
+    """
+    place = {"path": str(path.absolute())}
+    return place | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()} if path.is_file() else place
 
 
 @cache

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         people,
         published,
         qualify,
+        recipe,
         report,
         retrieve,
         reviewed,

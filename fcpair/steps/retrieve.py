@@ -21,6 +21,7 @@ from fcpair.stages import retrieve
 from fcpair.stages.nearest import Found, Positions
 from fcpair.steps.ground import Basis, OnGrid, begin_building, check_building, note
 from fcpair.steps.listed import listed
+from fcpair.steps.recipe import by_recipe
 from fcpair.steps.runs import ids_of, pooled
 from fcpair.store import Tx, sides, texts
 from fcpair.values import takes_params
@@ -30,11 +31,14 @@ _log = logging.getLogger(__name__)
 
 
 @takes_params
-def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
+def bring_in(
+    grid: OnGrid, options: Retrieve | None = None, *, redo: bool = False, progress: Progress | None = None
+) -> RunRecord:
     """Bring candidates in: neighbours of the source CNs, less all source CNs; or those of a list; or those of runs.
 
-    Raises ModelError when the model cannot be had.
+    Without options, as the recipe says. Raises ModelError when the model cannot be had.
     """
+    options = options or by_recipe(grid, Retrieve)
     if options.list is not None:
         return _take_listed(grid, options, options.list, redo=redo)
     if options.runs:

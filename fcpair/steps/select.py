@@ -14,6 +14,7 @@ from fcpair.records import RunRecord
 from fcpair.stages import retrieve
 from fcpair.steps.ground import OnGrid, begin_building, note
 from fcpair.steps.listed import listed
+from fcpair.steps.recipe import by_recipe
 from fcpair.store import Tx, sides, texts
 from fcpair.values import takes_params
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 
 @takes_params
-def select(grid: OnGrid, options: Select, *, redo: bool = False) -> RunRecord:
-    """Choose the HS: drawn by seed, or as a file lists them."""
+def select(grid: OnGrid, options: Select | None = None, *, redo: bool = False) -> RunRecord:
+    """Choose the HS: drawn by seed, or as a file lists them; without options, as the recipe says."""
+    options = options or by_recipe(grid, Select)
     if options.hs is None and options.list is None:
         raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
     with grid.store.write() as tx:

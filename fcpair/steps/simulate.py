@@ -17,6 +17,7 @@ from fcpair.stages.simulate_form import fill_in, form_truths
 from fcpair.steps import asking, handover, settle, validate
 from fcpair.steps.answers import closed_question, form_of, numbers
 from fcpair.steps.ground import OnGrid, begin_run, own
+from fcpair.steps.recipe import by_recipe, follow_of_study
 from fcpair.steps.record import save_answers
 from fcpair.store import Tx, authors, cells, decisions, free, grids, people, rounds, runs, settings, work
 from fcpair.values import takes_params
@@ -28,14 +29,16 @@ TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by i
 
 
 @takes_params
-def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
-    """Let simulated people answer everything that is open: labels first, else verdicts.
+def simulate(grid: OnGrid, options: Simulate | None = None) -> RunRecord:
+    """Let simulated people answer everything that is open: labels first, else verdicts; without options, as the recipe
+    says.
 
     They also answer what the study asks people about themselves, where that has a list of answers.
 
     Raises:
         StageError: nothing is open, or a person has answered in this study.
     """
+    options = options or by_recipe(grid, Simulate)
     with grid.store.write() as tx:
         if n := by_people(tx):
             raise StageError(
@@ -51,6 +54,7 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
         run_id = begin_run(tx, options.stage, as_params(options))
         settings.put(tx, TRUTH, drawn, run_id)
         _describe(tx, round_, options.seed)
+        follow_of_study(tx, options, run_id)
         counts = _simulate_round(tx, round_, answering, options.seed, run_id)
         if round_.counts and answering.question:
             counts |= settle.settle(tx, work.assignments(tx, round_)["cell_id"].unique().tolist())

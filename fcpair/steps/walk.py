@@ -35,6 +35,7 @@ from fcpair.steps import (
     standing,
     validate,
 )
+from fcpair.steps import recipe as kept
 from fcpair.steps import rounds as dealing
 from fcpair.steps.ground import OnGrid, OnStudy, find_grid, has_own, is_own
 from fcpair.store import Tx, cells, rounds
@@ -48,9 +49,10 @@ def walk(
 ) -> Iterator[RunRecord]:
     """Run the stages of `recipe` from the first that is not done, and yield what each did: grid by grid, `main` first.
 
-    A grid that the study does not have is added. Each is walked until people have to answer, unless the recipe has
-    simulated people do it, until cells wait for an adjudicator, a service is to be asked (`generate` does that), or to
-    the end of the road. Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
+    A grid that the study does not have is added, and the study keeps what the recipe says (`recipe.keep`). Each grid is
+    walked until people have to answer, unless the recipe has simulated people do it, until cells wait for an
+    adjudicator, a service is to be asked (`generate` does that), or to the end of the road. Only to `loosen` does a
+    recipe take back a limit or an opt-out that the study has.
 
     Raises:
         RecipeError: the study is not what the recipe says; nothing was done.
@@ -63,6 +65,7 @@ def walk(
     for plan in recipe.grids:
         if plan.name not in there:
             yield grids.add_grid(study, plan)
+    kept.keep(study, recipe)
     if recipe.annotate and not _is_own(study, recipe.annotate) and not recipe.has_main:
         yield assign.note_annotate(study, recipe.annotate)
     if recipe.has_main:
