@@ -16,6 +16,7 @@ from fcpair.files.answers import Incoming, read_answers
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord
 from fcpair.stages.question import IRRECONCILABLE, NO_CODE, SKIP, Closed
+from fcpair.stages.question.keys import DISCARD, Keys
 from fcpair.stages.question.labels import outcome_reader
 from fcpair.steps import eligible, settle
 from fcpair.steps.allowance import check_room
@@ -108,8 +109,13 @@ def conflict(grid: OnGrid, number: int, *, by: str | None = None) -> Conflict:
 
 
 def outcome_names(question: Closed) -> dict[int | None, str]:
-    """What can be decided, by code, in the order of the keys; None discards the pair."""
+    """What can be decided, by code; None discards the pair."""
     return {choice.code: choice.name for choice in question if choice.definite} | {None: IRRECONCILABLE}
+
+
+def outcome_keys(question: Closed) -> dict[int | None, Keys]:
+    """The keys of what can be decided, by code: those that the labels have where they are given."""
+    return {code: question.keys[code] for code in question.definite} | {None: (DISCARD,)}
 
 
 def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str, str], ...]]:

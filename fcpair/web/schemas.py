@@ -144,7 +144,8 @@ class RoundOut(BaseModel):
     column_name: str = Field(description="What a column is called.")
     form: list[dict[str, Any]] = Field(
         description="The questions, in their order: of each its `name`, `kind` (`one_of`, `any_of`, `scale`, `text`, "
-        "`edit` or `curate`) and what belongs to that kind, such as `choices` in the order of the pages' keys."
+        "`edit` or `curate`) and what belongs to that kind, such as `choices` and, of each, the `keys` of the pages: "
+        "every way to type it, the one that is shown first."
     )
     screen: Screen = Field(description="What the pages show at once: a cell, all cells of a row, or a list of rows.")
     blind: bool
@@ -264,6 +265,7 @@ class CaseOut(BaseModel):
     cn: TextOut
     answers: list[LabelOut]
     choices: list[str]
+    keys: list[list[str]] = Field(description="Of each choice every way to type it, the one that is shown first.")
     decision_id: int | None
     outcome: str | None
     note: str

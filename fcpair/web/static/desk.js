@@ -108,8 +108,10 @@ function keepBegun() {
 }
 
 // Sends what was pressed, on all that is on the screen.
-function answer(name) {
-  if (isReady(name)) record(new Map(current().map((task) => [task, view.pressed(task, name)])));
+async function answer(name) {
+  const asked = numbers(current());
+  if (!isReady(name) || (name === SKIP && !(await view.maySkip())) || numbers(current()) !== asked) return;
+  record(new Map(current().map((task) => [task, view.pressed(task, name)])));
 }
 
 // Sends what is chosen and typed, on each pair what is its own; of a row that was answered before, what has changed.
@@ -423,6 +425,8 @@ on("blur-choice", "change", rememberBlur);
 on("note", "keydown", leaveNote);
 on("pause", "click", () => propose("You asked for a pause."));
 on("pause-end", "click", () => pauseScreen.close());
+on("put-away-no", "click", () => document.getElementById("put-away").close("no"));
+on("put-away-yes", "click", () => document.getElementById("put-away").close("yes"));
 on("pause-screen", "close", endPause);
 on("guidelines-open", "click", () => document.getElementById("guidelines").showModal());
 on("guidelines-close", "click", () => document.getElementById("guidelines").close());
