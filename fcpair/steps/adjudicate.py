@@ -16,6 +16,7 @@ from fcpair.files.answers import Incoming, read_answers
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord
 from fcpair.stages.question import IRRECONCILABLE, NO_CODE, SKIP, Closed
+from fcpair.stages.question.keys import DISCARD, Keys
 from fcpair.stages.question.labels import outcome_reader
 from fcpair.steps import eligible, settle
 from fcpair.steps.allowance import check_room
@@ -106,14 +107,19 @@ def conflict(grid: OnGrid, number: int, *, by: str | None = None) -> Conflict:
             number, hs["body"], cn["body"], shown_answers(tx, [cell_id]).get(cell_id, ()), answer_id=opened.answer_id
         )
         if opened.standing is None:
-            return shown
+            return replace(shown, **eligible.own_words(tx, person, cell_id, None))
         outcome = outcome_names(scheme_of(tx))[opened.standing.code]
         return replace(shown, decision_id=opened.standing.id, outcome=outcome)
 
 
 def outcome_names(question: Closed) -> dict[int | None, str]:
-    """What can be decided, by code, in the order of the keys; None discards the pair."""
+    """What can be decided, by code; None discards the pair."""
     return {choice.code: choice.name for choice in question if choice.definite} | {None: IRRECONCILABLE}
+
+
+def outcome_keys(question: Closed) -> dict[int | None, Keys]:
+    """The keys of what can be decided, by code: those that the labels have where they are given."""
+    return {code: question.keys[code] for code in question.definite} | {None: (DISCARD,)}
 
 
 def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str, str], ...]]:
@@ -133,7 +139,7 @@ def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str,
 def decide(
     grid: OnGrid, number: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
 ) -> None:
-    """Record a person's decision on a pair; None discards it as irreconcilable.
+    """Record a person's decision on a pair; None discards it as irreconcilable. A flag that was `seen` is kept.
 
     With the conflict that was `seen`, ConflictError is raised if its labels or its decision have changed since.
     Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
@@ -145,7 +151,7 @@ def decide(
         if seen is not None:
             opened = eligible.open_case(tx, person, cell_id)
             eligible.check_seen(opened, cell_id, seen.decision_id, seen.answer_id)
-        enter_decision(tx, cell_id, code, person, note)
+        enter_decision(tx, cell_id, code, person, note, flagged=seen is not None and seen.flagged)
 
 
 def enter_decision(tx: Tx, cell_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False) -> int:
