@@ -17,7 +17,7 @@ from fcpair.records import RunRecord, Sampled
 
 LONGEST_TABLE = 1000  # rows that are printed for people
 LOOKED_AT_S = 3.0  # after which it can be said how long the rest takes
-LONG_S = 15.0  # so long that it is said
+LONG_S = 30.0  # so long that it is said
 
 
 @dataclass(frozen=True)
