@@ -162,7 +162,7 @@ def test_diversity_of_a_table_leaves_words_out_of_ttr_alone(fcpair: Fcpair, tmp_
     table.write_text("said\nthe tea and the milk\nthe bread\n", "utf-8")
     stop.write_text("the\nand\n", "utf-8")
     words = ("diversity", table, "--reader", "table", "--text", "said", "--format", "json")
-    plain, without = (figures(fcpair(*words, *more).output) for more in ((), ("--stop", stop)))
+    plain, without = (figures(fcpair(*words, *more).stdout) for more in ((), ("--stop", stop)))
     ttr = ("dist-1(tokens=words,case=lower)", None)
     assert (plain[ttr], without[ttr]) == (5 / 7, 1)
     assert plain["self-bleu", None] == without["self-bleu", None]
