@@ -17,7 +17,7 @@ from fcpair.records import RunRecord, Sampled
 
 LONGEST_TABLE = 1000  # rows that are printed for people
 LOOKED_AT_S = 3.0  # after which it can be said how long the rest takes
-LONG_S = 15.0  # so long that it is said
+LONG_S = 30.0  # so long that it is said
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,10 @@ def working(what: str) -> Iterator[None]:
 
 
 def outlook(what: str, clock: Callable[[], float] = monotonic) -> Callable[[int, int], None]:
-    """What is called with the done and the total, and says once about how long the rest takes, if that is long."""
+    """What is called with the done and the total, and says once how long the rest takes, if that is long.
+
+    It goes by the pace until then; an encoder reads long texts first, and is faster after them.
+    """
     first: tuple[float, int, int] | None = None
     is_told = False
 
@@ -156,7 +159,7 @@ def outlook(what: str, clock: Callable[[], float] = monotonic) -> Callable[[int,
         rest_s = spent_s / (so_far - first[1]) * (total - so_far)
         if rest_s >= LONG_S:
             about = f"{rest_s / 60:.0f} minutes" if rest_s > 90 else f"{rest_s:.0f} seconds"
-            say(f"{what}: {so_far:,} of {total:,} are done; the others take about {about}.")
+            say(f"{what}: {so_far:,} of {total:,} are done; at this pace the others take {about}.")
 
     return advance
 

@@ -156,8 +156,8 @@ def figures(output: str) -> dict[tuple[str, str | None], float]:
 @pytest.mark.torch
 @pytest.mark.slow
 def test_diversity_is_measured_by_template_unless_by_item(fcpair: Fcpair) -> None:
-    by_template = json.loads(fcpair("diversity", TEMPLATES, "--format", "json").output)
-    by_item = json.loads(fcpair("diversity", TEMPLATES, "--unit", "item", "--format", "json").output)
+    by_template = json.loads(fcpair("diversity", TEMPLATES, "--format", "json").stdout)
+    by_item = json.loads(fcpair("diversity", TEMPLATES, "--unit", "item", "--format", "json").stdout)
     assert (by_template["n_texts"], by_template["unit"]) == (7, "a template with its first fillers")
     assert (by_item["n_texts"], by_item["unit"]) == (320, "an item")
     one, other = (figures(json.dumps(told)) for told in (by_template, by_item))
@@ -173,7 +173,7 @@ def test_diversity_of_a_table_leaves_words_out_of_ttr_alone(fcpair: Fcpair, tmp_
     table.write_text("said\nthe tea and the milk\nthe bread\n", "utf-8")
     stop.write_text("the\nand\n", "utf-8")
     words = ("diversity", table, "--reader", "table", "--text", "said", "--format", "json")
-    plain, without = (figures(fcpair(*words, *more).output) for more in ((), ("--stop", stop)))
+    plain, without = (figures(fcpair(*words, *more).stdout) for more in ((), ("--stop", stop)))
     ttr = ("dist-1(tokens=words,case=lower)", None)
     assert (plain[ttr], without[ttr]) == (5 / 7, 1)
     assert plain["self-bleu", None] == without["self-bleu", None]
@@ -196,7 +196,7 @@ def test_diversity_of_what_is_not_there_is_refused(fcpair: Fcpair, asked: tuple[
 @pytest.mark.slow
 def test_diversity_of_the_rows_of_a_grid(fcpair: Fcpair, study: Path, walked: Walked) -> None:
     shutil.copy(walked("ask"), study)
-    told = json.loads(fcpair("diversity", "--format", "json").output)
+    told = json.loads(fcpair("diversity", "--format", "json").stdout)
     assert (told["n_texts"], told["unit"]) == (6, "a row")
 
 

@@ -426,9 +426,9 @@ def told(calls: list[tuple[float, int, int]], capsys: pytest.CaptureFixture[str]
 
 def test_what_takes_long_says_once_about_how_long(capsys: pytest.CaptureFixture[str]) -> None:
     calls = [(0.0, 10, 1010), (1.0, 20, 1010), (4.0, 60, 1010), (9.0, 110, 1010)]
-    assert told(calls, capsys) == "encoding: 60 of 1,010 are done; the others take about 76 seconds.\n"
+    assert told(calls, capsys) == "encoding: 60 of 1,010 are done; at this pace the others take 76 seconds.\n"
     slower = [(0.0, 1, 1000), (10.0, 11, 1000)]
-    assert told(slower, capsys) == "encoding: 11 of 1,000 are done; the others take about 16 minutes.\n"
+    assert told(slower, capsys) == "encoding: 11 of 1,000 are done; at this pace the others take 16 minutes.\n"
 
 
 def test_what_is_done_soon_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
