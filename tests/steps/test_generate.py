@@ -47,7 +47,8 @@ def asked(folder: Path, said: Mapping[str, str] = SAID) -> Grid:
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[str]:
     """The rows that a canned model is asked about; something is done each time when it has replied."""
-    really, rows = reply.Canned.replies, []
+    really = reply.Canned.replies
+    rows: list[str] = []
 
     def replies(
         self: reply.Canned, cells: Sequence[reply.Cell], progress: reply.Progress | None = None
