@@ -12,7 +12,7 @@ from fcpair.errors import StageError
 from fcpair.params import Adjudicate, named_grids
 from fcpair.records import Role, Round, Status
 from fcpair.steps.ground import PLAN, OnStudy, find_grid, has_own, is_planned, lease_min
-from fcpair.steps.later import adjudicate, reviewed, spot
+from fcpair.steps.later import adjudicate, reviewed, settle, spot
 from fcpair.store import Tx, cells, decisions, docket, free, grids, rounds, settings, sides, slots, work
 
 AXES: tuple[tuple[sides.Axis, str], ...] = (("row", "rows"), ("column", "columns"))
@@ -143,6 +143,8 @@ def _of_decisions(tx: Tx, on: str, name: str) -> Iterator[str]:
     """What waits for a person's decision or verdict; cells are first dealt to validators when all answers are in."""
     if n := len(adjudicate.waiting(tx)):
         yield f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {on}`"
+    if n := len(settle.overtaken(tx)):
+        yield f"cells of grid `{name}` decided before their answers changed: {n:,}; run `fcpair adjudicate {on}`"
     check = rounds.checking(tx)
     verdicts = standing(tx, check)
     if check.ids and not verdicts.dealt and _is_decided(tx) and not undone(tx, name, rounds.counting(tx)):

@@ -11,7 +11,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.study import Study
 from steps.plans import ALL_ANSWER, study_of
-from steps.small import STAGES, check, open_work, record
+from steps.small import STAGES, check, open_work, record, write_csv
 
 At = Callable[[str], Study]
 REVIEW = RoundPlan("review", "fit: one_of(no,yes+)", role="rater", answers=2)
@@ -107,6 +107,24 @@ def test_a_planned_grid_says_both_too(tmp_path: Path) -> None:
         "cells of grid `review` that wait for a decision",
         "open verdicts in grid `review`",
     ]
+
+
+def test_a_second_look_in_a_planned_grid_is_said(tmp_path: Path) -> None:
+    study = study_of(tmp_path, replace(REVIEWED, validate=None), rater=4)
+    grid = study.grid("review")
+    grid.pair()
+    grid.assign_round()
+    grid.simulate(replace(ALL_ANSWER, accuracy=0.6))
+    grid.adjudicate(Adjudicate("manual"))
+    waiting = grid.waiting()
+    for cell in waiting:
+        grid.decide(cell, 1, by="ada")
+    assert "decided before" not in study.status()["next"]
+    given = grid.answers().to_dict("records")
+    yes = next(row for row in given if row["cell"] == waiting[0] and row["fit"] == "yes")
+    changed = [{"cell": waiting[0], "by": yes["by"], "fit": "no"}]
+    grid.import_answers(write_csv(tmp_path / "changed.csv", changed), supersede=True)
+    assert at_hand(study) == ["cells of grid `review` decided before their answers changed"]
 
 
 def test_two_rounds_that_rest_on_nothing_are_open_at_once(tmp_path: Path) -> None:
