@@ -43,7 +43,9 @@ def test_an_option_that_takes_several_is_taken_as_often_as_it_is_given(
 def commands_of(command: click.Command, *words: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """A command and all below it, each with the words that call it."""
     yield words, command
-    for name in command.list_commands(click.Context(command)) if isinstance(command, click.Group) else ():
+    if not isinstance(command, click.Group):
+        return
+    for name in command.list_commands(click.Context(command)):
         below = command.get_command(click.Context(command), name)
         assert below is not None
         yield from commands_of(below, *words, name)
