@@ -382,6 +382,7 @@ class Submission:
     """A person's answer on a task, as Task has it; `request_id` tells repeated requests.
 
     `guideline_version` is the version of the guidelines that the person was shown; None stands for the newest.
+    `again` says whether they change an answer of theirs that they were shown, None that this is not known.
     `examined` says that a text in it has passed the checks of its round; whoever sends it cannot say so.
     """
 
@@ -392,6 +393,7 @@ class Submission:
     seconds: float | None = None
     decision_id: int | None = None
     guideline_version: int | None = None
+    again: bool | None = None
     examined: bool = False
 
 
@@ -508,6 +510,7 @@ class Conflict:
 
     `outcome` is what was decided before the labels changed, or what this person decided, and `decision_id` the number
     of that decision; both are None where no decision stands. `answer_id` is the number of the newest answer shown.
+    `note` and `flagged` are those of a decision that this person has taken back.
     """
 
     cell_id: int
@@ -517,6 +520,8 @@ class Conflict:
     decision_id: int | None = None
     outcome: str | None = None
     answer_id: int = 0
+    note: str = ""
+    flagged: bool = False
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,7 @@ class Dialogue:
 
         What has changed since the pair was shown is told, once; it is asked about again, if it is still to be decided.
         """
-        if cell_id != self._asked:
-            self._asked, self._note = cell_id, ""
+        is_new, self._asked = cell_id != self._asked, cell_id
         try:
             conflict = self._grid.conflict(cell_id, by=self._by)
         except (ConflictError, RefusedError) as overtaken:
@@ -93,6 +92,8 @@ class Dialogue:
                 tell(f"\n{overtaken}")
             self._at += 1
             return not isinstance(overtaken, LimitError)
+        if is_new:
+            self._note = conflict.note
         self._show(conflict)
         self._told = ""
         try:
@@ -163,6 +164,7 @@ class Dialogue:
             return
         cell_id = self._decided.pop()
         restored = self._grid.take_back(cell_id, by=self._by)
+        self._asked = 0  # so that its note is there again
         self._at = self._queue.index(cell_id)
         if restored:
             show(f"→ what was decided before on pair {cell_id} stands again")

@@ -103,7 +103,7 @@ def conflict(grid: OnGrid, number: int, *, by: str | None = None) -> Conflict:
             number, hs["body"], cn["body"], shown_answers(tx, [cell_id]).get(cell_id, ()), answer_id=opened.answer_id
         )
         if opened.standing is None:
-            return shown
+            return replace(shown, **eligible.own_words(tx, person, cell_id, None))
         outcome = outcome_names(scheme_of(tx))[opened.standing.code]
         return replace(shown, decision_id=opened.standing.id, outcome=outcome)
 
@@ -135,7 +135,7 @@ def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str,
 def decide(
     grid: OnGrid, number: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
 ) -> None:
-    """Record a person's decision on a pair; None discards it as irreconcilable.
+    """Record a person's decision on a pair; None discards it as irreconcilable. A flag that was `seen` is kept.
 
     With the conflict that was `seen`, ConflictError is raised if its labels or its decision have changed since.
     Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
@@ -147,7 +147,7 @@ def decide(
         if seen is not None:
             opened = eligible.open_case(tx, person, cell_id)
             eligible.check_seen(opened, cell_id, seen.decision_id, seen.answer_id)
-        enter_decision(tx, cell_id, code, person, note)
+        enter_decision(tx, cell_id, code, person, note, flagged=seen is not None and seen.flagged)
 
 
 def enter_decision(tx: Tx, cell_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False) -> int:

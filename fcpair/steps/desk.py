@@ -43,6 +43,11 @@ from fcpair.store import Tx, answers, desk, grids, refusals, rounds, slots, work
 from fcpair.store.answers import Answer
 
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
+ELSEWHERE = (
+    "you have just {} this pair in another window or on another device: that stands, and this answer was not taken; "
+    "press Undo to look at it"
+)
+_DID = {Status.DONE: "answered", Status.SKIPPED: "skipped"}
 TAKEN = "this pair has been given to somebody else; your answer was not needed"
 
 
@@ -168,7 +173,8 @@ class Desk:
             InputError: no such answer in this round.
             RefusedError: not this person's pair, or a limit of pairs is reached.
             ConflictError: the pair was given to somebody else, its label has changed since it was shown, somebody has
-                still to label it, or the request id was used for another answer.
+                still to label it, this person has answered it meanwhile (unless they answer `again`), or the request id
+                was used for another answer.
         """
         (reply,) = self.submit_all([(visitor, submission)])
         if isinstance(reply, UnexaminedError):
@@ -231,8 +237,7 @@ class Desk:
         try:
             found = desk.find_assignment(tx, given.assignment_id, visitor)
             _check_visitor(visitor, found or (None if visitor.remembered is None else desk.state(tx, visitor)))
-            sent = vars(given).copy()
-            del sent["examined"]
+            sent = {name: value for name, value in vars(given).items() if name not in ("examined", "again")}
             return once(tx, visitor.id, given.request_id, sent, partial(self._record, tx, visitor, given, found))
         except FcpairError as refused:
             return refused
@@ -333,6 +338,8 @@ class Desk:
         lapsed = status is Status.WITHDRAWN and found.until is not None  # nobody took it from them but time
         if status is Status.WITHDRAWN and not lapsed:
             raise ConflictError(TAKEN)
+        if given.again is False and (did := _DID.get(status)):
+            raise ConflictError(ELSEWHERE.format(did))
         if (status is Status.OPEN or lapsed) and (limit := limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
         if lapsed and not slots.reclaim(tx, given.assignment_id):

@@ -45,9 +45,9 @@ class Case:
     """What an adjudicator sees of a pair: never a name, and nothing while somebody has still to label it.
 
     `answers` are labels with their notes, `answer_id` stands for the newest one; `choices` is what can be decided,
-    `irreconcilable` last, and `keys` has the ways to type each. When one looks at one's own earlier decision, or at one that was made before its labels
-    changed (`again`), `decision_id` stands for it and `outcome` says what it was, as `note` and `flagged` do of one's
-    own; otherwise `decision_id` and `outcome` are None.
+    `irreconcilable` last, and `keys` has the ways to type each. When one looks at one's own earlier decision, or at one
+    that was made before its labels changed (`again`), `decision_id` stands for it and `outcome` says what it was;
+    otherwise these are None. `note` and `flagged` are those of one's own decision, also where one has taken it back.
     """
 
     cell_id: int
@@ -249,13 +249,12 @@ def _case(tx: Tx, person: Person, cell_id: int) -> Case:
     shown = _shown(hs), _shown(cn), answers, tuple(words.values()), tuple(keys.values())
     case = Case(number_of(cell_id), *shown, answer_id=answer_id)
     standing = opened.standing
+    case = replace(case, **eligible.own_words(tx, person, cell_id, standing))
     if standing is None:
         return case
     decision_id = numbers.hide(DECISION, standing.id)
-    case = replace(case, decision_id=decision_id, outcome=words[standing.code], again=opened.again)
-    if not eligible.is_own(standing, person):
-        return case
-    return replace(case, own=True, note=standing.note, flagged=standing.flagged)
+    own = eligible.is_own(standing, person)
+    return replace(case, decision_id=decision_id, outcome=words[standing.code], again=opened.again, own=own)
 
 
 def _shown(text: dict[str, Any]) -> ShownText:

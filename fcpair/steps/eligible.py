@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,6 +187,14 @@ def check_taking_back(tx: Tx, person: Person | None, cell_id: int) -> None:
 def is_own(standing: docket.Standing, person: Person | None) -> bool:
     """Whether this person made a decision, in the study and not in a file."""
     return person is not None and standing.rule == Rule.PERSON and standing.person_id == person.id
+
+
+def own_words(tx: Tx, person: Person | None, cell_id: int, standing: docket.Standing | None) -> dict[str, Any]:
+    """The `note` and whether it is `flagged`, of this person's decision on a pair: what stands, or was taken back."""
+    if person is None or (standing is not None and not is_own(standing, person)):
+        return {"note": "", "flagged": False}
+    note, flagged = standing[-2:] if standing else docket.words_taken_back(tx, cell_id, person.id)
+    return {"note": note, "flagged": flagged}
 
 
 def agenda(tx: Tx, person: Person | None) -> Agenda:

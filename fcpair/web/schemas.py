@@ -71,6 +71,11 @@ class AnswerIn(_Taken):
     note: Note = ""
     seconds: Seconds | None = None
     decision_id: Id | None = Field(default=None, description="For validators: the one that came with the pair.")
+    again: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description="Whether the person changes an answer that they were shown. `false`: they were asked anew, so that "
+        "this is refused (409) where they have answered meanwhile, as on another device. Not given: it replaces that.",
+    )
     guideline_version: Id | None = Field(
         default=None, description="The version of the guidelines that the person was shown; the newest if not given."
     )
@@ -256,8 +261,9 @@ class LabelOut(BaseModel):
 
 
 class CaseOut(BaseModel):
-    """A conflict. `decision_id` and `outcome` say what stands, where something does: one's `own` decision, with its
-    note and flag, or one that was made before the labels changed and is to be made `again`.
+    """A conflict. `decision_id` and `outcome` say what stands, where something does: one's `own` decision, or
+    one that was made before the labels changed and is to be made `again`. `note` and `flagged` are those of one's own
+    decision, also where one has taken it back.
     """
 
     cell_id: int

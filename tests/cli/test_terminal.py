@@ -453,7 +453,7 @@ def test_ctrl_c_in_the_dialogue_keeps_what_was_decided(at: At) -> None:
     command = (sys.executable, "-m", "fcpair", "adjudicate", "--by", "ada", "--study", study.place)
     with Terminal(*command) as terminal:
         terminal.read("[q] quit")
-        terminal.press("2")
+        terminal.press("3")
         terminal.read("[q] quit")
         terminal.press("\x03")
         printed = terminal.read("shows it.")
@@ -510,7 +510,7 @@ def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) 
     printed = CliRunner().invoke(main, ["adjudicate", "--study", study.place, "--by", "ada"], input="q").stdout
     assert [line for line in printed.splitlines() if width_of(line) > width] == []
     flat = " ".join(printed.split())
-    assert all(text in flat for text in (shown.hs, shown.cn, "[0] not_appropriate", "[x] irreconcilable", "[q] quit"))
+    assert all(text in flat for text in (shown.hs, shown.cn, "[1] not_appropriate", "[x] irreconcilable", "[q] quit"))
 
 
 def test_a_table_keeps_numbers_whole_and_becomes_a_list_where_it_must() -> None:

@@ -44,7 +44,8 @@ def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site
         "keeps_refused": False,
         "guideline_version": 1,
     }
-    question = {"name": "label", "kind": "one_of", "choices": list(NAMES), "distance": "nominal"}
+    question = {"name": "label", "kind": "one_of", "choices": list(NAMES), "keys": [["1"], ["2"], ["3"]]}
+    question["distance"] = "nominal"
     sides = {
         "grid": "main",
         "row_name": "hate speech",

@@ -41,7 +41,7 @@ export class Form {
   show({ form, screen }, tasks, answerOf) {
     const isRow = screen !== "cell";
     this.#form = form;
-    this.#cells = tasks.map((task) => this.#cell(task, isRow));
+    this.#cells = tasks.map((task) => this.#cell(task, isRow, tasks.length > 1));
     this.#blocks = this.#cells.flatMap((cell) => cell.blocks);
     this.#place.replaceChildren(...(screen === "list" ? listed(this.#cells) : this.#cells.flatMap((cell) => cell.elements)));
     for (const { task, blocks, skip } of this.#cells) {
@@ -98,7 +98,7 @@ export class Form {
     if (final && refused.length) block.question.inputs[0].focus();
   }
 
-  #cell(task, isRow) {
+  #cell(task, isRow, isAmongOthers) {
     const cell = { task, blocks: [], elements: [], skip: null };
     const id = `cell-${task.assignment_id}`;
     const isAlone = isRow && this.#form.length === 1; // then the column names the question
@@ -111,7 +111,9 @@ export class Form {
       cell.blocks.at(-1).cell = cell;
     }
     cell.elements = cell.blocks.map((block) => block.element);
-    if (isRow) this.#addSkip(cell, id, isAlone);
+    const box = isAmongOthers ? [skipBox(cell)] : [];
+    if (isAlone) cell.blocks[0].question.element.append(...box);
+    else if (isRow) cell.elements = [cellOf(task.column, id, [...cell.elements, ...box])];
     return cell;
   }
 
@@ -126,18 +128,6 @@ export class Form {
     const hasText = WRITTEN.includes(asked.kind);
     if (hasText) problem.before(remarks);
     return { name: asked.name, when: asked.when, question, element, problem, remarks, hasText };
-  }
-
-  // One cell of a row can be skipped alone.
-  #addSkip(cell, id, isAlone) {
-    cell.skip = make("input", { type: "checkbox", "data-skips": "" });
-    const label = make("label", { class: "option skips" }, cell.skip, make("span", {}, "skip"));
-    if (isAlone) {
-      cell.blocks[0].question.element.append(label);
-      return;
-    }
-    const legend = textOf("legend", cell.task.column, { id });
-    cell.elements = [make("fieldset", { class: "cell" }, legend, ...cell.elements, label)];
   }
 
   #complain({ problem, question }, sentence) {
@@ -227,6 +217,15 @@ export class Form {
 const isAsked = ({ element, cell }) => !element.hidden && !cell.skip?.checked;
 const isOpen = ({ question }) => question.isOpen;
 const isWritten = (block) => isAsked(block) && Boolean(block.question.isWritten);
+
+// One of several cells can be skipped alone; all of them by the button of the screen.
+function skipBox(cell) {
+  cell.skip = make("input", { type: "checkbox", "data-skips": "" });
+  return make("label", { class: "option skips" }, cell.skip, make("span", {}, "skip this"));
+}
+
+const cellOf = (column, id, elements) =>
+  make("fieldset", { class: "cell" }, textOf("legend", column, { id }), ...elements);
 
 // Cells under the text of their row.
 function listed(cells) {

@@ -113,13 +113,15 @@ export class View {
     shown("earlier", earlier);
     shown("forward", earlier);
     const isOnePress = round.screen === "cell" && round.form.length === 1 && isPressed(round.form[0]);
-    const said = isOnePress || task.answer === SKIP ? task.answer : "as it is below";
+    const below = begunOf(task) ? "as you saved it; below is what you have not saved yet" : "as it is below";
+    const said = isOnePress || task.answer === SKIP ? task.answer : below;
     for (const id of ["answered", "lost"]) element(id).textContent = inWords(said ?? "");
     element("answers").replaceChildren(...(isOnePress ? [buttons(round.form[0])] : []));
     if (isOnePress) this.#form.clear();
     else this.#form.show(round, tasks, (one) => begunOf(one)?.answer ?? one.answer);
     this.veil(this.#blurred);
     shown("save", !isOnePress);
+    element("skip-word").textContent = tasks.length > 1 ? "Skip all" : "Skip";
     element("pair").classList.toggle("saved", !isOnePress);
     this.#keys(isOnePress ? keysOf(round.form[0]) : HOW_TO_SAVE);
     for (const button of document.querySelectorAll("[data-answer]")) {
@@ -224,10 +226,15 @@ export function duration(seconds) {
 // Asks whether what somebody wrote is to be given up; it is not where they close the question.
 function mayPutAway() {
   const dialog = element("put-away");
-  dialog.returnValue = "";
-  dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
+    const close = (isGivenUp) => {
+      dialog.close();
+      resolve(isGivenUp);
+    };
+    element("put-away-no").onclick = () => close(false);
+    element("put-away-yes").onclick = () => close(true);
+    dialog.oncancel = () => resolve(false);
+    dialog.showModal();
   });
 }
 
