@@ -126,14 +126,18 @@ def test_kept_is_said_of_what_the_server_has(desk: Host, sit: Sit) -> None:
 def test_kept_is_never_said_of_what_was_refused(desk: Host, sit: Sit) -> None:
     page = sit(forgive=("status of 422",))
     heard: list[str] = []
-    page.expose_function("hear", heard.append)
+
+    def hear(text: str) -> None:
+        heard.append(text)
+
+    page.expose_function("hear", hear)
     page.evaluate(
         "() => new MutationObserver(() => hear(document.querySelector('#said').textContent))"
         ".observe(document.querySelector('#said'), {childList: true, characterData: true, subtree: true})"
     )
     refusal = {"status": 422, "json": {"detail": "it is no answer here"}}
     page.route("**/api/judgements", lambda route: route.fulfill(**refusal), times=1)
-    answer(page, "appropriate")
+    page.keyboard.press("3")
     expect(page.locator("#banner-text")).to_have_text("It is no answer here.")
     await_pair(page)
     assert not any("ept" in one for one in heard)
