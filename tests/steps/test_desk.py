@@ -144,6 +144,28 @@ def test_a_skip_stays_one_when_somebody_else_has_answered(at: At) -> None:
     assert_refused(study, lambda: desk.submit(ana, late), ConflictError, "somebody else")
 
 
+@pytest.mark.parametrize(("first", "did"), [("appropriate", "answered"), ("skip", "skipped")])
+def test_who_was_asked_anew_is_told_that_they_have_answered_elsewhere(at: At, first: str, did: str) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    (task,) = desk.tasks(ana)
+    sent = Submission("request-here", task.assignment_id, first, again=False)
+    reply = desk.submit(ana, sent)
+    late = Submission("request-there", task.assignment_id, "not_sure", again=False)
+    assert_refused(study, lambda: desk.submit(ana, late), ConflictError, f"you have just {did} this pair in another")
+    assert desk.submit(ana, sent) == reply  # the same request, sent again because no reply came
+
+
+@pytest.mark.parametrize("again", [True, None], ids=["a change", "a client that does not say"])
+def test_an_answer_that_was_seen_is_changed(at: At, again: bool | None) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    (task,) = desk.tasks(ana)
+    give(desk, ana, "appropriate", task.assignment_id, again=False)
+    give(desk, ana, "not_sure", task.assignment_id, again=again)
+    assert [one.answer for one in desk.answers(ana)] == ["not_sure"]
+
+
 def test_an_answer_to_a_pair_that_was_taken_back_is_refused(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")

@@ -105,5 +105,5 @@ function offerSwitch(box) {
 }
 
 document.addEventListener("keydown", press);
-document.addEventListener("pointerdown", finish);
+document.addEventListener("click", ({ isTrusted }) => isTrusted && finish()); // by the person, and when it has hit
 document.querySelectorAll("input[data-keys-switch]").forEach(offerSwitch);
