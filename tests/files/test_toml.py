@@ -48,6 +48,8 @@ def test_each_example_is_read_back(name: str, tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_dollar_in_a_path_is_no_variable(tmp_path: Path) -> None:
-    recipe = Recipe(import_=Import(Path("/data/$HOME/c.csv")), evaluate=Evaluate(systems=("random(seed=0)",), pool="/$x.csv"))
+    recipe = Recipe(
+        import_=Import(Path("/data/$HOME/c.csv")), evaluate=Evaluate(systems=("random(seed=0)",), pool="/$x.csv")
+    )
     (tmp_path / "r.toml").write_text(as_toml(recipe), "utf-8")
     assert load_recipe(tmp_path / "r.toml") == recipe

@@ -35,7 +35,7 @@ export class Form {
   show({ form, screen }, tasks, answerOf) {
     const isRow = screen !== "cell";
     this.#form = form;
-    this.#cells = tasks.map((task) => this.#cell(task, isRow));
+    this.#cells = tasks.map((task, at) => this.#cell(task, isRow, at + 1));
     this.#blocks = this.#cells.flatMap((cell) => cell.blocks);
     this.#place.replaceChildren(...(screen === "list" ? listed(this.#cells) : this.#cells.flatMap((cell) => cell.elements)));
     for (const { task, blocks, skip } of this.#cells) {
@@ -86,13 +86,14 @@ export class Form {
     if (final && refused.length) block.question.inputs[0].focus();
   }
 
-  #cell(task, isRow) {
-    const cell = { task, blocks: [], elements: [], skip: null };
+  #cell(task, isRow, number) {
+    const heading = task.column ?? { body: `${number}`, direction: "ltr" }; // where the column is hidden
+    const cell = { task, heading, blocks: [], elements: [], skip: null };
     const id = `cell-${task.assignment_id}`;
     const isAlone = isRow && this.#form.length === 1; // then the column names the question
     for (const question of this.#form) {
       const legend = { id: `${id}-${question.name}` };
-      const named = isAlone ? textOf("legend", task.column, legend) : make("legend", legend, inWords(question.name));
+      const named = isAlone ? textOf("legend", heading, legend) : make("legend", legend, inWords(question.name));
       const labelledby = isRow && !isAlone ? `${id} ${legend.id}` : legend.id;
       const { row, column, original } = task;
       cell.blocks.push(this.#block(question, named, { id: legend.id, labelledby, row, column, original }));
@@ -124,7 +125,7 @@ export class Form {
       cell.blocks[0].question.element.append(label);
       return;
     }
-    const legend = textOf("legend", cell.task.column, { id });
+    const legend = textOf("legend", cell.heading, { id });
     cell.elements = [make("fieldset", { class: "cell" }, legend, ...cell.elements, label)];
   }
 
