@@ -219,5 +219,5 @@ def texts_to_judge(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]
     column, neither do they.
     """
     row, column = cells.texts_of(tx, cell_id)
-    hidden = {"body": NOT_SHOWN, "language": None, "meta": {}}
+    hidden: dict[str, Any] = {"body": NOT_SHOWN, "language": None, "meta": {}}
     return row, ({**column, **hidden} if rounds.counting(tx).hides_column else column)

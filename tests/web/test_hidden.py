@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -23,7 +24,7 @@ EXAMPLE = Path(__file__).parents[2].absolute() / "examples" / "curate.toml"
 MODELS = ("kestrel", "osprey")
 
 
-def plan(**of_curating: object) -> GridPlan:
+def plan(**of_curating: Any) -> GridPlan:
     """The grid of the example, whose label `fit` two people give each text."""
     (grid,) = load_recipe(EXAMPLE).grids
     propose, curate = grid.rounds
@@ -77,7 +78,7 @@ def test_a_sheet_names_no_model_and_comes_back(study: Study, tmp_path: Path) -> 
     deal(study, "judge")
     grid = study.grid("replies")
     for form in ("csv", "xlsx"):
-        written = grid.write_answer_sheets(tmp_path / form, "judge", form)  # type: ignore[arg-type]
+        written = grid.write_answer_sheets(tmp_path / form, "judge", form)
         assert written
     sheet = pd.read_csv(tmp_path / "csv" / "a1.csv", dtype=str, keep_default_na=False)
     assert "column" not in sheet.columns
