@@ -14,6 +14,7 @@ from fcpair.stages.survey import counted, shares
 from fcpair.stages.survey_plan import survey_plans
 from fcpair.study import Study
 from steps.asked import STATEMENTS, surveyed
+from steps.online import column_of
 from steps.small import dump, write_csv
 
 
