@@ -16,7 +16,7 @@ from fcpair.records import Submission, Task
 from fcpair.store import grids
 from fcpair.study import Study
 from steps import forms
-from steps.online import admit, at_desk, give
+from steps.online import admit, at_desk, column_of, give
 from steps.small import assert_refused, dump
 from steps.test_current import reading_all
 
