@@ -19,6 +19,7 @@ from fcpair.values import AT_LEAST_ONE, Checked, param
 Worker = Literal["annotator", "writer", "rater", "respondent"]
 Screen = Literal["cell", "row", "list"]
 Together = Literal["", "source"]
+Hide = Literal["column", "nothing"]
 Kind = Literal["text", "hs", "cn"]
 Printed = Annotated[str, "the printed form of a form; in a recipe a question, or a table of questions by their names"]
 Models = Annotated[tuple[str, ...], "models, each NAME=service:MODEL or NAME=canned:FILE"]
@@ -193,6 +194,11 @@ class RoundPlan(Seeded):
     )
     author: str = param("", "the metadata column of the rows that says who made each, who then does not answer it")
     together: Together = param("", "source: the same people answer all rows from one source", otherwise="rows apart")
+    hide: Hide | None = param(
+        None,
+        "what those who answer are not shown: the column, or nothing",
+        otherwise="the column, where it names the model whose text people edit or judge",
+    )
     edits: str = param("", "an earlier round of the grid, whose text is given to be edited; row: the row's own text")
     after: str = param("", "an earlier round of the grid, in which a cell must have an answer first")
     models: Models = param(
@@ -246,6 +252,8 @@ class RoundPlan(Seeded):
             raise InputError('`in_order` is about columns on one screen; give `screen = "row"`, or "list", or omit it')
         if self.probabilities and not self.models:
             raise InputError("models say how probable answers are (`probabilities`); name some, or omit it")
+        if self.models and self.hide:
+            raise InputError("models answer, from whom nothing is hidden; omit `hide`")
         if self.models and self.author:
             raise InputError("models answer, so no author is spared; omit `author`")
         if self.models and self.people is not None:
@@ -355,6 +363,22 @@ class GridPlan(Checked):
             raise InputError(f"rounds `{said[0]}` and `{said[1]}` both have `counts = true`; decisions rest on one")
         if all(one.counts is False for one in self.rounds):
             raise InputError(f"no round of grid `{self.name}` counts; omit `counts = false` in one of them")
+
+    @property
+    def hiding(self) -> set[str]:
+        """The rounds that do not show the column: where `hide` says so, or it names the model that wrote the text."""
+        by_name = {one.name: one for one in self.rounds}
+        found = {one.name for one in self.rounds if one.hide == "column"}
+        for one in self.rounds:
+            earlier = by_name.get(one.rests_on)
+            if one.hide is None and earlier and (earlier.name in found or self._names_models(earlier)):
+                found.add(one.name)
+        return found
+
+    def _names_models(self, one: RoundPlan) -> bool:
+        """Whether the columns say which model answers in a round."""
+        names = {model.partition("=")[0].strip() for model in one.models}
+        return len(names) > 1 or bool(names & set(self.columns.names))
 
     @property
     def rewording(self) -> set[str]:

@@ -30,6 +30,8 @@ ROW = "row"
 """What a round says that it edits where it edits the row's own text, and not what was written in an earlier round."""
 REWORDS_ROWS = "rewords_rows"
 """The option of rounds whose texts are their rows in other words: they edit the row, or what such a round wrote."""
+HIDES = "hides"
+"""The option of rounds that says which side those who answer are not shown; rounds of studies before it lack it."""
 LISTED = "listed"
 """What all answers of a round share whose screens are lists of rows."""
 ANSWERS_ROWS = "answers_rows"
@@ -82,6 +84,11 @@ class Round:
     def rewords_rows(self) -> bool:
         """Whether what is written is the row's text in other words, such as a translation that is mended."""
         return bool(self.options.get(REWORDS_ROWS))
+
+    @property
+    def hides_column(self) -> bool:
+        """Whether those who answer are not shown the column, nor by any number which one it is."""
+        return self.options.get(HIDES) == "column"
 
     @property
     def edits_row(self) -> bool:
@@ -341,9 +348,10 @@ class Task:
     `shown` is the adjudicated label that a validator checks, None for others and in a blind round; `decision_id`
     stands for it, and changes with it. `answered` is the text that the one to be judged was written for, None where it
     was written for none; `original` is a text to be edited, and `untranslated` that of which it is a translation, where
-    that is known. `answer` and `note` are the person's own, where they go back to an earlier answer; `outdated` says
-    that it is a verdict on another label than the cell has now, which does not count any more. An `answer` is what the
-    only question of the form stores, or of several a dictionary with each by its name, or `skip`.
+    that is known. Of a round that hides the column it is None, and `cell_id` a number that does not tell it. `answer`
+    and `note` are the person's own, where they go back to an earlier answer; `outdated` says that it is a verdict on
+    another label than the cell has now, which does not count any more. An `answer` is what the only question of the
+    form stores, or of several a dictionary with each by its name, or `skip`.
     """
 
     assignment_id: int
@@ -351,7 +359,7 @@ class Task:
     cell_id: int
     round: str
     row: ShownText
-    column: ShownText
+    column: ShownText | None
     answered: ShownText | None
     shown: str | None
     original: ShownText | None

@@ -47,7 +47,8 @@ def correlate(
     """Measure how a measure of texts goes with ratings.
 
     FILE has a row for each text and rater. A text's rating is the mean of its raters'; intervals are for new texts and
-    the mean of as many new raters. A warning says where the texts look picked by the extremes of the measure, which inflates correlations.
+    the mean of as many new raters. A warning says where the texts look picked by the extremes of the measure, which
+    inflates correlations.
 
     \b
     Example:

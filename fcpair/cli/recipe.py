@@ -24,7 +24,6 @@ def recipe(study: Study) -> None:
 
     \b
     Example:
-      fcpair recipe > now.toml
-      fcpair run now.toml
+      fcpair recipe
     """
     pour(study.recipe_text(), end="")

@@ -23,7 +23,7 @@ from fcpair.steps.allowance import check_room
 from fcpair.steps.decided import LABELS, layout_of
 from fcpair.steps.ground import OnGrid, cell_of, need_labels, note, note_run, own, scheme_of
 from fcpair.steps.record import SUPERSEDE, letters, locate, sorted_apart
-from fcpair.store import Tx, cells, decisions, docket, people, runs
+from fcpair.store import Tx, decisions, docket, people, runs
 from fcpair.store.grids import number_of
 from fcpair.values import takes_params
 
@@ -102,7 +102,7 @@ def conflict(grid: OnGrid, number: int, *, by: str | None = None) -> Conflict:
         opened = eligible.open_case(tx, person, cell_id)
         if person is not None:
             check_room(tx, person.id, own(tx, Annotate, {}), cell_id)
-        hs, cn = cells.texts_of(tx, cell_id)
+        hs, cn = eligible.texts_to_judge(tx, cell_id)
         shown = Conflict(
             number, hs["body"], cn["body"], shown_answers(tx, [cell_id]).get(cell_id, ()), answer_id=opened.answer_id
         )

@@ -273,10 +273,10 @@ class Desk:
         return Task(
             assignment_id=row["id"],
             grid=self._name(tx, of.grid_id),
-            cell_id=grids.number_of(row["cell_id"]),
+            cell_id=self._cell_number(tx, of, row["cell_id"]),
             round=of.name,
             row=_shown(row["row"], row["row_language"]),
-            column=_shown(row["column"], row["column_language"]),
+            column=None if of.hides_column else _shown(row["column"], row["column_language"]),
             answered=_shown(row["answered"], row["answered_language"]) if row["answered"] is not None else None,
             shown=str(as_sent(row["decided_value"])) if checks and not row["blind"] else None,
             original=_original(tx, of, row),
@@ -285,6 +285,11 @@ class Desk:
             answer=answer,
             **{"note": "", **own},
         )
+
+    def _cell_number(self, tx: Tx, of: Round, cell_id: int) -> int:
+        """The number by which a person knows a cell."""
+        number = grids.number_of(cell_id)
+        return self._numbers(tx).hide_cell(number) if of.hides_column else number
 
     def _decision(self, tx: Tx, assignment_id: int, decided: int | None) -> int:
         """What stands for the label that a pair has; it changes with the label, and is another for each validator.

@@ -17,7 +17,7 @@ from fcpair.steps.allowance import Allowance, allowance, check_room, limit_reach
 from fcpair.steps.ground import OnGrid, cell_of, opaque, scheme_of
 from fcpair.steps.kept import Conflicts
 from fcpair.steps.receipt import once
-from fcpair.store import Tx, cells, desk, docket, people
+from fcpair.store import Tx, desk, docket, people, rounds
 from fcpair.store.grids import id_of, number_of
 
 DECISION, ANSWER = "decision", "answer"
@@ -212,7 +212,8 @@ class Docket:
             words, numbers = adjudicate.outcome_names(scheme_of(tx)), opaque(tx)
             last = None if before is None else numbers.reveal(DECISION, before)
             rows = docket.decided(tx, person_id, limit, last)
-            return [_decided({**row, "id": numbers.hide(DECISION, row["id"])}, words) for row in rows]
+            hidden = {"cn": eligible.NOT_SHOWN, "cn_language": None} if rounds.counting(tx).hides_column else {}
+            return [_decided({**row, **hidden, "id": numbers.hide(DECISION, row["id"])}, words) for row in rows]
 
     @contextmanager
     def _read(self, person_id: int) -> Iterator[tuple[Tx, Person]]:
@@ -241,7 +242,7 @@ def way_through(n: int, at: int, of: int) -> list[int]:
 
 def _case(tx: Tx, person: Person, cell_id: int) -> Case:
     opened = eligible.open_case(tx, person, cell_id)
-    hs, cn = cells.texts_of(tx, cell_id)
+    hs, cn = eligible.texts_to_judge(tx, cell_id)
     words, keys = adjudicate.outcome_names(scheme_of(tx)), adjudicate.outcome_keys(scheme_of(tx))
     answers = adjudicate.shown_answers(tx, [cell_id]).get(cell_id, ())
     numbers = opaque(tx)

@@ -11,7 +11,7 @@ from fcpair.errors import Finding, StageError, reject
 from fcpair.files.tabular import LINE, check_file, place_of, read_table
 from fcpair.params import as_params
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
-from fcpair.records import ANSWERS_ROWS, REWORDS_ROWS, Role, RunRecord
+from fcpair.records import ANSWERS_ROWS, HIDES, REWORDS_ROWS, Role, RunRecord
 from fcpair.stages.plan import check_plans, labels_asked
 from fcpair.stages.question import parse_form
 from fcpair.steps import departure, init, known
@@ -59,11 +59,12 @@ def add(tx: Tx, plan: GridPlan) -> RunRecord:
     grid_id = grids.add(tx, plan.name, *named)
     made = {}
     for one in plan.rounds:
-        rewords = {REWORDS_ROWS: True} if one.name in plan.rewording else {}
-        what = {"counts": one is plan.counting, "options": {**options_of(one), ANSWERS_ROWS: True, **rewords}}
+        options = {**options_of(one), ANSWERS_ROWS: True, **_hides(plan, one)}
+        options |= {REWORDS_ROWS: True} if one.name in plan.rewording else {}
+        what = {"counts": one is plan.counting, "options": options}
         made[one.name] = init.add_round(tx, grid_id, one.name, Role(one.answered_by), parse_form(one.form), **what)
     if plan.validate:
-        init.add_checks(tx, grid_id, made[plan.counting.name], labels_asked(plan.counting))
+        init.add_checks(tx, grid_id, made[plan.counting.name], labels_asked(plan.counting), _hides(plan, plan.counting))
     with grids.about(tx, grid_id):
         run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
         settings.put(tx, PLAN, {name: _kept(getattr(plan, name)) for _, name in AXES}, run.id)
@@ -72,6 +73,10 @@ def add(tx: Tx, plan: GridPlan) -> RunRecord:
     if departure.version(tx):
         departure.next_version(tx, run.id)
     return run
+
+
+def _hides(plan: GridPlan, of: RoundPlan) -> dict[str, str]:
+    return {HIDES: "column"} if of.name in plan.hiding else {}
 
 
 def options_of(plan: RoundPlan) -> dict[str, Any]:

@@ -69,9 +69,12 @@ def by_recipe(study: OnStudy, cls: type[Options], *, more: bool = False, **given
 
 
 def _said(tx: Tx, cls: type) -> dict[str, Any]:
+    """What the recipe says of a stage; once one was walked, what it did not say is what the stage was done with."""
     stage: str = cls.stage  # type: ignore[attr-defined]
     grid_id = grids.keys(tx)[0].id if cls in OF_STUDY else grids.here(tx)
     with grids.about(tx, grid_id):
+        if departure.version(tx):
+            return settings.with_recipe(tx, stage)
         return settings.of_stage(tx, settings.RECIPE + stage)
 
 
@@ -118,7 +121,7 @@ def _new(tx: Tx, recipe: Recipe) -> Iterator[_Said]:
     """What a recipe says that the study does not keep yet."""
     for said in _sections(tx, recipe):
         with grids.about(tx, said.grid_id):
-            there = settings.of_stage(tx, settings.RECIPE + said.stage)
+            there = settings.with_recipe(tx, said.stage)
         values = {
             name: value
             for name, value in said.values.items()

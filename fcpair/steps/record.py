@@ -21,7 +21,7 @@ from fcpair.stages.question import NO_CODE
 from fcpair.stages.spelling import identity
 from fcpair.steps import asking, eligible, handover, settle
 from fcpair.steps.answers import closed_question, form_of
-from fcpair.steps.ground import begin_run, has_own, is_planned, lease_min
+from fcpair.steps.ground import begin_run, has_own, is_planned, lease_min, opaque
 from fcpair.steps.known import digester
 from fcpair.store import Tx, cells, decisions, grids, people, progress, runs, settings, slots, texts, work
 from fcpair.store.answers import WRITTEN
@@ -98,7 +98,7 @@ def locate(tx: Tx, given: Incoming) -> None:
 
     if not progress.built(tx)["pair"]:
         raise StageError("the study has no pairs yet; run `fcpair pair`")
-    rows, cell = given.rows, given.of.number
+    rows, cell = given.rows.assign(pair=given.rows["pair"].map(opaque(tx).reveal_cell)), given.of.number
     kinds = dict(zip((HS, CN), grids.kinds(tx), strict=True))
     digest = digester(tx)
     sides = rows[[*kinds]].apply(lambda side: side.map(digest).map(_ids(tx, kinds[str(side.name)])))

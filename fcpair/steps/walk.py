@@ -49,27 +49,40 @@ def walk(
 ) -> Iterator[RunRecord]:
     """Run the stages of `recipe` from the first that is not done, and yield what each did: grid by grid, `main` first.
 
-    A grid that the study does not have is added, and the study keeps what the recipe says (`recipe.keep`). Each grid is
-    walked until people have to answer, unless the recipe has simulated people do it, until cells wait for an
-    adjudicator, a service is to be asked (`generate` does that), or to the end of the road. Only to `loosen` does a
-    recipe take back a limit or an opt-out that the study has.
+    A grid that the study does not have is added, and the study keeps what the recipe says (`recipe.keep`), unless its
+    first stage fails. Each grid is walked until people have to answer, unless the recipe has simulated people do it,
+    until cells wait for an adjudicator, a service is to be asked (`generate` does that), or to the end of the road.
+    Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
 
     Raises:
         RecipeError: the study is not what the recipe says; nothing was done.
         RecipeEndError: the recipe has no section for the stage that comes next; what was done stands.
     """
     compare.check(study, recipe, loosen=loosen)
-    instead = partial(_instead, recipe)
     with study.store.read() as tx:
         there = {one.name: one for one in keys(tx)}
     for plan in recipe.grids:
         if plan.name not in there:
             yield grids.add_grid(study, plan)
+    try:
+        for n_done, run in enumerate(_stages(study, recipe, progress)):
+            if not n_done:
+                kept.keep(study, recipe)  # now that something has come of it
+            yield run
+    except RecipeEndError:
+        kept.keep(study, recipe)
+        raise
     kept.keep(study, recipe)
+
+
+def _stages(study: OnStudy, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
+    """The stages of all grids, which are there."""
+    instead = partial(_instead, recipe)
     if recipe.annotate and not _is_own(study, recipe.annotate) and not recipe.has_main:
         yield assign.note_annotate(study, recipe.annotate)
     if recipe.has_main:
-        main = OnGrid(study.store, there[MAIN])
+        with study.store.read() as tx:
+            main = OnGrid(study.store, find_grid(tx, MAIN))
         yield from _walk(main, partial(_due, main, recipe, progress), instead)
     for plan in recipe.grids:
         with study.store.read() as tx:

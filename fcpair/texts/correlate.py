@@ -54,7 +54,8 @@ def correlate(
     Intervals are percentiles of draws with replacement of texts and, where there are several, of raters at the same
     time; a rating counts as often as its text and its rater are drawn (the pigeonhole bootstrap: Owen 2007, DOI
     10.1214/07-AOAS122). So they are for new texts and the mean of as many new raters, and rather too wide than too
-    narrow for that; the mean of all raters there could be correlates more. A correlation is undefined with fewer than three texts, and where the measure or the ratings do not vary.
+    narrow for that; the mean of all raters there could be correlates more. A correlation is undefined with fewer than
+    three texts, and where the measure or the ratings do not vary.
 
     `population` has the measure of all texts that could have been rated, by group (None: of all). Texts of `given`
     without a rating belong to it, too. Raises InputError for a number of draws that cannot be.

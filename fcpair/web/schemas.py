@@ -181,10 +181,10 @@ class TaskOut(BaseModel):
 
     assignment_id: int
     grid: str
-    cell_id: int = Field(description="The number of the cell in its grid.")
+    cell_id: int = Field(description="The number of the cell in its grid, or one that hides it, with `column`.")
     round: str
     row: TextOut
-    column: TextOut
+    column: TextOut | None = Field(description="Null in a round that hides it.")
     answered: TextOut | None = Field(description="The text that the one to be judged answers, where it answers one.")
     shown: str | None = Field(description="For validators who see it: the label to check.")
     original: TextOut | None = Field(description="The text to be edited, where one is given.")

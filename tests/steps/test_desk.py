@@ -16,7 +16,7 @@ from fcpair.params import Adjudicate, Annotate, Assign, Validate
 from fcpair.records import Role, Submission
 from fcpair.store.tables import text
 from fcpair.study import Study
-from steps.online import admit, at_desk, choices, give
+from steps.online import admit, at_desk, choices, column_of, give
 from steps.small import assert_refused, dump, labels_of, open_work, record
 
 At = Callable[[str], Study]
@@ -33,7 +33,7 @@ def test_a_task_shows_the_two_texts_and_nothing_of_anybody_else(at: At) -> None:
     desk, ana = at_desk(study, "ana")
     (task,) = desk.tasks(ana)
     texts = study.grid().explain(task.cell_id)
-    assert (task.row.body, task.column.body, task.row.language) == (texts.hs, texts.cn, "en")
+    assert (task.row.body, column_of(task), task.row.language) == (texts.hs, texts.cn, "en")
     assert (task.shown, task.decision_id, task.answer, task.note) == (None, None, None, "")
 
 

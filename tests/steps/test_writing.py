@@ -17,7 +17,7 @@ from fcpair.store import pilots, rounds
 from fcpair.store.grids import number_of
 from fcpair.store.tables import text
 from fcpair.study import Study
-from steps.online import admit, at_desk, give
+from steps.online import admit, at_desk, column_of, give
 from steps.plans import dealt as dealt_in
 from steps.writing import REPLIES, TYPES, answer, checked, dealt, plan, study_of, write_all
 
@@ -293,7 +293,7 @@ def test_a_text_is_taken_though_nobody_can_look_at_its_grammar(tmp_path: Path) -
     study = dealt(tmp_path, checked(grammar="http://127.0.0.1:9", refuses=("TYPOS",)), writer=3)
     desk, visitor = at_desk(study, "writer1")
     task = desk.tasks(visitor)[0]
-    answer = {"unkind": "yes", "text": "I see that quite another way, and so do many.", "also": [task.column.body]}
+    answer = {"unkind": "yes", "text": "I see that quite another way, and so do many.", "also": [column_of(task)]}
     (remark,) = desk.look(visitor, task.assignment_id, answer)
     assert (remark.rule, remark.refuses) == ("grammar", False)
     assert "cannot be looked at just now; your text can be saved" in remark.sentence

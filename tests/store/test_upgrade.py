@@ -251,7 +251,7 @@ def test_a_verdict_that_waited_in_a_page_of_0_3_0_is_not_said_to_be_about_anothe
     desk, vera = at_desk(Study.open(path), "vera")
     (task,) = desk.tasks(vera)
     waited = Submission("waited", task.assignment_id, "agree", decision_id=standing[task.cell_id])
-    with pytest.raises(ConflictError, match="does not say which label you saw.*look at the pair again"):
+    with pytest.raises(ConflictError, match=r"does not say which label you saw.*look at the pair again"):
         desk.submit(vera, waited)
     assert give(desk, vera, "agree")
 

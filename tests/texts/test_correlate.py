@@ -132,7 +132,6 @@ def test_an_interval_of_one_rater_speaks_for_the_same_rater() -> None:
     figure = both(whole(noisy(40, 1)))[0]
     assert "interval from the same rater and 40 texts" in figure.note
 
-
     assert "it is for the ratings of this rater, and of no other" in figure.note
 
 

@@ -41,7 +41,7 @@ export class Form {
   show({ form, screen }, tasks, answerOf) {
     const isRow = screen !== "cell";
     this.#form = form;
-    this.#cells = tasks.map((task) => this.#cell(task, isRow, tasks.length > 1));
+    this.#cells = tasks.map((task, at) => this.#cell(task, isRow, { number: at + 1, isAmongOthers: tasks.length > 1 }));
     this.#blocks = this.#cells.flatMap((cell) => cell.blocks);
     this.#place.replaceChildren(...(screen === "list" ? listed(this.#cells) : this.#cells.flatMap((cell) => cell.elements)));
     for (const { task, blocks, skip } of this.#cells) {
@@ -98,13 +98,14 @@ export class Form {
     if (final && refused.length) block.question.inputs[0].focus();
   }
 
-  #cell(task, isRow, isAmongOthers) {
+  #cell(task, isRow, { number, isAmongOthers }) {
+    const heading = task.column ?? { body: `${number}`, direction: "ltr" }; // where the column is hidden
     const cell = { task, blocks: [], elements: [], skip: null };
     const id = `cell-${task.assignment_id}`;
     const isAlone = isRow && this.#form.length === 1; // then the column names the question
     for (const question of this.#form) {
       const legend = { id: `${id}-${question.name}` };
-      const named = isAlone ? textOf("legend", task.column, legend) : make("legend", legend, inWords(question.name));
+      const named = isAlone ? textOf("legend", heading, legend) : make("legend", legend, inWords(question.name));
       const labelledby = isRow && !isAlone ? `${id} ${legend.id}` : legend.id;
       const { row, column, original } = task;
       cell.blocks.push(this.#block(question, named, { id: legend.id, labelledby, row, column, original }));
@@ -113,7 +114,7 @@ export class Form {
     cell.elements = cell.blocks.map((block) => block.element);
     const box = isAmongOthers ? [skipBox(cell)] : [];
     if (isAlone) cell.blocks[0].question.element.append(...box);
-    else if (isRow) cell.elements = [cellOf(task.column, id, [...cell.elements, ...box])];
+    else if (isRow) cell.elements = [cellOf(heading, id, [...cell.elements, ...box])];
     return cell;
   }
 

@@ -97,13 +97,13 @@ export class View {
     const [task] = tasks;
     const round = this.#roundOf(task);
     this.#text("hs", task.row, round.row_name);
-    this.#text("cn", task.column, round.column_name);
+    if (task.column) this.#text("cn", task.column, round.column_name);
     shown("before", task.answered !== null);
     if (task.answered) this.#text("answered-text", task.answered);
     shown("untranslated", task.untranslated !== null);
     if (task.untranslated) this.#text("untranslated-text", task.untranslated);
     shown("hs", round.screen !== "list");
-    element("cn").parentElement.hidden = round.screen !== "cell";
+    element("cn").parentElement.hidden = round.screen !== "cell" || task.column === null;
     element("note").value = begunOf(task)?.note ?? task.note;
     element("note").closest("details").open = element("note").value !== "";
     element("label").textContent = inWords(task.shown ?? "");
