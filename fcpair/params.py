@@ -438,7 +438,8 @@ def shaping(options: Any) -> list[str]:
 
 def defaults_of(options: Any) -> dict[str, Any]:
     """The parameters of a stage where nothing is said of them, as a run keeps them; what must be said, as it is."""
-    read = dict(readers(type(options)))
+    cls: type = type(options)
+    read = dict(readers(cls))
     usual = {item.name: getattr(options, item.name) if is_required(item) else default(item) for item in fields(options)}
     return {name: _plain(read[name](name, value)) for name, value in usual.items()}
 

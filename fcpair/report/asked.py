@@ -149,8 +149,8 @@ def _groups(one: Compared, exploratory: str) -> Iterator[Sheet]:
     ]
     if differences:
         (forest,) = of_groups([one])
-        told = (f"{of.groups[0]} - {of.groups[1]}: {of.about_p}" for of in one.differences if not of.undefined)
-        notes = (*dict.fromkeys(told), *(f"{name}: {how}" for name, how in METHODS.items()), *_not_drawn(forest))
+        about_p = (f"{of.groups[0]} - {of.groups[1]}: {of.about_p}" for of in one.differences if not of.undefined)
+        notes = (*dict.fromkeys(about_p), *(f"{name}: {how}" for name, how in METHODS.items()), *_not_drawn(forest))
         header = ("Answer, groups", "Difference", "95 % interval", "p", "Holm")
         yield Sheet(
             f"{one.by}: differences of shares", "", header, differences, notes, _image(forest), forest.description

@@ -56,9 +56,10 @@ def _bounds(value: float, pull: Floats, is_first: Bools, clusters: NDArray[np.in
     from scipy.special import stdtrit
 
     item, annotator = clusters.T
-    people, of_first = np.bincount(annotator, pull), np.bincount(annotator, is_first) > 0
+    people: Floats = np.bincount(annotator, pull).astype(float)
+    of_first = np.bincount(annotator, is_first) > 0
     of_people = _spread(people[of_first]) + _spread(people[~of_first])
-    of_items = _spread(np.bincount(item, pull))
+    of_items = _spread(np.bincount(item, pull).astype(float))
     variance = max(of_people + of_items - float(pull @ pull), of_people, of_items)
     uncertain = of_people**2 / _freedom(of_first) + (variance - of_people) ** 2 / item.max()
     half = float(stdtrit(variance**2 / uncertain, (1 + LEVEL) / 2)) * variance**0.5

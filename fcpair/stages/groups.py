@@ -277,7 +277,7 @@ def _with_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Differenc
         return list(differences)
     ours = labels[labels["group"].isin(named)]
     given, clusters = _numbers(ours, kind)
-    model = fit_mixed(given, pd.Index(named).get_indexer(ours["group"]), clusters)
+    model = fit_mixed(given, pd.Index(named).get_indexer(pd.Index(ours["group"])), clusters)
     return [one if one.odds_ratio is None else _contrasted(one, model, named) for one in differences]
 
 

@@ -314,7 +314,11 @@ def laplace(given: np.ndarray, x: np.ndarray, z: np.ndarray, of_items: np.ndarra
         return likelihood - 0.5 * np.linalg.slogdet(curve * spread)[1], mean, spread
 
     n = x.shape[1]
-    best = minimize(lambda at: -penalised(at[:n], at[n:])[0], np.zeros(n + 2), method="BFGS").x
+
+    def lost(at: np.ndarray) -> float:
+        return -float(penalised(at[:n], at[n:])[0])
+
+    best = minimize(lost, np.zeros(n + 2), method="BFGS").x
     _, mean, spread = penalised(best[:n], best[n:])
     weight = mean * (1 - mean)
     inverse = np.linalg.inv(np.diag(1 / weight) + (z * spread) @ z.T)
@@ -324,7 +328,7 @@ def laplace(given: np.ndarray, x: np.ndarray, z: np.ndarray, of_items: np.ndarra
 @pytest.mark.slow
 def test_one_mixed_model_of_all_groups_is_that_of_its_definition() -> None:
     frame = three_groups()
-    given, item, person = (pd.factorize(frame[name])[0] for name in ("label", "item", "annotator"))
+    item, person = (pd.factorize(frame[name])[0] for name in ("item", "annotator"))
     given = (frame["label"] == "n").to_numpy(float)
     x = np.stack([np.ones(len(frame)), *((frame["group"] == name).to_numpy(float) for name in "mx")], axis=1)
     z = np.hstack([np.eye(24)[item], np.eye(18)[person]])

@@ -134,7 +134,7 @@ def test_a_study_whose_written_texts_change_meanwhile_is_left_as_it_is(
     grid: Grid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     really, (desk, wren) = encode.encode, at_desk(Study(grid.store), "wren")
-    first = next(one for one in desk.answers(wren, n=50) if one.column.body == "facts")
+    first = next(one for one in desk.answers(wren, n=50) if one.column and one.column.body == "facts")
 
     def meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
         give(desk, wren, "Let us say it otherwise.", first.assignment_id)
