@@ -226,7 +226,7 @@ def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise refusal(name, value, "a text")
     if "\0" in value or (not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)):
-        raise refusal(name, value, "a text without NUL and without half of a surrogate pair")
+        raise refusal(name, value, "a text without a NUL character or half a surrogate pair")
     return str(value)
 
 

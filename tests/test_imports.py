@@ -68,7 +68,7 @@ ONLY_IN = {
     "onnxruntime": ("fcpair.models.exported",),
     "dask": ("fcpair.cluster",),
     "distributed": ("fcpair.cluster",),
-    "httpx2": ("fcpair.models.service", "fcpair.models.grammar"),
+    "httpx2": ("fcpair.models.client", "fcpair.models.service", "fcpair.models.grammar"),
     "tenacity": ("fcpair.models.service",),
     "fastapi": ("fcpair.web", "fcpair.cli.serve"),
     "starlette": ("fcpair.web", "fcpair.cli.serve"),

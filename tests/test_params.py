@@ -51,6 +51,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Retrieve, {"k": 0}, "k is 0; expected a whole number, 1 or more"),
     (Retrieve, {"backend": "tensorflow"}, "backend is 'tensorflow'; expected one of torch, onnx"),
     (Pair, {"candidates": -1}, "candidates is -1; expected a whole number, 1 or more"),
+    (Assign, {"overlap": {1: 0.5}}, "overlap has a share for 1 labels; give shares for 2 labels or more"),
     (Assign, {"overlap": {2: 1.5}}, "overlap for 2 labels is 1.5; give a share"),
     (Assign, {"overlap": {2: "much"}}, "overlap of 2 is 'much'; expected a number"),
     (Assign, {"overlap": 0.5}, "overlap is 0.5; expected a table"),
