@@ -8,7 +8,7 @@ group, of naming anybody, and of being right differ between templates (standard 
 template has 8 to 120 items. The true value is the score of 20,000 templates. The same is measured of the
 mean over three categories. *Groups*: annotators, and items, have
 their own leanings; everybody labels all items, or half of them. The true value is the difference of shares among
-endlessly many annotators and items. Of a rare label one group gives 13 or 4 % without a difference, else one in two.
+endlessly many annotators and items. Of a rare label one group gives 12 or 3 % without a difference, else one in two.
 """
 
 from __future__ import annotations
