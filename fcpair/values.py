@@ -125,6 +125,8 @@ def _bounded(read: Reader, bounds: Bounds | None) -> Reader:
         try:
             kept = read(name, value)
         except InputError:
+            if isinstance(value, Integral) and int(value) in bounds:  # so it is another rule that it breaks
+                raise
             raise refusal(name, value, str(bounds)) from None
         if kept is not None and kept not in bounds:
             raise refusal(name, value, str(bounds))

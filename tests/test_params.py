@@ -58,7 +58,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Assign, {"order": "cn"}, "order is 'cn'; expected one of random, hs"),
     (Annotate, {"demographics": "Age"}, "demographics is 'Age'; expected a list"),
     (Annotate, {"offline": "no"}, "offline is 'no'; expected True or False"),
-    (Annotate, {"about": "\ud800"}, "about is '.ud800'; expected a text without NUL"),
+    (Annotate, {"about": "\ud800"}, "about is '.ud800'; expected a text without a NUL character"),
     (Setup, {"guidelines": 5}, "guidelines is 5; expected the name of a file"),
     (Setup, {"folding": "persian"}, "folding is 'persian'; expected one of none, arabic"),
     (Simulate, {"accuracy": 2}, "accuracy is 2; expected a probability from 0 to 1"),

@@ -53,7 +53,7 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     rows = _rows(whole) if whole else [row for one in blocks for row in _block_rows(one)]
     data |= {"simulated": simulated, **drawn_field(sampled)}
     emit(form, data=data, tables=tables, rows=rows, simulated=simulated, sampled=sampled)
-    for caution in _cautions(whole, blocks):
+    for caution in _cautions(whole, blocks) if form == "table" else ():
         say(f"Warning: {caution}.")
 
 

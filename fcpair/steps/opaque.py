@@ -54,5 +54,6 @@ class Opaque:
         return _CELLS + self.hide("cell", number, _HALF_OF_CELL)
 
     def reveal_cell(self, number: int) -> int:
-        """The number of a cell that `hide_cell` may have hidden."""
-        return self.reveal("cell", number - _CELLS, _HALF_OF_CELL) if number > _CELLS else number
+        """The number of a cell that `hide_cell` may have hidden; where it can have hidden none so, the same number."""
+        hidden = self.reveal("cell", number - _CELLS, _HALF_OF_CELL) if number > _CELLS else 0
+        return hidden or number

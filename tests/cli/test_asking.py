@@ -67,7 +67,7 @@ def test_what_cannot_be_written_is_not_counted_either(fcpair: Fcpair, tmp_path: 
     file.write_text(TEMPLATES.read_text("utf-8").replace('"Cannot be known"', '"The night owl"'), "utf-8")
     for asked in (("--count",), ("--out", tmp_path / "items.csv")):
         said = fcpair("items", "expand", file, *asked, code=2).stderr
-        assert f"{file}:4: options coincide, for instance with A=the night owl" in said
+        assert f"{file}:3: options coincide, for instance with A=the night owl" in said
 
 
 @pytest.mark.parametrize("asked", [(), ("--count", "--out", "x.csv")])

@@ -17,7 +17,7 @@ from fcpair.cli import COMMANDS, main
     "args",
     [
         ("partition", "--tier", "gold", "--tier", "silver"),
-        ("describe", "t.csv", "--labels", "types", "--labels=targets"),
+        ("describe", "t.csv", "--text", "text", "--by", "types", "--by=targets"),
         ("people", "add", "eva", "--role", "annotator", "--role", "validator"),
         ("select", "--hs", "2", "--seed", "1", "--seed", "1"),
         ("retrieve", "--redo", "--redo"),

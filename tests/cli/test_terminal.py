@@ -86,6 +86,8 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("export", "pairs"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/p"),
     ("export", "preferences"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/f"),
     ("export", "corpus"): ("checked", "--without bronze --out {folder}/c.csv"),
+    ("export", "decisions"): ("checked", "--out {folder}/d.csv"),
+    ("recipe",): ("checked", ""),
     ("export", "texts"): ("shown", "--grid write --out {folder}/w.csv"),
     ("describe",): ("labelled", "--text label --row row --by by --labels label"),
     ("split",): ("labelled", "--group row --labels label --share 0.5"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,15 @@ def test_each_example_is_read_back(name: str, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("FCPAIR_DATA", "/data")
     recipe = load_recipe(Path(__file__).parents[2].absolute() / "examples" / f"{name}.toml")
     (tmp_path / "r.toml").write_text(as_toml(recipe), "utf-8")
-    assert load_recipe(tmp_path / "r.toml") == recipe
+    assert _of_one_piece(load_recipe(tmp_path / "r.toml")) == _of_one_piece(recipe)
+
+
+def _of_one_piece(recipe: Recipe) -> Recipe:
+    """Without the names of files with prompts, as what is printed has the prompts themselves."""
+    grids = (
+        replace(one, rounds=tuple(replace(round_, prompt_file=None) for round_ in one.rounds)) for one in recipe.grids
+    )
+    return replace(recipe, grids=tuple(grids))
 
 
 def test_a_dollar_in_a_path_is_no_variable(tmp_path: Path) -> None:
