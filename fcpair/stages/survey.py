@@ -163,6 +163,7 @@ def shares(counts: pd.DataFrame) -> pd.DataFrame:
     share[some] = yes / of
     if some.any():
         low[some], high[some] = proportion_confint(yes, of, alpha=1 - LEVEL, method="wilson")
+        low[share == 0], high[share == 1] = 0, 1  # which rounding misses, and by which a threshold of 0 fell below
     return counts.assign(n=n, share=share, low=low, high=high)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
@@ -32,6 +32,14 @@ def test_what_is_kept_is_strictly_above_and_undecided_where_the_interval_straddl
     assert list(verdicts(found, 0.6)) == ["kept", "dropped", "undecided", "undecided"]
 
 
+@pytest.mark.parametrize("n", [1, 69, 250])
+def test_where_all_say_the_same_the_interval_ends_at_0_or_1_exactly(n: int) -> None:
+    found = shares(counts((0, n, 0), (n, 0, 0)))
+    assert (found["low"].iloc[0], found["high"].iloc[1]) == (0, 1)
+    assert verdicts(found, 0).iloc[0] == "undecided"
+
+
+@example(yes=0, no=69, threshold=0.0)
 @given(st.integers(0, 300), st.integers(0, 300), st.floats(0, 0.99))
 def test_what_is_kept_lies_above_with_its_whole_interval(yes: int, no: int, threshold: float) -> None:
     found = shares(counts((yes, no, 0)))
