@@ -143,8 +143,11 @@ def _settings(tx: Tx) -> Found:
     of_stages = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
     n, faults = 0, []
     for key, cls in ((key, cls) for key in grids.each(tx) for cls in of_stages):
-        for there in (settings.of_stage(tx, stage) for stage in (cls.stage, settings.RECIPE + cls.stage)):
+        for stage in (cls.stage, settings.RECIPE + cls.stage):
+            there = settings.of_stage(tx, stage)
             n += len(there)
+            if there.get("format") == FORMAT:  # texts that came with their labels, and by no import of a corpus
+                del there["format"]
             try:
                 if there:
                     made(cls, there, {})
