@@ -82,6 +82,7 @@ def test_as_much_as_is_allowed_is_read(served: Served) -> None:
 @pytest.mark.parametrize(
     ("body", "packing"),
     [(gzip.compress(gzip.compress(b"a")), "gzip, gzip"), (b"a", "br"), (b"a", "gzip"), (b"", "gzip")],
+    ids=["twice", "br", "no gzip", "cut off"],  # what is packed has the time in it
 )
 def test_what_is_packed_otherwise_or_cut_off_is_no_answer(served: Served, body: bytes, packing: str) -> None:
     with pytest.raises(httpx2.DecodingError):
