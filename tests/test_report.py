@@ -220,6 +220,15 @@ def test_the_tiers_stand_in_it_with_their_rules(tmp_path: Path) -> None:
     assert "Diamond 2 1 1 50.0 %" in check(page_of(study, Partition("unanimous"))).text
 
 
+def test_agreement_is_warned_of_where_intervals_hold_less_often(tmp_path: Path) -> None:
+    """Every label of eleven pairs but one is the same."""
+    rows = [(at, 1, at, 1, 1, "2 2 0" if at == 11 else "2 2 2") for at in range(1, 12)]
+    study = published(tmp_path, rows)
+    (caution,) = study.grid().agreement(OPTIONS).cautions
+    assert caution.startswith("97 % of the labels are appropriate, and kappas rest on the few others")
+    assert f"{caution}." in check(page_of(study)).text
+
+
 def test_agreement_is_told_with_what_it_was_computed_with(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     found = study.grid().agreement(OPTIONS)

@@ -105,7 +105,7 @@ def evaluate(
         spreads=tuple(spreads(scores, [measures[at] for at in compared])),
         comparisons=tuple(
             test
-            for part, value in zip(parts, baselines, strict=True)
+            for part, value in zip(parts, values, strict=True)
             for at in compared
             for test in _comparisons(part, value[:, :, at], names, str(measures[at]), options)
         ),
@@ -199,7 +199,11 @@ def _chances(
 def _without_draws(
     part: _Part, values: NDArray[np.float64], systems: Sequence[System], measures: Sequence[Measure]
 ) -> NDArray[np.float64]:
-    """The scores that systems are compared by, `(n, n_systems, n_measures)`: of a random order its expectation."""
+    """The scores that systems are ranked by, `(n, n_systems, n_measures)`: of a random order its expectation.
+
+    Tests take the draw: signs may be turned where both of two scores could have been the other's, and an expectation
+    could not. A measure that nearly every order makes 1 is above its expectation in nearly every HS.
+    """
     found = values.copy()
     for at, (system, pool) in enumerate(zip(systems, part.judged, strict=True)):
         if isinstance(system, Random):

@@ -20,7 +20,7 @@ from fcpair.models.find import resolve
 from fcpair.stages.nearest import DECIMALS
 from fcpair.stages.spelling import identity
 
-ONE_DRAW = "tables have one draw beside the exact expectation; figures, tests and Kendall's tau take the expectation"
+ONE_DRAW = "figures and Kendall's tau take the exact expectation, and tests one draw; tables have both"
 # An order must have nothing to do with what else was drawn from the same seed, such as simulated labels.
 _STREAM = int.from_bytes(b"random")
 _WORDS = re.compile(r"\w+")

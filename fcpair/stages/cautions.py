@@ -41,7 +41,7 @@ def _cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> Iterato
         n = len(np.unique(text))
         word, evenly = sides.word(side, 2), as_many(text)
         if evenly < EVEN * n:
-            held = HELD.format(held=87)
+            held = HELD.format(held=90)
             yield f"the overlap lies unevenly on {n:,} {word}, as if on {evenly:.1f}: {held}"
         if n < FEW_TEXTS and (explained := explained_by(share, text)) > STRONG:
             held = HELD.format(held=76)

@@ -86,6 +86,12 @@ def test_a_panel_shows_what_has_changed(site: Site) -> None:
     assert "SIMULATED" in browser.get("/lead").text
 
 
+def test_the_agreement_panel_warns_where_intervals_hold_less_often(serve: Serve) -> None:
+    panel = " ".join(serve("checked").browser("lea").get("/lead/panel/agreement").text.split())
+    assert "CN differ strongly, and explain" in panel
+    assert "in as few as 76 of 100 simulated studies like this." in panel
+
+
 def test_the_agreement_panel_says_for_whom_its_intervals_speak(serve: Serve) -> None:
     panel = " ".join(serve("checked").browser("lea").get("/lead/panel/agreement").text.split())
     assert "intervals for new HS and CN, the same annotators; those of two annotators for the same two." in panel
