@@ -58,9 +58,11 @@ def _where(n_free: int) -> str:
 
 
 def _to_decide(work: Work) -> Iterator[str]:
-    """What people can decide; a policy comes when all labels are in."""
-    if n := work.pairs.wait_for_person + (0 if work.labels["open"] else work.pairs.wait_for_policy):
+    """What people can decide, and what a policy can when all labels are in."""
+    if n := work.pairs.wait_for_person:
         yield f"pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`"
+    if (n := work.pairs.wait_for_policy) and not work.labels["open"]:
+        yield f"pairs that a policy can decide: {n:,}; run `fcpair adjudicate`"
     if n := work.second_look:
         yield f"pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`"
 

@@ -45,6 +45,14 @@ def test_decisions_and_verdicts_that_are_open_are_both_said(at: At) -> None:
     assert verdicts.startswith(f"open verdicts: {n_open}; `fcpair serve`")
 
 
+def test_what_a_policy_can_decide_is_counted_apart_from_what_waits_for_a_person(at: At) -> None:
+    state = at("labelled").status()
+    person, policy = (state["pairs"][name] for name in ("wait_for_person", "wait_for_policy"))
+    assert person and policy
+    assert state["next"].startswith(f"pairs that wait for a decision: {person}; run `fcpair adjudicate`")
+    assert state["also"] == [f"pairs that a policy can decide: {policy}; run `fcpair adjudicate`"]
+
+
 def test_validating_may_begin_while_some_pairs_wait_for_a_person(at: At) -> None:
     assert at_hand(at("decided")) == ["pairs that wait for a decision", "run `fcpair validate assign`"]
 
