@@ -48,7 +48,8 @@ def test_decisions_and_verdicts_that_are_open_are_both_said(at: At) -> None:
 def test_what_a_policy_can_decide_is_counted_apart_from_what_waits_for_a_person(at: At) -> None:
     state = at("labelled").status()
     person, policy = (state["pairs"][name] for name in ("wait_for_person", "wait_for_policy"))
-    assert person and policy
+    assert person
+    assert policy
     assert state["next"].startswith(f"pairs that wait for a decision: {person}; run `fcpair adjudicate`")
     assert state["also"] == [f"pairs that a policy can decide: {policy}; run `fcpair adjudicate`"]
 
