@@ -264,8 +264,9 @@ def answered_cells(tx: Tx, of: Round) -> list[int]:
 
 def is_answered(tx: Tx) -> bool:
     """Whether anybody has answered anything, a skip included, that was not withdrawn."""
-    of_it = assignment.c.id == judgement.c.assignment_id  # from the first answer on: where there is none, at once
-    given = select(judgement.c.id).where(exists().where(of_it, current.ANSWER).correlate(judgement))
+    # From the first answer on, one after the other: as a join, PostgreSQL would read all of them first.
+    newest = select(assignment.c.judgement_id).where(assignment.c.id == judgement.c.assignment_id).correlate(judgement)
+    given = select(judgement.c.id).where(judgement.c.id == newest.scalar_subquery(), judgement.c.withdraws.is_(None))
     return bool(tx.execute(select(given.exists())).scalar_one())
 
 
