@@ -10,6 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import openpyxl
 import pytest
+from peak import PEAK_MB
 
 from fcpair.errors import InputError
 from fcpair.files.extent import MOST_CELLS, MOST_UNPACKED
@@ -20,17 +21,16 @@ SPACES = " ".join(
 )
 LAST_ROW = 1_048_576
 BOUND_S, BOUND_MB = 10.0, 300  # what is built in full takes a minute, or gigabytes; 1 to 2 s on an idle machine
-MEASURED = """
-import resource, sys, time
+MEASURED = f"""{PEAK_MB}
+import time
 from fcpair.errors import InputError
 from fcpair.files.tabular import read_table
 start = time.process_time()
 try:
-    said = f"{len(read_table(sys.argv[1], ['pair', 'label']))} rows"
+    said = f"{{len(read_table(sys.argv[1], ['pair', 'label']))}} rows"
 except InputError:
     said = "refused"
-unit = 1e6 if sys.platform == "darwin" else 1e3
-print(said, time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, sep=";")
+print(said, time.process_time() - start, peak_mb(), sep=";")
 """
 
 

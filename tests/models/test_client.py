@@ -9,6 +9,7 @@ from time import monotonic
 
 import httpx2
 import pytest
+from peak import PEAK_MB
 
 from fcpair.models.client import ACCEPTED, Answer, TooLongError, post
 from models.served import Drips, Reply, Served
@@ -16,8 +17,8 @@ from models.served import Drips, Reply, Served
 LIMIT_S, PATIENCE_S = 0.3, 1.5  # the latter with a machine that has much else to do
 LONGEST = 1_000_000
 PACKED = {"Content-Encoding": "gzip"}
-ENDLESS = """
-import resource, socket, sys, threading
+ENDLESS = f"""{PEAK_MB}
+import socket, threading
 import httpx2
 from fcpair.models.client import TooLongError, post
 
@@ -33,13 +34,12 @@ def serve(listening):
 
 listening = socket.create_server(("127.0.0.1", 0))
 threading.Thread(target=serve, args=(listening,), daemon=True).start()
-url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+url = "http://127.0.0.1:%d/" % listening.getsockname()[1]
+before = peak_mb()
 try:
-    post(httpx2.Client(trust_env=False), url, timeout_s=60, longest=8_000_000, json={})
+    post(httpx2.Client(trust_env=False), url, timeout_s=60, longest=8_000_000, json=dict())
 except TooLongError:
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    print(grown / (1e6 if sys.platform == "darwin" else 1e3))
+    print(peak_mb() - before)
 """
 
 
