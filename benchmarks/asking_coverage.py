@@ -1,21 +1,21 @@
 """How often the 95 % intervals of `fcpair bias score` and `fcpair groups` hold the true value, and p is too small.
 
-    python -m benchmarks.asking_coverage                 # about twelve minutes on one core
-    python -m benchmarks.asking_coverage --studies 200
+    python -m benchmarks.asking_coverage                 # about half an hour on one core
+    python -m benchmarks.asking_coverage --studies 200 --of groups
 
 *Bias*: templates are drawn from endlessly many, and each has its own leaning: the logits of naming the stereotyped
 group, of naming anybody, and of being right differ between templates (standard deviation 1), and not within them. A
 template has 8 to 120 items. The true value is the score of 20,000 templates. The same is measured of the
 mean over three categories. *Groups*: annotators, and items, have
 their own leanings; everybody labels all items, or half of them. The true value is the difference of shares among
-endlessly many annotators and items.
+endlessly many annotators and items. Of a rare label one group gives 12 or 3 % without a difference, else one in two.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,8 @@ import pandas as pd
 
 from fcpair.bias import Answered, score
 from fcpair.bias.score import MEAN
-from fcpair.stages.groups import compared
+from fcpair.stages.clustered import of_shares
+from fcpair.stages.groups import permuted
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,13 +34,30 @@ TEMPLATES = (5, 8, 12, 20, 40)
 ITEMS = (8, 16, 40, 120)
 SPREAD = 1.0
 N_CATEGORIES = 3
+
+
+@dataclass(frozen=True)
+class Design:
+    """Two groups of `people` who each label a `share` of the items; `base` is the logit of the average label."""
+
+    people: tuple[int, int]
+    n_items: int
+    share: float
+    base: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.people[0]:3} : {self.people[1]:3} {self.n_items:4} {self.share:.1f} {self.base:4.1f}"
+
+
+EQUAL = ((5, 20, 1.0), (5, 100, 0.5), (8, 40, 1.0), (15, 40, 0.5), (30, 100, 0.5))
+UNEQUAL = (((5, 30), 40, 1.0), ((30, 5), 100, 0.5), ((6, 40), 100, 0.5), ((7, 131), 40, 0.5))
+RARE = (((8, 8), 40, 1.0), ((30, 30), 100, 0.5), ((5, 30), 40, 1.0), ((7, 131), 40, 0.5))
+BASES = (-2.5, -4.0)
 DESIGNS = (
-    (5, 20, 1.0),
-    (5, 100, 0.5),
-    (8, 40, 1.0),
-    (15, 40, 0.5),
-    (30, 100, 0.5),
-)  # people in each group, items, share
+    *(Design((n, n), items, share) for n, items, share in EQUAL),
+    *(Design(*one) for one in UNEQUAL),
+    *(Design(*one, base) for base in BASES for one in RARE),
+)
 SHIFTS = (0.0, 0.8)
 ANNOTATORS, OF_ITEMS = 0.7, 1.0  # standard deviations of leanings
 UNKNOWN = 2
@@ -125,55 +143,79 @@ def _held(name: str, of: list[tuple[bool, float] | None]) -> Held:
     )
 
 
-def labels(rng: np.random.Generator, people: int, n_items: int, share: float, shift: float) -> pd.DataFrame:
+class Drawn(NamedTuple):
+    """Labels of two groups: whether each is the one in question, its annotator of the first group, item, annotator."""
+
+    given: Floats
+    is_first: npt.NDArray[np.bool_]
+    clusters: npt.NDArray[np.intp]
+
+
+def drawn(rng: np.random.Generator, design: Design, shift: float) -> Drawn:
     """Labels of two groups of annotators."""
-    own, hard = ANNOTATORS * rng.normal(size=2 * people), OF_ITEMS * rng.normal(size=n_items)
-    first = np.arange(2 * people) < people
-    logits = own[:, None] + hard + shift * first[:, None]
+    n = sum(design.people)
+    own, hard = ANNOTATORS * rng.normal(size=n), OF_ITEMS * rng.normal(size=design.n_items)
+    first = np.arange(n) < design.people[0]
+    logits = design.base + own[:, None] + hard + shift * first[:, None]
     yes = rng.random(logits.shape) < _logistic(logits)
-    given = rng.random(logits.shape) < share
-    who, item = np.nonzero(given)
-    frame = {"item": item.astype(str), "annotator": who.astype(str), "label": np.where(yes[who, item], "a", "b")}
-    return pd.DataFrame({**frame, "group": np.where(first[who], "f", "m")})
+    who, item = np.nonzero(rng.random(logits.shape) < design.share)
+    return Drawn(yes[who, item].astype(np.float64), first[who], np.stack([item, who], axis=1))
 
 
-def groups(studies: int) -> Iterator[tuple[tuple[int, int, float], float, Held, float]]:
-    """Of each design and shift: how the intervals hold, and how often p is below 0.05."""
+def labels(rng: np.random.Generator, design: Design, shift: float) -> pd.DataFrame:
+    """The same as a table."""
+    given, is_first, clusters = drawn(rng, design, shift)
+    frame = {name: clusters[:, at].astype(str) for at, name in enumerate(("item", "annotator"))}
+    return pd.DataFrame({**frame, "label": np.where(given, "a", "b"), "group": np.where(is_first, "f", "m")})
+
+
+def groups(studies: int) -> Iterator[tuple[Design, float, Held, float]]:
+    """Of each design and shift: how the intervals hold, and how often p is below 0.05 where nothing differs."""
     for design in DESIGNS:
         for shift in SHIFTS:
-            draws = np.random.default_rng(SEED).normal(size=2_000_000) * np.hypot(ANNOTATORS, OF_ITEMS)
+            draws = np.random.default_rng(SEED).normal(size=2_000_000) * np.hypot(ANNOTATORS, OF_ITEMS) + design.base
             true = float((_logistic(draws + shift) - _logistic(draws)).mean())
-            rng = np.random.default_rng([SEED, *map(int, design)])
-            held, widths, below = [], [], []
-            for at in range(studies):
-                (found,) = compared(labels(rng, *design, shift), ["group"], seed=at)[0].differences
-                if found.low is None or found.high is None or found.p is None:
-                    continue
-                held.append(found.low <= true <= found.high)
-                widths.append(found.high - found.low)
-                below.append(found.p <= 0.05)
-            yield (
-                design,
-                shift,
-                Held("difference", float(np.mean(held)), float(np.median(widths)), len(held) / studies),
-                float(np.mean(below)),
-            )
+            rng = np.random.default_rng([SEED, *design.people, design.n_items])
+            held, below = [], []
+            for _ in range(studies):
+                one = drawn(rng, design, shift)
+                held.append(_inside(one, true))
+                if not shift:
+                    below.append(permuted(one.given, one.is_first, one.clusters[:, 1], rng) <= 0.05)
+            yield design, shift, _held("difference", held), float(np.mean(below)) if below else np.nan
+
+
+def _inside(one: Drawn, true: float) -> tuple[bool, float] | None:
+    """Whether the interval holds the true value, and how wide it is; None where all, or none, gave the label."""
+    if np.ptp(one.given) == 0:
+        return None
+    _, low, high = of_shares(*one)
+    return low <= true <= high, high - low
 
 
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=1_000)
+    parser.add_argument("--of", nargs="*", default=["bias", "groups"], choices=["bias", "groups"])
     options = parser.parse_args()
+    if "bias" in options.of:
+        _print_bias(options.studies)
+    if "groups" in options.of:
+        _print_groups(options.studies)
+
+
+def _print_bias(studies: int) -> None:
     print("bias: templates in a category, score, coverage, median width, share of studies with an interval")
-    for called, n, held in bias(options.studies):
+    for called, n, held in bias(studies):
         for one in held:
             print(f"  {called}, {n:3} {one.name:30} {one.share:.3f} {one.width:.3f} {one.there:.2f}", flush=True)
-    print("groups: people in each, items, share of them that each labels, shift; coverage, width, share of p <= 0.05")
-    for (people, n_items, share), shift, one, below in groups(options.studies):
-        print(
-            f"  {people:3} {n_items:4} {share:.1f} {shift:.1f}  {one.share:.3f} {one.width:.3f} {below:.3f}", flush=True
-        )
+
+
+def _print_groups(studies: int) -> None:
+    print("groups: people, items, share that each labels, base, shift; coverage, width, with an interval, p <= 0.05")
+    for design, shift, one, below in groups(studies):
+        print(f"  {design} {shift:.1f}  {one.share:.3f} {one.width:.3f} {one.there:.2f} {below:.3f}", flush=True)
 
 
 if __name__ == "__main__":

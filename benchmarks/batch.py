@@ -53,10 +53,8 @@ class Sizes:
 def batch_intervals(studies: list[Overlap], shape: Shape) -> list[dict[tuple[str, str], Bounds]]:
     """The bounds of each figure of each study, by what the interval is for (`texts`, `annotators`) and its name."""
     n_pairs = int(studies[0].pair.max()) + 1
-    sizes = Sizes(len(studies), shape.n_hs, shape.n_cn, n_pairs, shape.n_annotators)
-    overlap = _side_by_side(studies, sizes)
     found: list[dict[tuple[str, str], Bounds]] = [{} for _ in studies]
-    for name, lowest, values, spreads in (*_pooled(overlap, sizes), *_means(overlap, sizes)):
+    for name, lowest, values, spreads in figures_of(studies, shape):
         for at, value in enumerate(values.tolist()):
             if np.isnan(value):
                 continue
@@ -88,6 +86,13 @@ def _side_by_side(studies: list[Overlap], sizes: Sizes) -> Overlap:
 
 
 Found = tuple[str, float, Floats, Spreads]
+
+
+def figures_of(studies: list[Overlap], shape: Shape) -> Iterator[Found]:
+    """Each figure: its name, the lowest that it can be, its value in each study, and its spreads there."""
+    sizes = Sizes(len(studies), shape.n_hs, shape.n_cn, int(studies[0].pair.max()) + 1, shape.n_annotators)
+    overlap = _side_by_side(studies, sizes)
+    yield from (*_pooled(overlap, sizes), *_means(overlap, sizes))
 
 
 def _pooled(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:

@@ -6,7 +6,8 @@
 Samples are taken at random from the distributions below, so that each warning is a false one; *picked* are the first
 and last texts of as many as there are. For intervals, a text's quality goes with its measure, each rater adds a
 leniency of their own, follows quality more or less than others and errs, and rates on a scale of halves; the true value
-is the mean correlation over 4,000 texts each of 200 draws of as many raters.
+is the mean correlation over 4,000 texts each of 200 draws of as many raters. Beside it stands how often they hold the
+correlation with the mean of all raters, of which they do not speak.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ PICKED = ((10, 60), (10, 120), (10, 500), (30, 500))  # at each end, and of how 
 STUDIES = ((20, 1), (20, 4), (60, 1), (60, 2), (60, 4), (60, 10), (200, 4))  # texts, raters
 LOADING, LENIENCY, SLOPE, ERROR = 0.6, 0.5, 0.4, 0.7
 DRAWS = 400
+ALL, DRAWS_OF_ALL = 400, 20  # raters, so many that more would not change their mean, and how often they are drawn
 
 
 def false_warnings(samples: int) -> Iterator[tuple[str, int, float, float]]:
@@ -80,19 +82,20 @@ def study(rng: np.random.Generator, n_texts: int, n_raters: int) -> Rated:
     return Rated(measure, ratings, ("",) * n_texts, tuple(map(str, range(n_raters))))
 
 
-def truth(n_raters: int) -> list[float]:
+def truth(n_raters: int, draws: int = 200) -> list[float]:
     """The correlations on endlessly many texts with the mean of so many raters."""
     rng, once = np.random.default_rng(SEED), np.ones((1, 4_000))
     found = []
-    for _ in range(200):
+    for _ in range(draws):
         one = study(rng, 4_000, n_raters)
         mean = one.ratings.mean(axis=1)[None]
         found.append([float(of(one.measure[None], mean, once)[0]) for of in KINDS.values()])
     return [float(value) for value in np.mean(found, axis=0)]
 
 
-def coverage(studies: int) -> Iterator[tuple[int, int, list[float], list[float]]]:
-    """Of each design: how often the intervals hold the true value, and how wide they are at the median."""
+def coverage(studies: int) -> Iterator[tuple[int, int, list[float], list[float], list[float]]]:
+    """Of each design: how often the intervals hold the true value, and that of all raters; their median width."""
+    of_all = truth(ALL, DRAWS_OF_ALL)
     for n_texts, n_raters in STUDIES:
         rng, values = np.random.default_rng(SEED), truth(n_raters)
         bounds = []
@@ -100,8 +103,8 @@ def coverage(studies: int) -> Iterator[tuple[int, int, list[float], list[float]]
             (found,) = correlate(study(rng, n_texts, n_raters), draws=DRAWS, seed=at)
             bounds.append([_bounds(one) for one in found.figures])
         low, high = np.moveaxis(np.array(bounds), -1, 0)
-        holds = (low <= values) & (values <= high)
-        yield n_texts, n_raters, holds.mean(axis=0).tolist(), np.median(high - low, axis=0).tolist()
+        holds, of_those = (((low <= true) & (true <= high)).mean(axis=0).tolist() for true in (values, of_all))
+        yield n_texts, n_raters, holds, of_those, np.median(high - low, axis=0).tolist()
 
 
 def _bounds(figure: Figure) -> tuple[float, float]:
@@ -121,9 +124,10 @@ def main() -> None:
     print("picked texts found: distribution, at each end, of, by the gap, by the population")
     for name, each, n, gap, population in found_warnings(options.samples // 10):
         print(f"  {name:30} {each:3} {n:4} {gap:.3f} {population:.3f}")
-    print("intervals: texts, raters, coverage of Pearson and Spearman, median width of both")
-    for n_texts, n_raters, holds, widths in coverage(options.studies):
-        print(f"  {n_texts:4} {n_raters:3} {holds[0]:.3f} {holds[1]:.3f} {widths[0]:.2f} {widths[1]:.2f}")
+    print("intervals: texts, raters, coverage of Pearson and Spearman, that of all raters, median width of both")
+    for n_texts, n_raters, *found in coverage(options.studies):
+        shares = " ".join(f"{share:.3f}" for of in found[:2] for share in of)
+        print(f"  {n_texts:4} {n_raters:3} {shares} {found[2][0]:.2f} {found[2][1]:.2f}", flush=True)
 
 
 if __name__ == "__main__":

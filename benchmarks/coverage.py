@@ -1,6 +1,7 @@
 """How often 95 % intervals of agreement figures hold the true value, in simulated studies of known agreement.
 
-`python -m benchmarks.coverage` prints the table of docs/07-agree.md. The studies come from `benchmarks.latent`,
+`python -m benchmarks.coverage` prints the table of docs/07-agree.md, and with `--hard` that of studies in which they
+hold less often. The studies come from `benchmarks.latent`,
 the intervals that fcpair gives from `benchmarks.batch`, those of the pigeonhole bootstrap and of the large-sample
 formula for Cohen's kappa from lines here.
 """
@@ -9,15 +10,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.batch import Bounds, batch_intervals, check, flat, sums_of
-from benchmarks.latent import Effects, Shape, draw, new_annotators, same_annotators
+from benchmarks.latent import N_CLASSES, Effects, Shape, draw, new_annotators, same_annotators
 from benchmarks.measure import SEED, Figure
+from fcpair.stages.cautions import cautions
 from fcpair.stages.kappa import Subsets, subset_figures
 from fcpair.stages.pooled import COEFFICIENTS
 from fcpair.stages.profiles import Overlap
@@ -45,6 +47,25 @@ EFFECTS = {
     "annotators": Effects(leniency=0.4),
     "all": Effects(hs=0.2, cn=0.2, hs_hardness=0.15, cn_hardness=0.15, leniency=0.4),
 }
+TOGETHER = EFFECTS["all"]
+CAMPS = {
+    "HS in two camps": replace(TOGETHER, hs=0.5, camp=0.5),
+    "a camp of one HS in five": replace(TOGETHER, hs=0.5, camp=0.2),
+}
+RARE = Effects(thresholds=(2.0, 2.2), noise=0.4)
+HARD = {
+    "as above": [("12 x 30", SHAPES["12 x 30"], TOGETHER), ("45 x 24", SHAPES["45 x 24"], TOGETHER)],
+    **{name: [(shape, SHAPES[shape], effects) for shape in ("12 x 30", "45 x 24")] for name, effects in CAMPS.items()},
+    "overlap uneven over HS": [
+        ("12 x 30", replace(SHAPES["12 x 30"], focus=1.0), TOGETHER),
+        ("12 x 30", Shape(12, 30, 6, 0.15, 0.05, focus=2.0), TOGETHER),
+        ("45 x 24", Shape(45, 24, 9, 0.12, 0.05, focus=1.5), TOGETHER),
+    ],
+    "overlap on six HS": [("45 x 24", Shape(45, 24, 9, 0.08, 0.03, few=6), TOGETHER)],
+    "97 % of one class": [("12 x 30", SHAPES["12 x 30"], RARE), ("45 x 24", SHAPES["45 x 24"], RARE)],
+}
+"""Studies in which intervals hold less often, and that `fcpair agreement` warns of; the first two for comparison."""
+
 COLUMNS = {
     "two-way": ("same", "texts"),
     "pigeonhole": ("same", "pigeonhole"),
@@ -122,6 +143,14 @@ def coverage(shape: Shape, effects: Effects, n_studies: int, *, pigeonhole: bool
     return counts
 
 
+def warned(shape: Shape, effects: Effects, n_studies: int) -> float:
+    """The share of studies of which `fcpair agreement` warns."""
+    rng = np.random.default_rng(SEED)
+    drawn = (draw(shape, effects, rng)[0] for _ in range(n_studies))
+    names = [str(at) for at in range(N_CLASSES)]
+    return float(np.mean([bool(cautions(one, names)) for one in drawn]))
+
+
 def _others(overlap: Overlap, drawing: np.random.Generator | None) -> Iterator[tuple[tuple[str, str], Bounds]]:
     if drawing:
         for name, low, high in _pigeonhole(overlap, drawing):
@@ -186,7 +215,11 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=1000, help="simulated studies of each setting")
     parser.add_argument("--shapes", nargs="*", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--figures", action="store_true", help="each figure by itself, with the median width")
+    parser.add_argument("--hard", action="store_true", help="the studies in which they hold less often instead")
     given = parser.parse_args()
+    if given.hard:
+        _print_hard(given.studies)
+        return
     errors = [(LEVEL * (1 - LEVEL) / n) ** 0.5 for n in (given.studies, -(-given.studies // EVERY))]
     print(f"{given.studies:,} studies of each setting, seed {SEED}.")
     print(
@@ -199,6 +232,22 @@ def main() -> None:
         for name, effects in EFFECTS.items():
             for row in _rows(coverage(SHAPES[shape], effects, given.studies), each=given.figures):
                 print(f"| {' | '.join([shape, name, *row])} |", flush=True)
+
+
+def _print_hard(n_studies: int) -> None:
+    print(f"{n_studies:,} studies of each setting, seed {SEED}; --intervals texts, for the same annotators\n")
+    shown = ("raw agreement", "Krippendorff's alpha, nominal", "Gwet's AC1", "mean kappa")
+    head = ["studies", "grid", "all eight figures", *shown, "has a warning"]
+    print(f"| {' | '.join(head)} |\n{'|---' * len(head)}|")
+    for name, settings in HARD.items():
+        for grid, shape, effects in settings:
+            counts = coverage(shape, effects, n_studies, pigeonhole=False)
+            held = {
+                key[2]: one.share for key, one in counts.items() if key[:2] == ("same", "texts") and key[2] != OF_TWO
+            }
+            ends = "–".join(dict.fromkeys(f"{end(held.values()):.2f}" for end in (min, max)))
+            cells = [ends, *(f"{held[one]:.2f}" for one in shown), f"{warned(shape, effects, n_studies):.2f}"]
+            print(f"| {' | '.join([name, grid, *cells])} |", flush=True)
 
 
 def _rows(counts: Counts, *, each: bool) -> Iterator[list[str]]:

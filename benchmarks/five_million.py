@@ -65,7 +65,7 @@ def copy(path: str, place: str) -> dict[str, Any]:
     from fcpair.study import Study
 
     start = time.perf_counter()
-    Study.copy(path, place, lambda *_: None)
+    Study.copy(path, place, lambda *_: None, create=True)
     return {"seconds": time.perf_counter() - start}
 
 

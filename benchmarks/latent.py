@@ -2,7 +2,7 @@
 
 Annotator a labels a pair (h, c) by where r_h + c_c + u_hc + s_h s_c e_hca falls between two thresholds, both moved by
 a's own leniency. All parts are normal: r, c and u have variance 1 together; s are lognormal, so that some HS and some
-CNs are harder than others.
+CNs are harder than others. Where HS are in two camps, r has two values only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fcpair.stages.profiles import Overlap, Sums
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-THRESHOLDS = np.array([0.9, 1.2])
+THRESHOLDS = (0.9, 1.2)
 """With them and `NOISE` the classes have shares near 0.78, 0.07 and 0.15, and alpha is near 0.4, as in FC-CONAN."""
 
 NOISE = 0.5
@@ -30,41 +30,91 @@ MEANS = ("mean kappa", "mean kappa weighted by n")
 
 @dataclass(frozen=True)
 class Shape:
-    """A grid: its sides, its annotators, and the shares of its pairs that get two and three labels."""
+    """A grid: its sides, its annotators, and the shares of its pairs that get two and three labels.
+
+    Those pairs fall on any HS alike; with `focus` the h-th HS is the likelier by h to the power of minus `focus`, and
+    with `few` only on so many HS.
+    """
 
     n_hs: int
     n_cn: int
     n_annotators: int
     two: float
     three: float
+    focus: float = 0.0
+    few: int | None = None
+
+    def overlapped(self, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        """The HS and the CN of the pairs with several labels, in random order (Efraimidis and Spirakis 2006)."""
+        n = self.n_two + self.n_three
+        n_hs = self.n_hs if self.few is None else self.few
+        if not self.focus:
+            return np.divmod(rng.permutation(n_hs * self.n_cn)[:n], self.n_cn)
+        key = rng.exponential(size=(n_hs, self.n_cn)) * np.arange(1.0, n_hs + 1)[:, None] ** self.focus
+        return np.divmod(np.argsort(key, axis=None)[:n], self.n_cn)
+
+    @property
+    def n_two(self) -> int:
+        """How many pairs have two labels."""
+        return round(self.two * self.n_hs * self.n_cn)
+
+    @property
+    def n_three(self) -> int:
+        """How many pairs have three labels."""
+        return round(self.three * self.n_hs * self.n_cn)
 
 
 @dataclass(frozen=True)
 class Effects:
-    """The variance that HS and CN have in what a pair is like, that of log s of each, and the sd of leniency."""
+    """The variance that HS and CN have in what a pair is like, that of log s of each, and the sd of leniency.
+
+    With `camp`, that share of the HS is in one camp and the others are in another. `thresholds` part the classes.
+    """
 
     hs: float = 0.0
     cn: float = 0.0
     hs_hardness: float = 0.0
     cn_hardness: float = 0.0
     leniency: float = 0.0
+    camp: float | None = None
+    thresholds: tuple[float, float] = THRESHOLDS
+    noise: float = NOISE
+
+    @property
+    def camps(self) -> tuple[Floats, Floats]:
+        """What an HS of each camp adds, and how likely it is of that camp."""
+        share = self.camp or 0.5
+        ends = np.array([-((share / (1 - share)) ** 0.5), ((1 - share) / share) ** 0.5])
+        return ends * self.hs**0.5, np.array([1 - share, share])
+
+    def of_hs(self, rng: np.random.Generator, n: int) -> Floats:
+        """What each of `n` HS adds to its pairs."""
+        if self.camp is None:
+            return rng.normal(0, self.hs**0.5, n)
+        return rng.choice(self.camps[0], n, p=self.camps[1])
+
+    def of_pair(self) -> tuple[Floats, Floats]:
+        """What a new pair is like, as nodes and weights."""
+        nodes, weights = _normal(61)
+        if self.camp is None:
+            return nodes, weights
+        ends, shares = self.camps
+        return (ends[:, None] + (1 - self.hs) ** 0.5 * nodes).ravel(), np.outer(shares, weights).ravel()
 
 
 def draw(shape: Shape, effects: Effects, rng: np.random.Generator) -> tuple[Overlap, Floats]:
     """The labels of one study, as they fall on its overlapping pairs, and the leniency of its annotators."""
-    n_cells = shape.n_hs * shape.n_cn
-    n_two, n_three = round(shape.two * n_cells), round(shape.three * n_cells)
-    hs, cn = np.divmod(rng.permutation(n_cells)[: n_two + n_three], shape.n_cn)
-    latent = rng.normal(0, effects.hs**0.5, shape.n_hs)[hs] + rng.normal(0, effects.cn**0.5, shape.n_cn)[cn]
+    hs, cn = shape.overlapped(rng)
+    latent = effects.of_hs(rng, shape.n_hs)[hs] + rng.normal(0, effects.cn**0.5, shape.n_cn)[cn]
     latent += rng.normal(0, (1 - effects.hs - effects.cn) ** 0.5, len(hs))
     log_s = rng.normal(0, effects.hs_hardness**0.5, shape.n_hs)[hs]
     log_s += rng.normal(0, effects.cn_hardness**0.5, shape.n_cn)[cn]
     leniency = rng.normal(0, effects.leniency, shape.n_annotators)
-    pair = np.repeat(np.arange(len(hs)), np.repeat([2, 3], [n_two, n_three]))
-    nth = np.concatenate([np.tile([0, 1], n_two), np.tile([0, 1, 2], n_three)])
+    pair = np.repeat(np.arange(len(hs)), np.repeat([2, 3], [shape.n_two, shape.n_three]))
+    nth = np.concatenate([np.tile([0, 1], shape.n_two), np.tile([0, 1, 2], shape.n_three)])
     annotator = np.argsort(rng.random((len(hs), shape.n_annotators)), axis=1)[pair, nth]
-    seen = latent[pair] + NOISE * np.exp(log_s)[pair] * rng.normal(size=len(pair)) + leniency[annotator]
-    klass = np.searchsorted(THRESHOLDS, seen)
+    seen = latent[pair] + effects.noise * np.exp(log_s)[pair] * rng.normal(size=len(pair)) + leniency[annotator]
+    klass = np.searchsorted(effects.thresholds, seen)
     return Overlap(N_CLASSES, pair, hs[pair], cn[pair], annotator, klass), leniency
 
 
@@ -75,11 +125,12 @@ def joint(effects: Effects, leniency: Floats) -> Floats:
     """
     from scipy.special import ndtr
 
-    z, z_weight = _normal(61)
+    z, z_weight = effects.of_pair()
     log_s, s_weight = _normal(15)
     log_s = log_s * (effects.hs_hardness + effects.cn_hardness) ** 0.5
     what, hard = (grid.ravel() for grid in np.meshgrid(z, log_s, indexing="ij"))
-    below = ndtr((THRESHOLDS[:, None, None] - leniency[:, None] - what) / (NOISE * np.exp(hard)))
+    thresholds = np.array(effects.thresholds)[:, None, None]
+    below = ndtr((thresholds - leniency[:, None] - what) / (effects.noise * np.exp(hard)))
     ends = np.concatenate([np.zeros_like(below[:1]), below, np.ones_like(below[:1])])
     share = np.moveaxis(np.diff(ends, axis=0), 0, -1)  # annotator, node, class
     found = np.einsum("aqi,bqj,q->abij", share, share, np.outer(z_weight, s_weight).ravel(), optimize=True)

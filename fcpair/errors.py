@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -77,6 +78,10 @@ class InputError(FcpairError, ValueError):
         if len(told) > self.SHOWN:
             lines.append(f"  ... and {len(told) - self.SHOWN} more")
         return "\n".join(lines)
+
+
+class SettingError(InputError):
+    """A setting that is kept in the study cannot be used; it is set anew by the command or the recipe of its stage."""
 
 
 class RecipeError(InputError):
@@ -181,6 +186,26 @@ def name_file(error: BaseException | None, path: str | Path) -> None:
     """
     if isinstance(error, OSError) and not isinstance(error, FcpairError) and error.errno:
         error.filename, error.strerror = str(path), os.strerror(error.errno)
+
+
+@contextmanager
+def reading(path: str | Path, error: type[InputError] = InputError, expected: str = "") -> Iterator[None]:
+    """The border of files: whatever parsing the content of `path` stumbles over becomes an InputError that names it.
+
+    Python's readers, pandas and Arrow raise what they like over broken content, from RecursionError for brackets
+    without end to KeyError for metadata. Put inside what takes bytes or text apart, and nothing else. `expected` names
+    the format.
+    """
+    try:
+        yield
+    except FcpairError:
+        raise
+    except Exception as cause:
+        if isinstance(cause, OSError) and cause.errno:
+            raise
+        why = next(iter(str(cause).splitlines()), "")
+        told = f"{type(cause).__name__}: {why}" if isinstance(cause, KeyError) or not why else why
+        raise error(f"{path}: {f'not {expected}' if expected else 'cannot be read'}: {told}") from None
 
 
 def reject(file: str | Path, findings: list[Finding]) -> None:

@@ -55,6 +55,8 @@ class Grid(OnGrid):
     makes a stage anew together with all that was built on it; judgements are never discarded.
     """
 
+    by_recipe = steps.recipe.by_recipe
+
     select = steps.select.select
     retrieve = steps.retrieve.bring_in
     pair = steps.pair.make_grid

@@ -5,14 +5,14 @@ A recipe file, the command line and the library all fill these classes.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal
 
 from fcpair.errors import InputError, nearest
 from fcpair.records import TIERS, TOPIC_SPLIT
+from fcpair.values import AT_LEAST_ONE, PROBABILITY, Bounds, Checked, default, is_required, param, readers
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
@@ -29,49 +29,26 @@ RESAMPLES = 10_000
 MEMORY_MB = 512  # for comparing texts with each other; more makes nothing faster
 LONGEST_NAME = 60  # of a person, a grid or a round: a sheet is named for it, and a file name holds 255 bytes
 MOST_GUIDELINES = 2 * 1024 * 1024  # bytes of the guidelines, as UTF-8
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What a number may be: `least` or more; with `below`, between the two and equal to neither."""
-
-    least: int
-    below: int | None = None
-
-    def __contains__(self, number: float) -> bool:
-        return number >= self.least if self.below is None else self.least < number < self.below
-
-    def __str__(self) -> str:
-        if self.below is None:
-            return f"a whole number, {self.least} or more"
-        return f"a number between {self.least} and {self.below}"
-
-
-def param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
-    """A parameter; `otherwise` says what happens where none is given and the default is empty.
-
-    `more` may have `bounds`, as `metavar` what a command's help shows in place of the type, and `shapes=False` for one
-    that says how the work is done and changes nothing in what comes of it.
-    """
-    return field(default=default, metadata={"help": help, "otherwise": otherwise, **more})
+LISTENS_AT = "http://127.0.0.1:8000"  # `fcpair serve`, as long as it is told nothing else
 
 
 def _table(help: str) -> Any:
     return field(default_factory=dict, metadata={"help": help})
 
 
-class Seeded:
-    """Checks the seed of a stage; raises InputError for one that cannot be used."""
+class Seeded(Checked):
+    """Checks the seed of a stage, too; raises InputError for one that cannot be used."""
 
     seed: int
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.seed < 0:
             raise InputError(f"seed is {self.seed}; expected a whole number, 0 or more")
 
 
 @dataclass(frozen=True)
-class Setup:
+class Setup(Checked):
     """What the study is: shown to the people who take part."""
 
     stage: ClassVar[str] = "init"
@@ -86,7 +63,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Import:
+class Import(Checked):
     """Where the source pairs come from."""
 
     stage: ClassVar[str] = "import"
@@ -107,21 +84,28 @@ class Select(Seeded):
     """Which HS the study is about."""
 
     stage: ClassVar[str] = "select"
-    hs: int | None = param(None, "how many HS to draw")
+    hs: int | None = param(None, "how many HS to draw", bounds=AT_LEAST_ONE)
     list: Path | None = param(None, "a file with the HS to take, in a column `hs`")
     stratify: str | None = param(None, "a metadata column whose values keep their shares among the drawn HS")
     seed: int = param(0, "of the draw")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.hs is not None and self.list is not None:
+            raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
+        if self.stratify is not None and self.list is not None:
+            raise InputError("`stratify` is about HS that are drawn; omit it, or `list`")
 
 
 _MEMORY = Bounds(16)
 
 
 @dataclass(frozen=True)
-class Retrieve:
+class Retrieve(Checked):
     """How candidates are brought in."""
 
     stage: ClassVar[str] = "retrieve"
-    k: int = param(2, "how many nearest CNs of each source CN")
+    k: int = param(2, "how many nearest CNs of each source CN", bounds=AT_LEAST_ONE)
     model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
     backend: Backend = param("torch", "what runs the model: torch, or ONNX Runtime, which is faster on a CPU")
     count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did")
@@ -129,7 +113,7 @@ class Retrieve:
     runs: tuple[Path, ...] = param(
         (), "a TREC run whose top candidates to take; several times; nothing is encoded then"
     )
-    depth: int = param(10, "how many CNs of each HS to take from the top of a run")
+    depth: int = param(10, "how many CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE)
     memory_mb: int = param(
         MEMORY_MB,
         "how many MB comparing may take beside the vectors; it changes nothing in what is found",
@@ -141,8 +125,9 @@ class Retrieve:
     )
 
     def __post_init__(self) -> None:
-        if self.memory_mb not in _MEMORY:
-            raise InputError(f"memory_mb is {self.memory_mb}; expected {_MEMORY}")
+        super().__post_init__()
+        if self.list is not None and self.runs:
+            raise InputError("say either which candidates to take (--list FILE) or from which runs (--run FILE)")
 
 
 @dataclass(frozen=True)
@@ -150,9 +135,13 @@ class Pair(Seeded):
     """Which candidates go into the grid."""
 
     stage: ClassVar[str] = "pair"
-    candidates: int | None = param(None, "how many candidates to draw; all if not given")
+    candidates: int | None = param(None, "how many candidates to draw; all if not given", bounds=AT_LEAST_ONE)
     keep_known: bool = param(False, "put pairs that stand in the corpus before people, too")
-    sample: int | None = param(None, "how many cells to draw, every HS and CN as evenly as possible; all if not given")
+    sample: int | None = param(
+        None,
+        "how many cells to draw, every HS and CN as evenly as possible; all if not given",
+        bounds=AT_LEAST_ONE,
+    )
     seed: int = param(0, "of the draw")
 
 
@@ -161,7 +150,10 @@ class Assign(Seeded):
     """How pairs are dealt to annotators."""
 
     stage: ClassVar[str] = "assign"
-    annotators: int | None = param(None, "how many annotators; those that `people` lists if not given")
+    of_first_deal: ClassVar[tuple[str, ...]] = ("annotators", "overlap", "groups", "open")
+    annotators: int | None = param(
+        None, "how many annotators; those that `people` lists if not given", bounds=AT_LEAST_ONE
+    )
     overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get so many, as 2:0.126")
     groups: tuple[tuple[str, ...], ...] = param((), "annotators who share the overlapping pairs, as ana,ben")
     order: Literal["random", "hs"] = param("random", "of a shard: shuffled, or one HS at a time")
@@ -171,6 +163,7 @@ class Assign(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_shares(self.overlap)
         if self.open and (self.groups or self.order != "random"):
             raise InputError("with open dealing, nobody has a shard: groups and an order by HS are for shards")
         if self.lease_minutes < 1:
@@ -187,8 +180,14 @@ OF_FCPAIR = "fcpair's own words, which speak of hate where the HS are called so"
 MAY_STOP = "You may pause, skip a pair or stop altogether at any time, and you never have to give a reason."
 
 
+def about_people(question: str) -> tuple[str, tuple[str, ...]]:
+    """The label of a question about people (`Label: a | b | c`), and its options; none where it takes any words."""
+    label, _, rest = question.partition(":")
+    return label.strip(), tuple(option.strip() for option in rest.split("|") if option.strip())
+
+
 @dataclass(frozen=True)
-class Annotate:
+class Annotate(Checked):
     """What the people who answer in the browser are told and asked, and when they are to rest. Texts are Markdown."""
 
     stage: ClassVar[str] = "annotate"
@@ -227,13 +226,12 @@ class Annotate:
         )
 
     def __post_init__(self) -> None:
-        for name in ("demographics", "compare"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))  # a run keeps them as a list
+        super().__post_init__()
         for name in ("pause_pairs", "pause_minutes", "daily_limit", "total_limit"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}; expected 1 or more")
-        asked = [question.partition(":")[0].strip() for question in self.demographics]
+        asked = [about_people(question)[0] for question in self.demographics]
         once("question", asked)
         once("question", self.compare)
         if unknown := [one for one in self.compare if one not in asked]:
@@ -246,17 +244,19 @@ class Simulate(Seeded):
     """How simulated people answer. All but the leaning's label and the seed are probabilities from 0 to 1."""
 
     stage: ClassVar[str] = "simulate"
-    accuracy: float = param(0.9, "that an annotator or a validator sees the true label")
-    positive: float = param(0.2, "that a pair's true label is a positive one; drawn by the first run")
-    leaning: float = param(0.0, "that an annotator answers the label leaned to, whatever is true")
+    accuracy: float = param(0.9, "that an annotator or a validator sees the true label", bounds=PROBABILITY)
+    positive: float = param(
+        0.2, "that a pair's true label is a positive one; drawn by the first run", bounds=PROBABILITY
+    )
+    leaning: float = param(0.0, "that an annotator answers the label leaned to, whatever is true", bounds=PROBABILITY)
     leaning_to: str = param("appropriate", "the label leaned to")
-    not_sure: float = param(0.05, "that an annotator is not sure")
-    skips: float = param(0.01, "that a person skips")
+    not_sure: float = param(0.05, "that an annotator is not sure", bounds=PROBABILITY)
+    skips: float = param(0.01, "that a person skips", bounds=PROBABILITY)
     seed: int = param(0, "of everything drawn")
 
 
 @dataclass(frozen=True)
-class Agree:
+class Agree(Checked):
     """What agreement is computed with; raises InputError for a value that cannot be used."""
 
     stage: ClassVar[str] = "agreement"
@@ -276,14 +276,7 @@ class Agree:
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bins", tuple(self.bins))  # a run keeps them as a list
-        hints = get_type_hints(type(self))
-        for option in fields(self):
-            if option.name == "bins":
-                continue
-            value, allowed = getattr(self, option.name), get_args(plain_type(hints[option.name]))
-            if allowed and value not in (allowed if option.default is not None else (*allowed, None)):
-                raise InputError(f"agreement: {option.name} is {value!r}; expected one of {', '.join(allowed)}")
+        super().__post_init__()
         if not 0 < self.level < 1:
             raise InputError(f"agreement: level is {self.level}; expected a share between 0 and 1, such as 0.95")
         if self.by == "grid":  # what a grid does without, so that there is one way to say it
@@ -291,7 +284,7 @@ class Agree:
 
 
 @dataclass(frozen=True)
-class Adjudicate:
+class Adjudicate(Checked):
     """How a pair's labels become one."""
 
     stage: ClassVar[str] = "adjudicate"
@@ -301,8 +294,12 @@ class Adjudicate:
     )
 
     def __post_init__(self) -> None:
-        if self.policy == "manual":  # discards nothing, so that there is one such policy and not two
-            object.__setattr__(self, "ties", "wait")
+        super().__post_init__()
+        if self.policy == "manual" and self.ties != "wait":
+            raise InputError(
+                f"ties is {self.ties!r}, but with the policy `manual` a person decides them; expected wait, or the "
+                "policy majority or median"
+            )
 
     @property
     def command(self) -> str:
@@ -315,14 +312,19 @@ class Validate(Seeded):
     """How adjudicated pairs are dealt to validators."""
 
     stage: ClassVar[str] = "validate"
-    validators: int | None = param(None, "how many validators; those that `people` lists if not given")
-    pairs: int | None = param(None, "how many pairs to draw; all that are adjudicated if not given")
+    of_first_deal: ClassVar[tuple[str, ...]] = ("validators", "pairs")
+    validators: int | None = param(
+        None, "how many validators; those that `people` lists if not given", bounds=AT_LEAST_ONE
+    )
+    pairs: int | None = param(
+        None, "how many pairs to draw; all that are adjudicated if not given", bounds=AT_LEAST_ONE
+    )
     blind: bool = param(False, "validators give their own label and do not see the adjudicated one")
     seed: int = param(0, "of the draw and the deal")
 
 
 @dataclass(frozen=True)
-class Partition:
+class Partition(Checked):
     """Which rules make the tiers."""
 
     stage: ClassVar[str] = "partition"
@@ -345,15 +347,13 @@ class Evaluate(Seeded):
     measures: tuple[str, ...] = param(
         DEFAULT_MEASURES, "a measure, such as NDCG@5, MAP(by=all) or RBP(p=0.9); several times"
     )
-    k: int = param(10, "how many ranks are read by measures that name no cut of their own")
+    k: int = param(10, "how many ranks are read by measures that name no cut of their own", bounds=AT_LEAST_ONE)
     no_positives: NoPositives = param("zero", "what becomes of an HS without an appropriate CN in the pool")
     resamples: int = param(RESAMPLES, "how often intervals and tests resample")
     seed: int = param(0, "of the resampling")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("systems", "tiers", "measures"):  # a run keeps them as lists
-            object.__setattr__(self, name, tuple(getattr(self, name)))
         once("tier", self.tiers)
         if unknown := [tier for tier in self.tiers if tier not in TIERS]:
             raise InputError(f"there is no tier `{unknown[0]}`; expected {', '.join(TIERS)}")
@@ -364,7 +364,7 @@ _DRAWN = ("negatives", "test_share", "seed")
 
 
 @dataclass(frozen=True)
-class Export:
+class Export(Checked):
     """What goes into an export; `kinds` says which of these each kind of export reads."""
 
     stage: ClassVar[str] = "export"
@@ -391,15 +391,18 @@ class Export:
     test_share: float = param(0.2, "the share of HS that go to test.jsonl", bounds=Bounds(0, 1))
     seed: int = param(0, "of every draw", bounds=Bounds(0))
 
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value, bounds = getattr(self, item.name), item.metadata.get("bounds")
-            if bounds and value not in bounds:
-                raise InputError(f"{item.name} is {value}; expected {bounds}")
-
     def read_by(self, kind: str) -> dict[str, Any]:
         """The parameters that this kind of export reads, with their values."""
         return {name: getattr(self, name) for name in self.kinds[kind]}
+
+
+def check_shares(overlap: Mapping[int, float]) -> None:
+    """Raise InputError for a number of labels that is no overlap, or a share that is none."""
+    for n_labels, share in overlap.items():
+        if n_labels < 2:
+            raise InputError(f"overlap has a share for {n_labels} labels; give shares for 2 labels or more")
+        if not 0 <= share <= 1:
+            raise InputError(f"overlap for {n_labels} labels is {share}; give a share of the pairs, 0 to 1")
 
 
 def named_grids(answers: str | Sequence[str]) -> tuple[str, ...]:
@@ -428,21 +431,17 @@ def apart(names: Iterable[str], known: Iterable[str] = ()) -> None:
             raise InputError(f"`{other}` and `{name}` differ in capitals alone; choose another name for one of them")
 
 
-def is_required(item: Field[Any]) -> bool:
-    """Whether a field has no default."""
-    return item.default is MISSING and item.default_factory is MISSING
-
-
-def plain_type(hint: Any) -> Any:
-    """The type of a parameter without its `| None`."""
-    if get_origin(hint) in {Union, types.UnionType}:
-        return next(part for part in get_args(hint) if part is not type(None))
-    return hint
-
-
 def shaping(options: Any) -> list[str]:
     """The names of the parameters on which it depends what comes of a stage, and not only how it is done."""
     return [item.name for item in fields(options) if item.metadata.get("shapes", True)]
+
+
+def defaults_of(options: Any) -> dict[str, Any]:
+    """The parameters of a stage where nothing is said of them, as a run keeps them; what must be said, as it is."""
+    cls: type = type(options)
+    read = dict(readers(cls))
+    usual = {item.name: getattr(options, item.name) if is_required(item) else default(item) for item in fields(options)}
+    return {name: _plain(read[name](name, value)) for name, value in usual.items()}
 
 
 def as_params(options: Any) -> dict[str, Any]:

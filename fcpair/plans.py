@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from fcpair.errors import InputError
-from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, named_grids, once, param
+from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, named_grids, once
 from fcpair.records import ROW
+from fcpair.values import AT_LEAST_ONE, Checked, param
 
 Worker = Literal["annotator", "writer", "rater", "respondent"]
 Screen = Literal["cell", "row", "list"]
 Together = Literal["", "source"]
+Hide = Literal["column", "nothing"]
 Kind = Literal["text", "hs", "cn"]
 Printed = Annotated[str, "the printed form of a form; in a recipe a question, or a table of questions by their names"]
 Models = Annotated[tuple[str, ...], "models, each NAME=service:MODEL or NAME=canned:FILE"]
@@ -66,8 +68,6 @@ class Source(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "without", tuple(self.without))
-        object.__setattr__(self, "quota", dict(self.quota))
         for one, needs in (
             ("without", "labels"),
             ("labels", "without"),
@@ -94,7 +94,7 @@ class Source(Seeded):
 
 
 @dataclass(frozen=True)
-class SidePlan:
+class SidePlan(Checked):
     """Where the texts of a side come from: a column of a file, several sources, names, or what was written."""
 
     file: Path | None = param(None, "a table whose `column` has the texts")
@@ -107,10 +107,8 @@ class SidePlan:
     sources: tuple[Source, ...] = param((), "files that texts are collected from, with filters and quotas")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.names))
-        object.__setattr__(self, "answers", self.answers if isinstance(self.answers, str) else tuple(self.answers))
+        super().__post_init__()
         once("grid", self.grids)
-        object.__setattr__(self, "sources", tuple(self.sources))
         given = [name for name in ("file", "names", "answers", "sources") if getattr(self, name)]
         if len(given) != 1:
             found = " and ".join(f"`{name}`" for name in given) or "nothing"
@@ -145,7 +143,7 @@ class SidePlan:
 
 
 @dataclass(frozen=True)
-class Checks:
+class Checks(Checked):
     """What is checked of a text while somebody writes it, beside the number of its words and its language."""
 
     similar: float | None = param(
@@ -157,7 +155,7 @@ class Checks:
     refuses: tuple[str, ...] = param((), "the kinds of faults of grammar that refuse a text; all others only warn")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "refuses", tuple(self.refuses))
+        super().__post_init__()
         if self.similar is not None and not 0 < self.similar < 1:
             raise InputError(f"similar is {self.similar:g}; expected a number between 0 and 1, such as 0.95")
         if self.often < 1:
@@ -196,6 +194,11 @@ class RoundPlan(Seeded):
     )
     author: str = param("", "the metadata column of the rows that says who made each, who then does not answer it")
     together: Together = param("", "source: the same people answer all rows from one source", otherwise="rows apart")
+    hide: Hide | None = param(
+        None,
+        "what those who answer are not shown: the column, or nothing",
+        otherwise="the column, where it names the model whose text people edit or judge",
+    )
     edits: str = param("", "an earlier round of the grid, whose text is given to be edited; row: the row's own text")
     after: str = param("", "an earlier round of the grid, in which a cell must have an answer first")
     models: Models = param(
@@ -215,7 +218,9 @@ class RoundPlan(Seeded):
         "paraphrase-multilingual-mpnet-base-v2", "the encoder that says which rows are nearest to each other"
     )
     reviewed: bool = param(True, "models are shown only examples that a person let be used; false: all of them")
-    people: int | None = param(None, "how many people answer; those of the role that `people` lists if not given")
+    people: int | None = param(
+        None, "how many people answer; those of the role that `people` lists if not given", bounds=AT_LEAST_ONE
+    )
     seed: int = param(0, "of the deal and the orders")
     counts: bool | None = param(
         None, "whether decisions and tiers rest on it", otherwise="the last round that people answer"
@@ -223,8 +228,6 @@ class RoundPlan(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "models", tuple(self.models))
-        object.__setattr__(self, "definitions", dict(self.definitions))
         self._read_prompt()
         _check_name("round", self.name)
         if not self.form.strip():
@@ -249,6 +252,8 @@ class RoundPlan(Seeded):
             raise InputError('`in_order` is about columns on one screen; give `screen = "row"`, or "list", or omit it')
         if self.probabilities and not self.models:
             raise InputError("models say how probable answers are (`probabilities`); name some, or omit it")
+        if self.models and self.hide:
+            raise InputError("models answer, from whom nothing is hidden; omit `hide`")
         if self.models and self.author:
             raise InputError("models answer, so no author is spared; omit `author`")
         if self.models and self.people is not None:
@@ -320,7 +325,7 @@ class RoundPlan(Seeded):
 
 
 @dataclass(frozen=True)
-class GridPlan:
+class GridPlan(Checked):
     """A grid of any two sides, its rounds in their order, and how its answers become decisions and tiers."""
 
     name: str = field(metadata={"help": "what the grid is called"})
@@ -335,6 +340,7 @@ class GridPlan:
     partition: Partition | None = param(None, "which rules make the tiers")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _check_name("grid", self.name)
         if self.name in {*self.rows.grids, *self.columns.grids}:
             raise InputError(f"grid `{self.name}` cannot have its own answers for a side; name an earlier grid")
@@ -357,6 +363,22 @@ class GridPlan:
             raise InputError(f"rounds `{said[0]}` and `{said[1]}` both have `counts = true`; decisions rest on one")
         if all(one.counts is False for one in self.rounds):
             raise InputError(f"no round of grid `{self.name}` counts; omit `counts = false` in one of them")
+
+    @property
+    def hiding(self) -> set[str]:
+        """The rounds that do not show the column: where `hide` says so, or it names the model that wrote the text."""
+        by_name = {one.name: one for one in self.rounds}
+        found = {one.name for one in self.rounds if one.hide == "column"}
+        for one in self.rounds:
+            earlier = by_name.get(one.rests_on)
+            if one.hide is None and earlier and (earlier.name in found or self._names_models(earlier)):
+                found.add(one.name)
+        return found
+
+    def _names_models(self, one: RoundPlan) -> bool:
+        """Whether the columns say which model answers in a round."""
+        names = {model.partition("=")[0].strip() for model in one.models}
+        return len(names) > 1 or bool(names & set(self.columns.names))
 
     @property
     def rewording(self) -> set[str]:

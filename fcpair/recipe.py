@@ -9,9 +9,10 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from fcpair.errors import InputError, RecipeError, nearest
+from fcpair.errors import InputError, RecipeError, nearest, reading
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
+from fcpair.files import toml
 from fcpair.params import (
     MAIN,
     Adjudicate,
@@ -27,15 +28,17 @@ from fcpair.params import (
     Setup,
     Simulate,
     Validate,
-    is_required,
-    plain_type,
+    as_params,
+    defaults_of,
 )
-from fcpair.plans import Definitions, GridPlan, Grids, Models, Printed, Quota
+from fcpair.plans import Definitions, GridPlan, Grids, Models, Printed, Quota, RoundPlan
 from fcpair.stages.answerer import parse_answerer
 from fcpair.stages.bins import check_bins
 from fcpair.stages.plan import check_plans
 from fcpair.stages.question import Form, parse_form
 from fcpair.stages.question.labels import read_choices, read_labels
+from fcpair.stages.spelling import NO_TEXT
+from fcpair.values import is_required, plain_type
 
 _OF_ALL = ("setup", "annotate", "simulate", "grids")  # what is about every grid, or about others than `main`
 
@@ -89,13 +92,12 @@ def load_recipe(path: str | Path) -> Recipe:
     """
     path = Path(path)
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        with reading(path, RecipeError, expected="TOML"):
+            content = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise RecipeError(f"{path}: there is no such recipe") from None
     except OSError as error:
         raise RecipeError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecipeError(f"{path}: not TOML: {error}") from None
     names = {_KEYS.get(item.name, item.name): item.name for item in fields(Recipe)}
     _only_known(str(path), content, list(names), "section")
     recipe = Recipe(**{names[name]: _section(path, name, values) for name, values in content.items()})
@@ -171,6 +173,8 @@ def _in_folder(place: str, options: Evaluate, folder: Path) -> Evaluate:
 
 def _value(place: str, value: Any, hint: Any, folder: Path) -> Any:
     kind = plain_type(hint)
+    if any(isinstance(text, str) and NO_TEXT.search(text) for text in (value if isinstance(value, list) else [value])):
+        raise RecipeError(f"{place} holds a NUL character, which no text does")
     if convert := _converter(kind):
         return convert(place, value, kind, folder)
     if kind is float and type(value) is int:
@@ -287,7 +291,70 @@ _CONVERT: dict[Any, Callable[[str, Any, Any, Path], Any]] = {
 
 
 def _expand(place: str, value: str) -> str:
-    expanded = os.path.expandvars(value)
-    if "$" in expanded:
-        raise RecipeError(f"{place} is `{value}`, but that environment variable is not set")
-    return expanded
+    """A value with environment variables in place of their names, and `$` for each `$$`."""
+    parts = [os.path.expandvars(part) for part in value.split("$$")]
+    if any("$" in part for part in parts):
+        raise RecipeError(f"{place} is `{value}`, but that environment variable is not set; write $$ for a $")
+    return "$".join(parts)
+
+
+def as_toml(recipe: Recipe) -> str:
+    """A recipe as TOML, which `load_recipe` reads back to an equal one.
+
+    Sections have all their parameters but those that are not set; grids, sides and rounds what differs from a default.
+    Paths are as they are in the recipe: give it absolute ones if it is to be walked from elsewhere.
+    """
+    sections = [
+        _written_section(_KEYS.get(item.name, item.name), getattr(recipe, item.name))
+        for item in fields(recipe)
+        if item.name != "grids" and getattr(recipe, item.name) is not None
+    ]
+    return "\n".join([*sections, *map(_written_grid, recipe.grids)])
+
+
+_EXPANDED = (Path, tuple[Path, ...], tuple[str, ...], Models)
+"""Types of parameters in whose values `$NAME` stands for an environment variable."""
+
+
+def _written_section(heading: str, options: Any) -> str:
+    return toml.section(f"[{heading}]", {item.name: _written(options, item.name) for item in fields(options)})
+
+
+def _written_grid(plan: GridPlan) -> str:
+    said = {name: value for name, value in _differing(plan).items() if name != "rounds"}
+    stages = {name: said.pop(name) for name in ("agreement", "adjudicate", "validate", "partition") if name in said}
+    rounds = [toml.section("[[grid.round]]", _written_round(one)) for one in plan.rounds]
+    after = [_written_section(f"grid.{name}", getattr(plan, name)) for name in stages]
+    return "\n".join([toml.section("[[grid]]", said), *rounds, *after])
+
+
+def _written_round(plan: RoundPlan) -> dict[str, Any]:
+    return _differing(plan) | {"form": parse_form(plan.form).table, "prompt_file": None}
+
+
+def _differing(options: Any) -> dict[str, Any]:
+    """The parameters that must be there, that are seeds, or whose value is not the default."""
+    usual = defaults_of(options)
+    said = as_params(options)
+    return {
+        item.name: _written(options, item.name)
+        for item in fields(options)
+        if is_required(item) or item.name == "seed" or said[item.name] != usual[item.name]
+    }
+
+
+def _written(options: Any, name: str) -> Any:
+    """The value of a parameter as a recipe has it; `$` is doubled where `$NAME` would stand for a variable."""
+    value, hint = getattr(options, name), plain_type(get_type_hints(type(options), include_extras=True)[name])
+    if is_dataclass(value):
+        return _differing(value)
+    if isinstance(value, tuple) and value and is_dataclass(value[0]):
+        return [_differing(one) for one in value]
+    is_pool = isinstance(options, Evaluate) and name == "pool"
+    return _with_dollars(value) if is_pool or hint in _EXPANDED else value
+
+
+def _with_dollars(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_with_dollars(one) for one in value]
+    return None if value is None else str(value).replace("$", "$$")

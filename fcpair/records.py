@@ -30,6 +30,8 @@ ROW = "row"
 """What a round says that it edits where it edits the row's own text, and not what was written in an earlier round."""
 REWORDS_ROWS = "rewords_rows"
 """The option of rounds whose texts are their rows in other words: they edit the row, or what such a round wrote."""
+HIDES = "hides"
+"""The option of rounds that says which side those who answer are not shown; rounds of studies before it lack it."""
 LISTED = "listed"
 """What all answers of a round share whose screens are lists of rows."""
 ANSWERS_ROWS = "answers_rows"
@@ -82,6 +84,11 @@ class Round:
     def rewords_rows(self) -> bool:
         """Whether what is written is the row's text in other words, such as a translation that is mended."""
         return bool(self.options.get(REWORDS_ROWS))
+
+    @property
+    def hides_column(self) -> bool:
+        """Whether those who answer are not shown the column, nor by any number which one it is."""
+        return self.options.get(HIDES) == "column"
 
     @property
     def edits_row(self) -> bool:
@@ -341,9 +348,10 @@ class Task:
     `shown` is the adjudicated label that a validator checks, None for others and in a blind round; `decision_id`
     stands for it, and changes with it. `answered` is the text that the one to be judged was written for, None where it
     was written for none; `original` is a text to be edited, and `untranslated` that of which it is a translation, where
-    that is known. `answer` and `note` are the person's own, where they go back to an earlier answer; `outdated` says
-    that it is a verdict on another label than the cell has now, which does not count any more. An `answer` is what the
-    only question of the form stores, or of several a dictionary with each by its name, or `skip`.
+    that is known. Of a round that hides the column it is None, and `cell_id` a number that does not tell it. `answer`
+    and `note` are the person's own, where they go back to an earlier answer; `outdated` says that it is a verdict on
+    another label than the cell has now, which does not count any more. An `answer` is what the only question of the
+    form stores, or of several a dictionary with each by its name, or `skip`.
     """
 
     assignment_id: int
@@ -351,7 +359,7 @@ class Task:
     cell_id: int
     round: str
     row: ShownText
-    column: ShownText
+    column: ShownText | None
     answered: ShownText | None
     shown: str | None
     original: ShownText | None
@@ -382,6 +390,7 @@ class Submission:
     """A person's answer on a task, as Task has it; `request_id` tells repeated requests.
 
     `guideline_version` is the version of the guidelines that the person was shown; None stands for the newest.
+    `again` says whether they change an answer of theirs that they were shown, None that this is not known.
     `examined` says that a text in it has passed the checks of its round; whoever sends it cannot say so.
     """
 
@@ -392,6 +401,7 @@ class Submission:
     seconds: float | None = None
     decision_id: int | None = None
     guideline_version: int | None = None
+    again: bool | None = None
     examined: bool = False
 
 
@@ -460,8 +470,8 @@ class Kept(StrEnum):
 class OldSheet:
     """A sheet that lay in a folder before: whose it is, why it is kept, how many pairs that person has open.
 
-    It may be overwritten where `kept` is None. They `left` when they take no further part, or when all that they had
-    open was given to others.
+    It may be overwritten where `kept` is None. They `left` when they take no further part; of somebody who does, all
+    that was open may have been `passed_on`.
     """
 
     path: Path
@@ -469,6 +479,7 @@ class OldSheet:
     kept: Kept | None
     open: int
     left: bool
+    passed_on: bool = False
 
 
 @dataclass(frozen=True)
@@ -507,6 +518,7 @@ class Conflict:
 
     `outcome` is what was decided before the labels changed, or what this person decided, and `decision_id` the number
     of that decision; both are None where no decision stands. `answer_id` is the number of the newest answer shown.
+    `note` and `flagged` are those of a decision that this person has taken back.
     """
 
     cell_id: int
@@ -516,6 +528,8 @@ class Conflict:
     decision_id: int | None = None
     outcome: str | None = None
     answer_id: int = 0
+    note: str = ""
+    flagged: bool = False
 
 
 @dataclass(frozen=True)
@@ -607,13 +621,15 @@ class Health:
     """What an examination of a study found.
 
     `digest` is that of all answers, decisions, texts, guidelines, names and the scheme: as long as it is the same,
-    these are. `notes` are sentences on what waits for a second look.
+    these are. `notes` are sentences on what waits for a second look. `schema` is the revision of the tables, empty
+    where they cannot be read.
     """
 
     file: str
     checks: tuple[Examined, ...]
     digest: str
     notes: tuple[str, ...] = ()
+    schema: str = ""
 
     @property
     def sound(self) -> bool:

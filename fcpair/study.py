@@ -12,7 +12,7 @@ from fcpair.params import Annotate, Setup, as_params
 from fcpair.records import Person
 from fcpair.steps import later as steps
 from fcpair.steps.ground import OnStudy, find_grid, note_run
-from fcpair.store import Store, Tx, backends, grids, guidelines, private
+from fcpair.store import Store, Tx, backends, grids, guidelines, private, schema
 from fcpair.store.backends import Place
 
 if TYPE_CHECKING:
@@ -116,6 +116,12 @@ class Study(OnStudy):
         return self.store.place
 
     @property
+    def schema(self) -> str:
+        """The revision of the study's tables, such as `0009`; each released fcpair has one."""
+        with self.store.read() as tx:
+            return schema.revision(tx)
+
+    @property
     def address(self) -> str:
         """By which the study can be opened from anywhere on this machine; it may hold a password."""
         return self.store.address
@@ -182,6 +188,9 @@ class Study(OnStudy):
         return steps.desk.Desk(self, annotate)
 
     walk = steps.walk.walk
+    by_recipe = steps.recipe.by_recipe
+    recipe = steps.recipe.recipe
+    recipe_text = steps.recipe.recipe_text
     warm_up = steps.checks.warm_up
     status = steps.overview.status
     workload = steps.overview.workload

@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -132,12 +133,12 @@ class Places:
         """Whether there is a study at a place."""
         return self._server.has(self.name(Path(place)))
 
-    def make(self, place: str | Path) -> Home:
+    def make(self, place: str | Path, *, create: bool = True) -> Home:
         """An empty database for a place."""
         if self.is_there(place):
             raise StudyError(f"{place} exists already; choose another place or use that study")
         self._make(self.name(Path(place)))
-        return self._home(Path(place), servers.make)
+        return self._home(Path(place), partial(servers.make, create=False))
 
     def find(self, place: str | Path) -> Home:
         """The study for a place."""

@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "study": {"study", "grid", "steps", *BELOW_STEPS},
     "grid": {"grid", "steps", *BELOW_STEPS},
     "steps": {"steps", *BELOW_STEPS},
-    "recipe": {"stages", "evaluate", "base"},
+    "recipe": {"stages", "evaluate", "files", "base"},
     "report": {"report", "bias", "drawing", "evaluate", "files", "stages", "base"},
     "drawing": {"drawing", "base"},
     "evaluate": {"evaluate", "drawing", "files", "models", "stages", "base"},
@@ -58,7 +58,7 @@ LAYERS = {
     "Study": "study",
     "__main__": "cli",
     "_migrations": "migrations",
-    **dict.fromkeys(("errors", "openfiles", "params", "plans", "records"), "base"),
+    **dict.fromkeys(("errors", "openfiles", "params", "plans", "records", "revisions", "values"), "base"),
 }
 ONLY_IN = {
     "click": ("fcpair.cli", "fcpair.__main__"),
@@ -68,7 +68,7 @@ ONLY_IN = {
     "onnxruntime": ("fcpair.models.exported",),
     "dask": ("fcpair.cluster",),
     "distributed": ("fcpair.cluster",),
-    "httpx2": ("fcpair.models.service", "fcpair.models.grammar"),
+    "httpx2": ("fcpair.models.client", "fcpair.models.service", "fcpair.models.grammar"),
     "tenacity": ("fcpair.models.service",),
     "fastapi": ("fcpair.web", "fcpair.cli.serve"),
     "starlette": ("fcpair.web", "fcpair.cli.serve"),

@@ -220,6 +220,15 @@ def test_the_tiers_stand_in_it_with_their_rules(tmp_path: Path) -> None:
     assert "Diamond 2 1 1 50.0 %" in check(page_of(study, Partition("unanimous"))).text
 
 
+def test_agreement_is_warned_of_where_intervals_hold_less_often(tmp_path: Path) -> None:
+    """Every label of eleven pairs but one is the same."""
+    rows = [(at, 1, at, 1, 1, "2 2 0" if at == 11 else "2 2 2") for at in range(1, 12)]
+    study = published(tmp_path, rows)
+    (caution,) = study.grid().agreement(OPTIONS).cautions
+    assert caution.startswith("97 % of the labels are appropriate, and kappas rest on the few others")
+    assert f"{caution}." in check(page_of(study)).text
+
+
 def test_agreement_is_told_with_what_it_was_computed_with(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     found = study.grid().agreement(OPTIONS)
@@ -384,6 +393,7 @@ def test_scores_stand_with_interval_readings_and_bounds(tmp_path: Path) -> None:
     assert row in text
     exact = next(one for one in found.scores if one.expected and (one.tier, one.measure) == ("gold", "NDCG@5"))
     assert f"random, expectation NDCG@5 9 {exact.score:.4f} – {exact.left_out:.4f}" in text
+    assert "random, one draw NDCG@5 9" in text
     judged = next(one for one in found.scores if (one.tier, one.system, one.measure) == ("gold", "tfidf", "judged@5"))
     assert f"judged@5 9 {judged.score:.4f} {judged.low:.3f} to {judged.high:.3f} – – –" in text
 
@@ -434,7 +444,7 @@ def test_an_evaluation_says_that_later_steps_changed_what_it_rests_on(tmp_path: 
 def test_undefined_scores_say_why_in_place_and_once_in_the_list(tmp_path: Path) -> None:
     found = outcome(without=("diamond",), no_positives="leave_out")
     text = check(evaluated(published(tmp_path, SMALL), found), EVALUATED).text
-    assert f"random NDCG@5 0 undefined, because {NO_HS}" in text
+    assert f"random, one draw NDCG@5 0 undefined, because {NO_HS}" in text
     assert text.count(f"scores on Diamond 0 HS {NO_HS}") == 1
     assert f"spread over tiers, NDCG@5: random, tfidf 4 tiers {NO_HS}" in text
     assert f"NDCG@5 4 undefined, because {NO_HS}" in text

@@ -29,7 +29,12 @@ from fcpair.study import Study
 
 Walked = Callable[[str], Path]
 EXAMPLES = Path(__file__).parent.parent / "examples"
-PARTS = {"write": ("write", "rate"), "ask": ("survey",), "curate": ("replies",), "survey": ("survey", "review", "test")}
+PARTS = {
+    "write": ("write", "rate"),
+    "ask": ("survey",),
+    "curate": ("replies",),
+    "survey": ("survey", "templates", "review", "test"),
+}
 
 
 def text_of(study: Study) -> str:
@@ -132,7 +137,8 @@ def test_a_survey_and_a_bias_test_stand_there_with_figures_and_numbers(walked: W
     (s, *_) = (one for one in score(hasty.answered, "bbq", hasty.categories).figures if one.score == "s_ambiguous")
     assert f"hasty, {s.category} {s.value:.4f} {s.low:.3f} to {s.high:.3f} {s.n} {s.n_templates}" in text
     assert "hasty 13 of 320, careful 0 of 320" in text
-    assert "Groups of people Undefined, because nobody has answered `Gets up`" in text
+    assert "Answers to “answer”, by what people said about themselves." in text
+    assert "early - late" in text
     assert not [one for one in statements | items if one in text]
 
 

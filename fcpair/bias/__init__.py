@@ -1,6 +1,6 @@
 """Scores of bias tests: questions about two groups, answered by models, as BBQ and its kin put them."""
 
-from fcpair.bias.answered import UNREADABLE, Answered, Answers
+from fcpair.bias.answered import TIED, UNREADABLE, Answered, Answers
 from fcpair.bias.divergence import Diverged, Divergence, StatementDivergence, diverged
 from fcpair.bias.items import answers_to_items
 from fcpair.bias.score import BiasFigure, Scored, score
@@ -8,6 +8,7 @@ from fcpair.bias.scores import SCHEMES, Score
 
 __all__ = [
     "SCHEMES",
+    "TIED",
     "UNREADABLE",
     "Answered",
     "Answers",

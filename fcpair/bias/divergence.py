@@ -119,7 +119,7 @@ def _summed(answered: Answered, of: Ints, n_statements: int) -> tuple[Floats, Fl
     if shares is None:
         shares = (answered.chosen[:, None] == np.arange(answered.unknown.shape[1])).astype(np.float64)
     is_pair, target, counter = answered.sides(shares)
-    rows = answered.ambiguous & answered.readable & is_pair & (of >= 0)
+    rows = answered.ambiguous & answered.weighed & is_pair & (of >= 0)
     one, other, n = (
         np.bincount(of[rows], weights, n_statements).astype(np.float64)
         for weights in (target[rows], counter[rows], np.ones(np.count_nonzero(rows)))

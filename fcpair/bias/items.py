@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fcpair.bias.answered import UNREADABLE, Answered, Answers, Bools, Floats, Ints
+from fcpair.bias.answered import TIED, UNREADABLE, Answered, Answers, Bools, Floats, Ints
 from fcpair.errors import Finding, reject
 from fcpair.stages.said import TOLERANCE, written
 
@@ -30,7 +30,7 @@ def answers_to_items(
     """Answers to items, as arrays.
 
     An answer is read by `stages.said.written`: a letter, or the text of an option; with probabilities it is the
-    likeliest option, and cannot be read where there is none.
+    likeliest option, TIED where several are, and cannot be read where probabilities are not known.
 
     Args:
         items: the columns COLUMNS, and perhaps STATEMENT, all strings, `(n,)` rows.
@@ -95,11 +95,11 @@ def _read(items: pd.DataFrame, said: Sequence[str]) -> Ints:
 
 
 def _likeliest(shares: Floats) -> Ints:
-    """The option with the highest probability; where none are known, or two are highest, it cannot be read."""
+    """The option with the highest probability; TIED where several have it, unreadable where none are known."""
     known = np.nan_to_num(shares, nan=-1.0)
     most = known.max(axis=1)
     is_one = (known == most[:, None]).sum(axis=1) == 1
-    return np.where(is_one & (most >= 0), known.argmax(axis=1), UNREADABLE)
+    return np.select([most < 0, is_one], [UNREADABLE, known.argmax(axis=1)], TIED)
 
 
 def _one_hot(at: Ints) -> Bools:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fcpair.bias.answered import Answered
 from fcpair.bias.counts import Counts, counted
-from fcpair.bias.scores import SCHEMES, Score
+from fcpair.bias.scores import SCHEMES, WEIGHED, Score
 from fcpair.errors import InputError, nearest
 from fcpair.stages.intervals import NO_WIDTH, spread
 
@@ -25,8 +25,8 @@ class BiasFigure:
     """A score of a category, or over categories, with what it rests on.
 
     `value` is None exactly where `undefined` says why. `low` and `high` bound the interval at 95 %, both None where
-    `note` says why there is none. It rests on the `n` answers that can be read, about items of `n_templates` templates;
-    `n_unreadable` are left out.
+    `note` says why there is none. It rests on `n` answers about items of `n_templates` templates; `n_unreadable` are
+    left out, and so are `n_tied` whose likeliest options tie, unless the score is made of probabilities alone.
     """
 
     score: str
@@ -39,15 +39,20 @@ class BiasFigure:
     n_templates: int
     undefined: str | None = None
     note: str = ""
+    n_tied: int = 0
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The figures of a scheme, and how many answers they rest on: `n`, of which `n_unreadable` name no option."""
+    """The figures of a scheme, and how many answers they rest on.
+
+    Of `n`, `n_unreadable` name no option, and of `n_tied` the likeliest options tie.
+    """
 
     scheme: str
     n: int
     n_unreadable: int
+    n_tied: int
     figures: tuple[BiasFigure, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -80,9 +85,12 @@ def score(answered: Answered, scheme: str, categories: Sequence[str]) -> Scored:
     if not len(answered):
         raise InputError("there are no answers to score")
     if scheme == "pbbq" and answered.probabilities is None:
-        raise InputError("the scores of PBBQ are made of probabilities of the options, and these answers have none")
+        raise InputError(
+            "the scores of PBBQ are made of probabilities of the options, and these answers have none; name the "
+            "columns that have them (`--probability`), or the round that asks for them (`--round`)"
+        )
     figures = tuple(_figures(answered, SCHEMES[scheme], categories))
-    return Scored(scheme, len(answered), int((~answered.readable).sum()), figures)
+    return Scored(scheme, len(answered), int((~answered.weighed).sum()), int(answered.tied.sum()), figures)
 
 
 def _figures(answered: Answered, scores: Sequence[Score], categories: Sequence[str]) -> Iterator[BiasFigure]:
@@ -102,18 +110,19 @@ def _figure(one: Score, category: str, counts: Counts) -> BiasFigure:
     """The score of one category; `counts` has a sum for each template."""
     sums = {name: each.sum() for name, each in counts.items()}
     n_templates = len(counts[f"{one.context}.n"])
-    n, n_unreadable = (int(sums[f"{one.context}.{name}"]) for name in ("n", "unreadable"))
+    n, n_unreadable, n_tied = (int(sums[f"{one.context}.{name}"]) for name in (one.rests_on, "unreadable", "tied"))
+    n_tied *= one.rests_on != WEIGHED
     rests_on = (n, n_unreadable, n_templates)
     value = float(one.of(sums))
     if np.isnan(value):
-        return BiasFigure(one.name, category, None, None, None, *rests_on, one.why_not)
+        return BiasFigure(one.name, category, None, None, None, *rests_on, one.why_not, n_tied=n_tied)
     low, high, note = _interval(one, value, *_spread(one, counts), n_templates)
-    return BiasFigure(one.name, category, value, low, high, *rests_on, note=note)
+    return BiasFigure(one.name, category, value, low, high, *rests_on, note=note, n_tied=n_tied)
 
 
 def _spread(one: Score, counts: Counts) -> tuple[float, float]:
     """The variance of a score by leaving out one template after the other, and its degrees of freedom."""
-    n = counts[f"{one.context}.n"]
+    n = counts[f"{one.context}.{one.rests_on}"]
     without = np.asarray(one.of({name: each.sum() - each for name, each in counts.items()}))
     effective = float(n.sum() ** 2 / (n**2).sum()) if n.any() else 1.0
     return spread(without).variance, max(effective - 1, 1.0)
@@ -122,16 +131,18 @@ def _spread(one: Score, counts: Counts) -> tuple[float, float]:
 def _over(one: Score, found: Sequence[BiasFigure], counts: Sequence[Counts]) -> Iterator[BiasFigure]:
     """The mean over categories, and of a score that has a direction that of absolute values, which does not hide it."""
     rests_on = (sum(of.n for of in found), sum(of.n_unreadable for of in found), sum(of.n_templates for of in found))
+    n_tied = sum(of.n_tied for of in found)
     values = np.array([of.value for of in found if of.value is not None])
     if missing := [of.category for of in found if of.value is None]:
         why = f"it is undefined in {', '.join(missing)}"
-        yield BiasFigure(one.name, MEAN, None, None, None, *rests_on, why)
+        yield BiasFigure(one.name, MEAN, None, None, None, *rests_on, why, n_tied=n_tied)
         return
     low, high, note = _mean_interval(one, found, counts)
-    yield BiasFigure(one.name, MEAN, float(values.mean()), low, high, *rests_on, note=note)
+    yield BiasFigure(one.name, MEAN, float(values.mean()), low, high, *rests_on, note=note, n_tied=n_tied)
     if one.is_bias:
         note = "no interval, as chance alone makes absolute values larger"
-        yield BiasFigure(one.name, MEAN_ABSOLUTE, float(abs(values).mean()), None, None, *rests_on, note=note)
+        mean = float(abs(values).mean())
+        yield BiasFigure(one.name, MEAN_ABSOLUTE, mean, None, None, *rests_on, note=note, n_tied=n_tied)
 
 
 def _mean_interval(

@@ -14,7 +14,9 @@ from typing import Any
 
 import click
 
+from fcpair import revisions
 from fcpair.cli.harmless import harmless
+from fcpair.cli.repeated import check_once, refuse_repeated
 from fcpair.cli.terminal import STOPPED, adapt_streams, pipes_may_close, tell
 from fcpair.errors import FcpairError
 
@@ -59,6 +61,7 @@ COMMANDS = {
     "report": ("show:report", "Write a self-contained HTML report."),
     "log": ("show:log", "List every run of every stage."),
     "run": ("run:run", "Walk a recipe as far as it goes."),
+    "recipe": ("recipe:recipe", "Print the recipe that the study has come to."),
     "doctor": ("doctor:doctor", "Find what was changed or lost in a study file."),
     "backup": ("copying:backup", "Write a copy of a study that is in use to a file."),
     "restore": ("copying:restore", "Bring the study of a backup back, and examine it."),
@@ -85,7 +88,12 @@ class Road(click.Group):
             return None
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(import_module(f"fcpair.cli.{module}"), attribute)
-        return command
+        return refuse_repeated(command)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options before the command."""
+        check_once(self, ctx, args)
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -157,7 +165,7 @@ def _tell(error: Exception) -> int:
 
 @click.group(cls=Road, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.version_option(package_name="fcpair")
+@click.version_option(package_name="fcpair", message=f"%(prog)s, version %(version)s (schema {revisions.HEAD})")
 def main(debug: bool) -> None:
     """Build densely judged datasets of text pairs.
 

@@ -11,6 +11,7 @@ from fcpair.cli.dialogue import Dialogue, check_terminal
 from fcpair.cli.options import supersede_option, with_grid
 from fcpair.cli.output import counted, done, say
 from fcpair.cli.terminal import show, tell
+from fcpair.errors import SettingError
 from fcpair.params import Adjudicate, Policy, Ties
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 @click.option(
     "--ties",
     type=click.Choice(get_args(Ties)),
-    default="wait",
-    show_default=True,
-    help="With a rule: whether ties and `not sure` alone wait for a person or are discarded.",
+    help="With a rule: whether ties and `not sure` alone wait for a person or are discarded.  "
+    "[default: the recipe's, else wait]",
 )
 @click.option("--import", "path", type=click.Path(path_type=Path), help="Take the decisions of a file.")
 @click.option(
@@ -61,8 +61,9 @@ def adjudicate(grid: Grid, **given: Any) -> None:
     if given["sheet"]:
         show(f"{given['sheet']}: {grid.write_conflicts(given['sheet'], by=given['by']):,} pairs")
         return
-    held = grid.policy
-    options = Adjudicate(given["policy"], given["ties"]) if given["policy"] else held or Adjudicate()
+    held = _held(grid, anew=bool(given["policy"]))
+    policy = {name: given[name] for name in ("policy", "ties") if given[name]}
+    options = grid.by_recipe(Adjudicate, **policy) if given["policy"] else held or grid.own(Adjudicate)
     if given["dry_run"]:
         _compare(grid, options)
     elif given["path"]:
@@ -75,6 +76,16 @@ def adjudicate(grid: Grid, **given: Any) -> None:
         if held is None:
             done(grid.adjudicate(options))
         Dialogue(grid, given["by"]).hold()
+
+
+def _held(grid: Grid, *, anew: bool) -> Adjudicate | None:
+    """The policy that holds; None where it cannot be used and another one is set `anew`."""
+    try:
+        return grid.policy
+    except SettingError:
+        if anew:
+            return None
+        raise
 
 
 def _apply(grid: Grid, options: Adjudicate, held: Adjudicate | None) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from fcpair.cli.figures import FIGURE_COLUMNS, figure_row, figure_table, footnotes, remarks
 from fcpair.cli.options import format_option, own_params, with_grid
-from fcpair.cli.output import Table, drawn_field, emit, working
+from fcpair.cli.output import Table, drawn_field, emit, say, working
 from fcpair.cli.table import Cell
 from fcpair.params import Agree
 from fcpair.records import Figure
@@ -53,6 +53,16 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     rows = _rows(whole) if whole else [row for one in blocks for row in _block_rows(one)]
     data |= {"simulated": simulated, **drawn_field(sampled)}
     emit(form, data=data, tables=tables, rows=rows, simulated=simulated, sampled=sampled)
+    for caution in _cautions(whole, blocks) if form == "table" else ():
+        say(f"Warning: {caution}.")
+
+
+def _cautions(whole: Agreement | None, blocks: Sequence[Block]) -> Iterator[str]:
+    """What to be careful with, and in which block."""
+    yield from whole.cautions if whole else ()
+    for one in blocks:
+        name = ": ".join(filter(None, [one.part, one.of]))
+        yield from (f"{name}: {caution}" for caution in (one.agreement.cautions if one.agreement else ()))
 
 
 def _tables(measured: Agreement, heading: str = "") -> list[Table]:
@@ -80,7 +90,8 @@ def _kinds_of_subsets(measured: Agreement) -> Iterator[tuple[str, tuple[SubsetAg
 
 def _rows(measured: Agreement) -> list[dict[str, Cell]]:
     figures = [figure_row(figure) for figure in (*measured.pooled, *measured.summary)]
-    return figures + [_subset_as_figure(subset) for subset in (*measured.subsets, *measured.on_bins)]
+    figures += [_subset_as_figure(subset) for subset in (*measured.subsets, *measured.on_bins)]
+    return [{**row, "cautions": "; ".join(measured.cautions)} for row in figures]
 
 
 def _block_tables(block: Block) -> list[Table]:
@@ -94,7 +105,7 @@ def _block_tables(block: Block) -> list[Table]:
 
 
 def _block_rows(block: Block) -> list[dict[str, Cell]]:
-    rows = _rows(block.agreement) if block.agreement else [_none(block)]
+    rows = _rows(block.agreement) if block.agreement else [{**_none(block), "cautions": ""}]
     return [{"part": block.part, "of": block.of, **row} for row in rows]
 
 

@@ -32,16 +32,22 @@ class LabelColumn:
         return self.aliases.read(list(texts.frame[self.column]), texts.lines, texts.place)
 
 
-def with_labels(*, required: bool) -> Callable[[Command], Command]:
-    """Give the command `--labels`, `--label` and `--aliases`, and call it with `labels`, a LabelColumn or None."""
+def with_labels(*, several: bool) -> Callable[[Command], Command]:
+    """Give the command `--labels`, `--label` and `--aliases`, and call it with `labels`.
+
+    These are a LabelColumn, which is required, or any number of them where a command takes `several`.
+    """
 
     def decorate(command: Command) -> Command:
+        may = "; may be repeated" if several else ""
+
         @click.option(
             "--labels",
-            "column",
+            "columns",
             metavar="COLUMN",
-            required=required,
-            help="The labels of each text; several are parted by comma, semicolon or line break.",
+            required=not several,
+            multiple=several,
+            help=f"The labels of each text; several are parted by comma, semicolon or line break, or a JSON list{may}.",
         )
         @click.option(
             "--label",
@@ -58,10 +64,14 @@ def with_labels(*, required: bool) -> Callable[[Command], Command]:
             help="What spellings stand for: a table with the columns `spelling` and `label`.",
         )
         @functools.wraps(command)
-        def found(column: str | None, declared: tuple[str, ...], aliases_file: Path | None, **given: Any) -> Any:
-            if column is None and (declared or aliases_file):
+        def found(
+            columns: str | tuple[str, ...], declared: tuple[str, ...], aliases_file: Path | None, **given: Any
+        ) -> Any:
+            if isinstance(columns, str):
+                return command(labels=_column(columns, declared, aliases_file), **given)
+            if not columns and (declared or aliases_file):
                 raise InputError("--label and --aliases say what a column of labels holds; name it with --labels")
-            return command(labels=_column(column, declared, aliases_file) if column else None, **given)
+            return command(labels=tuple(_column(one, declared, aliases_file) for one in columns), **given)
 
         return found
 

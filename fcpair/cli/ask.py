@@ -186,8 +186,8 @@ def results(
     """Count what people said, with intervals.
 
     A share is yes over yes and no; its interval is Wilson's at 95 %. `--keep` keeps statements whose share is strictly
-    greater, and calls those undecided whose interval has the threshold within it. Groups of fewer than five people have
-    no figures, and are never crossed. Without FILE, of a study.
+    greater; kept or not, those are undecided whose interval has the threshold within it. Groups of fewer than five
+    people have no figures, and are never crossed. Without FILE, of a study.
 
     \b
     Example:
@@ -230,13 +230,13 @@ def _emit(
 ) -> None:
     from fcpair.cli.drawings import write_figures
     from fcpair.report.forests import of_survey
-    from fcpair.stages.survey import ASSUMPTION, LEVEL, counted, hide_few, kept, sample_size, shares
+    from fcpair.stages.survey import ASSUMPTION, LEVEL, counted, hide_few, judged, sample_size, shares
     from fcpair.stages.survey import margin as margin_of
 
     found = shares(counted(survey.given, by))
     found = hide_few(found) if by else found
     if rule is not None:
-        found["verdict"] = kept(found, rule)
+        found = judged(found, rule)
     people = int(survey.given["person"].nunique())
     error = margin_of(people, population)
     needed = sample_size(wanted, population) if wanted is not None else None
@@ -259,7 +259,7 @@ def _emit(
         "simulated": simulated,
     }
     notes = [
-        "share: yes over yes and no; low, high: Wilson's interval at 95 % (10.1080/01621459.1927.10502953)",
+        "share: yes over yes and no; interval: Wilson's at 95 % (10.1080/01621459.1927.10502953)",
         f"margin of error of {people:,} people{_of(population)}: {error:.6f}, after Cochran, which {ASSUMPTION}",
     ]
     if needed is not None:
@@ -284,8 +284,12 @@ def _plain(value: Any) -> Cell:
 
 
 def _told(rule: Keep, rows: Sequence[dict[str, Cell]]) -> str:
-    said = [row["verdict"] for row in rows if row["verdict"]]
-    parts = [f"{said.count(one)} {one}" for one in ("kept", "undecided", "dropped", "undefined") if one in said]
+    """How many statements have each verdict, and how many of them are undecided."""
+    parts = []
+    for verdict in ("kept", "dropped", "undefined"):
+        of = [row["undecided"] for row in rows if row["verdict"] == verdict]
+        undecided = f" ({n} undecided)" if (n := of.count("yes")) else ""
+        parts += [f"{len(of)} {verdict}{undecided}"] * bool(of)
     return f"{rule}: {', '.join(parts)}; undecided are those whose interval has {rule.threshold:g} within it"
 
 
@@ -293,7 +297,7 @@ def _tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> li
     """A table for each question; what nobody did, and verdicts where there are none, have no column."""
     tables: list[Table] = []
     for question in dict.fromkeys(row["question"] for row in rows):
-        of = [row for row in rows if row["question"] == question]
+        of = [_for_people(row) for row in rows if row["question"] == question]
         empty = [name for name in ("skipped", "verdict") if not any(row.get(name) for row in of)]
         names = [name for name in of[0] if name not in ("question", "n", *empty)]
         tables.append(Table(f"{title}: {question}", names, [[row[name] for name in names] for row in of]))
@@ -301,8 +305,17 @@ def _tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> li
     return tables
 
 
+def _for_people(row: dict[str, Cell]) -> dict[str, Cell]:
+    """A row as tables have it, narrow enough for 80 columns: an interval in one, and `undecided` beside its verdict."""
+    told = {name: value for name, value in row.items() if name not in ("low", "high", "verdict", "undecided")}
+    told["interval"] = None if row["low"] is None else f"{row['low']:.3f}–{row['high']:.3f}"
+    if "verdict" in row:
+        told["verdict"] = f"{row['verdict']}, undecided" if row["undecided"] == "yes" else row["verdict"]
+    return told
+
+
 def _write_kept(out: Path, survey: Survey, found: pd.DataFrame) -> None:
     from fcpair.files.tabular import write_table
 
-    chosen = found.loc[found["verdict"] == "kept", ["statement", "n", "share", "low", "high"]]
+    chosen = found.loc[found["verdict"] == "kept", ["statement", "n", "share", "low", "high", "undecided"]]
     write_table(survey.statements.merge(chosen, on="statement"), out)

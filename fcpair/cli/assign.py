@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import params, redo_option, with_grid
+from fcpair.cli.options import recipe_params, redo_option, with_grid
 from fcpair.cli.output import done, working
 from fcpair.params import Assign
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@params(Assign)
+@recipe_params(Assign)
 @redo_option
 @click.option(
     "--more",
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--round", "round_", metavar="NAME", help="Of a planned grid: the round to deal, by its own options.")
 @with_grid
-def assign(grid: Grid, options: Assign, redo: bool, more: bool, close: bool, round_: str | None) -> None:
+def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool, close: bool, round_: str | None) -> None:
     """Deal the pairs to annotators.
 
     `--overlap` gives some pairs to two of them or more. `--more` adds to what has been dealt: answers and open work
@@ -47,9 +47,9 @@ def assign(grid: Grid, options: Assign, redo: bool, more: bool, close: bool, rou
     """
     if more and redo:
         raise click.UsageError("give either --more or --redo, not both")
-    if round_ is not None and (more or options != Assign()):
+    if round_ is not None and (more or said):
         raise click.UsageError("a round is dealt as it is planned; with --round, give --redo or nothing")
-    if close and (more or redo or round_ is not None or options != Assign()):
+    if close and (more or redo or round_ is not None or said):
         raise click.UsageError("give --close alone")
     with working("dealing pairs"):
         if close:
@@ -57,5 +57,5 @@ def assign(grid: Grid, options: Assign, redo: bool, more: bool, close: bool, rou
         elif round_:
             run = grid.assign_round(round_, redo=redo)
         else:
-            run = grid.assign(options, redo=redo, more=more)
+            run = grid.assign(grid.by_recipe(Assign, more=more, **said), redo=redo, more=more)
     done(run)

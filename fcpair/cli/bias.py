@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
 READERS = ("bbq", "items", "lm-eval")
 UNREAD_SHOWN = 5
+TEMPLATES_SHOWN = 10
 BELIEVED = "believed"
 ALL = "(mean over statements)"
 
@@ -121,7 +123,7 @@ def score(
     if figures is not None:
         write_figures(figures, of_bias(found, simulated))
     told = [
-        {"by": by, **one.as_dict(), "unread": list(read[by].unread)}
+        {"by": by, **one.as_dict(), "unread": list(read[by].unread), **_left_out(read[by])}
         | ({"people": apart[by].as_dict()} if apart else {})
         for by, one in found.items()
     ]
@@ -134,7 +136,7 @@ def score(
         who: dict[str, Cell] = {"by": by} if by else {}
         nothing: dict[str, Cell] = {"statement": ""} if apart else {}
         rows += [who | vars(figure) | nothing for figure in one.figures]
-        tables += _tables(one, by or called, read[by].unread)
+        tables += _tables(one, by or called, read[by])
         if apart:
             rows += [who | nothing | row for row in _rows_of_people(apart[by])]
             tables += _tables_of_people(apart[by], by or called, str(people))
@@ -190,7 +192,7 @@ def _counts(opened: Study | None, people: str) -> Any:
 COLUMNS = ("category", "value", "low", "high", "n", "templates")
 
 
-def _tables(scored: Scored, answer: str, unread: tuple[str, ...]) -> list[Table]:
+def _tables(scored: Scored, answer: str, read: Answers) -> list[Table]:
     """A table for each score, with its formula."""
     told = scored.as_dict()
     tables: list[Table] = []
@@ -199,21 +201,61 @@ def _tables(scored: Scored, answer: str, unread: tuple[str, ...]) -> list[Table]
         rows = [[of.category, of.value, of.low, of.high, of.n, of.n_templates] for of in figures]
         title = f"{answer}: {name}"
         if not tables:
-            title = f"{answer}, {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable: {name}"
+            tied = f", {scored.n_tied:,} tied" if scored.n_tied else ""
+            title = f"{answer}, {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable{tied}: {name}"
         tables.append(Table(title, COLUMNS, rows, [f"{one['formula']} ({one['source']})", *_why(figures)]))
-    last = [f"low, high: {told['level']:.0%} interval, {told['interval']}", *_unread(unread)]
+    last = [
+        f"low, high: {told['level']:.0%} interval, {told['interval']}",
+        *_unread(read.unread),
+        *_about_targets(read),
+    ]
     tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *last])
     return tables
 
 
 def _why(figures: Sequence[BiasFigure]) -> list[str]:
     undefined = [f"{one.category}: undefined, because {one.undefined}" for one in figures if one.undefined]
-    return [*undefined, *dict.fromkeys(f"{one.category}: {one.note}" for one in figures if one.note)]
+    tied = [f"{one.category}: without {one.n_tied:,} whose likeliest options tie" for one in figures if one.n_tied]
+    return [
+        *undefined,
+        *dict.fromkeys(f"{one.category}: {one.note}" for one in figures if one.note),
+        *dict.fromkeys(tied),
+    ]
 
 
 def _unread(unread: tuple[str, ...]) -> list[str]:
-    shown = ", ".join(f"`{one}`" for one in unread[:UNREAD_SHOWN]) + ", ..." * (len(unread) > UNREAD_SHOWN)
+    times = Counter(unread)
+    listed = [f"`{one}`" + (f" ({n:,} times)" if n > 1 else "") for one, n in times.most_common(UNREAD_SHOWN)]
+    shown = ", ".join(listed) + ", ..." * (len(times) > UNREAD_SHOWN)
     return [f"unreadable: {shown}"] if unread else []
+
+
+def _left_out(read: Answers) -> dict[str, Any]:
+    """The items without a target, with two, and of a question that was asked alone, as JSON has them."""
+    return {
+        "without_target": dict(read.without_target),
+        "two_targets": dict(read.two_targets),
+        "without_context": read.n_without_context,
+    }
+
+
+def _about_targets(read: Answers) -> list[str]:
+    notes = []
+    if read.without_target:
+        notes.append(f"left out, as no option is of the stereotyped group: {_by_template(read.without_target)}")
+    if read.two_targets:
+        notes.append(
+            f"two options are of the stereotyped group, and the first counts: {_by_template(read.two_targets)}"
+        )
+    if read.n_without_context:
+        notes.append(f"left out, as the question was asked alone: {read.n_without_context:,} with a clear context")
+    return notes
+
+
+def _by_template(counts: Mapping[str, int]) -> str:
+    listed = [f"{name} ({n:,})" for name, n in counts.items()]
+    shown = ", ".join(listed[:TEMPLATES_SHOWN]) + ", ..." * (len(listed) > TEMPLATES_SHOWN)
+    return f"{sum(counts.values()):,}, of {shown}"
 
 
 OF_PEOPLE = ("statement", "people", "yes", "n", "target", "KL")

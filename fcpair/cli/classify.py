@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -85,7 +85,12 @@ def classify(
         resamples,
         seed,
     )
-    data = {"place": texts.place, "n_ignored": given.n_ignored, "simulated": texts.simulated}
+    data: dict[str, Any] = {
+        "place": texts.place,
+        "part": texts.part,
+        "n_ignored": given.n_ignored,
+        "simulated": texts.simulated,
+    }
     data |= {"classified": [one.as_dict() for one in found]}
     tables = [table for one in found for table in _tables(one, by, given.n_ignored)]
     emit(form, data=data, tables=tables, rows=[row for one in found for row in _rows(one)], simulated=texts.simulated)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fcpair.records import Restored
     from fcpair.study import Place
 
+_create = click.option("--create", is_flag=True, help="Make the database, where the server has none of that name.")
 _FILE = click.argument("file", type=click.Path(path_type=Path))
 
 
@@ -44,11 +45,13 @@ def backup(study: Place, file: Path) -> None:
 @click.command()
 @_FILE
 @click.option("--check", is_flag=True, help="Restore nothing; say whether the backup is what was written.")
+@_create
 @study_option
-def restore(study: Place, file: Path, check: bool) -> None:
+def restore(study: Place, file: Path, check: bool, create: bool) -> None:
     """Bring the study of a backup back, and examine it.
 
-    It goes where `--study` says, and no study may be there. A backup that is not, to the last bit, what was written is
+    It goes where `--study` says, and no study may be there. A database must be there, without tables, or `--create` has
+    it made. A backup that is not, to the last bit, what was written is
     refused. What is restored is examined as by `fcpair doctor`; exits with 1 when something is found.
 
     \b
@@ -59,7 +62,10 @@ def restore(study: Place, file: Path, check: bool) -> None:
     from fcpair.study import Study, named
 
     with progress("examining") as report:
-        whole = Study.check_backup(file, progress=report) if check else Study.restore(file, study, progress=report)
+        if check:
+            whole = Study.check_backup(file, progress=report)
+        else:
+            whole = Study.restore(file, study, create=create, progress=report)
     show(f"{file}: as it was written {whole.at} by fcpair {whole.fcpair} (schema {whole.schema}, {whole.kind})")
     if not check:
         show(f"{named(study)}: restored")
@@ -79,21 +85,22 @@ def _vouch(found: Restored, place: str, *, check: bool) -> None:
 @click.command()
 @click.argument("source", type=StudyPlace())
 @click.argument("target", type=StudyPlace())
-def copy(source: Place, target: Place) -> None:
+@_create
+def copy(source: Place, target: Place, create: bool) -> None:
     """Copy a study into a file or another database.
 
     SOURCE and TARGET are what `--study` takes: a file, or the URL of a database. All of the study goes over as it is
     at one moment, and is read back: the digests of all rows must be the same on both sides, or nothing is kept. At
-    TARGET there must be nothing, or a database without tables.
+    TARGET there must be nothing, or a database without tables; `--create` makes a database that is not there.
 
     \b
     Example:
-      fcpair copy study.db postgresql+psycopg://ada@db/study
+      fcpair copy study.db postgresql+psycopg://ada@db/study --create
       fcpair copy postgresql+psycopg://ada@db/study again.db
     """
     from fcpair.study import Study, named
 
     with progress("copying") as report:
-        made = Study.copy(source, target, report)
+        made = Study.copy(source, target, report, create=create)
     n = sum(made.n_rows.values())
     show(f"{named(target)}: {n:,} rows as in {made.source}; digest of all rows on both sides: {made.digest[:SHORT]}")

@@ -47,7 +47,8 @@ def correlate(
     """Measure how a measure of texts goes with ratings.
 
     FILE has a row for each text and rater. A text's rating is the mean of its raters'; intervals are for new texts and
-    new raters. A warning says where the texts look picked by the extremes of the measure, which inflates correlations.
+    the mean of as many new raters. A warning says where the texts look picked by the extremes of the measure, which
+    inflates correlations.
 
     \b
     Example:
@@ -61,7 +62,12 @@ def correlate(
     known = read_population(population, measure, text, by, given.kind) if population else None
     found = correlations(given, known, resamples, seed)
     tables = [_table(one, measure, rating, by) for one in found]
-    data = {"place": texts.place, "simulated": texts.simulated, "correlated": [one.as_dict() for one in found]}
+    data = {
+        "place": texts.place,
+        "part": texts.part,
+        "simulated": texts.simulated,
+        "correlated": [one.as_dict() for one in found],
+    }
     rows = [row for one in found for row in _rows(one)]
     emit(form, data=data, tables=tables, rows=rows, simulated=texts.simulated)
     for one in found:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
 
 FOUND_SOMETHING = 1
 LONGEST_TEXT = 60
+WIDEST_NAMES = 40  # of labels above the columns of a table, all together; wider ones are abbreviated
+ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
 _COLUMNS = {
     "text": "The texts.",
     "row": "What the texts answer, such as the HS; it makes the rows.",
     "group": "What the table is counted by, such as the target group.",
     "source": "What it is counted by besides: where the texts come from.",
-    "by": "Who wrote the texts.",
+    "writer": "Who wrote the texts.",
 }
 
 
@@ -42,7 +45,12 @@ def _with_columns(command: Any) -> Any:
 @click.command()
 @with_texts
 @_with_columns
-@with_labels(required=False)
+@with_labels(several=True)
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Count every label by this, such as the targets of the HS; a cell may hold several.",
+)
 @click.option("--more-than", type=click.IntRange(min=0), metavar="WORDS", help="Count texts of so many words or fewer.")
 @click.option("--under", type=click.IntRange(min=1), metavar="WORDS", help="Count texts of so many words or more.")
 @click.option(
@@ -63,7 +71,8 @@ def _with_columns(command: Any) -> Any:
 @format_option
 def describe(
     texts: Texts,
-    labels: LabelColumn | None,
+    labels: tuple[LabelColumn, ...],
+    by: str | None,
     more_than: int | None,
     under: int | None,
     n_keywords: int,
@@ -80,36 +89,45 @@ def describe(
     \b
     Example:
       fcpair describe answers.csv --text cn --row hs --group target --labels type
-      fcpair describe Final_Dataset.json --reader crowdcounter --text cn --row hs --by by --labels types
+      fcpair describe Final_Dataset_additional_context.json --reader crowdcounter --text cn --labels types --by targets
       fcpair describe answers.csv --text cn --labels type --label Humour --write-aliases aliases.csv
       fcpair describe answers.csv --text cn --group target --check-printed table5.csv
     """
     from fcpair.texts.describe import Columns, Limits
 
-    texts.check(*columns.values(), labels.column if labels else None)
+    texts.check(*columns.values(), *(one.column for one in labels), by)
+    if by and not labels:
+        raise InputError("--by counts labels; name their column with --labels (who wrote the texts is --writer)")
     if write_aliases is not None:
         _write_aliases(texts, labels, write_aliases)
         return
     named = Columns(**{name: column or "" for name, column in columns.items()})
-    found = _described(texts, named, labels, Limits(more_than, under), n_keywords)
+    found = _described(texts, named, labels, by, Limits(more_than, under), n_keywords)
     for shared in found.shared:
         say(f"Warning: {_in_several(shared, texts)}.")
     if check_printed is not None:
         _check(check_printed, found, form, texts)
         return
-    data = {"place": texts.place, **_as_dict(found), "simulated": texts.simulated}
+    data = {"place": texts.place, "part": texts.part, **_as_dict(found), "simulated": texts.simulated}
     rows = [one.as_dict() for one in found.figures]
-    emit(form, data=data, tables=_tables(texts.place, found), rows=rows, simulated=texts.simulated)
+    emit(
+        form,
+        data=data,
+        tables=_tables(texts.title, found, by, [one.column for one in labels]),
+        rows=rows,
+        simulated=texts.simulated,
+    )
 
 
-def _write_aliases(texts: Texts, labels: LabelColumn | None, path: Path) -> None:
+def _write_aliases(texts: Texts, labels: tuple[LabelColumn, ...], path: Path) -> None:
     import pandas as pd
 
     from fcpair.files.tabular import write_table
 
-    if labels is None or not labels.aliases.is_declared:
+    if not labels or not labels[0].aliases.is_declared:
         raise InputError("--write-aliases proposes labels; name the column with --labels, and each label with --label")
-    listed = labels.aliases.listed(texts.frame[labels.column])
+    cells = [cell for one in labels for cell in texts.frame[one.column]]
+    listed = labels[0].aliases.listed(cells)
     write_table(pd.DataFrame(listed), path)
     n_open = sum(bool(one["spelling"]) and not one["label"] for one in listed)
     told = f"; {n_open:,} of them have no label near, fill it in" if n_open else ""
@@ -117,26 +135,30 @@ def _write_aliases(texts: Texts, labels: LabelColumn | None, path: Path) -> None
 
 
 def _described(
-    texts: Texts, columns: Columns, labels: LabelColumn | None, limits: Limits, n_keywords: int
+    texts: Texts,
+    columns: Columns,
+    labels: tuple[LabelColumn, ...],
+    by: str | None,
+    limits: Limits,
+    n_keywords: int,
 ) -> Description:
     """Describe the texts; labels are read, and must be right, where there is a text."""
     import pandas as pd
 
-    from fcpair.texts.describe import describe
+    from fcpair.texts.crossed import read_groups
+    from fcpair.texts.describe import NO_NAME, TextLabels, describe
 
     has_text = texts.frame[columns.text].str.strip() != ""
     with_text = replace(texts, frame=texts.frame[has_text])
     without = [texts.frame[~has_text], *([] if texts.unanswered is None else [texts.unanswered])]
     every = replace(texts, frame=pd.concat([with_text.frame, *without], ignore_index=True))
-    own: list[tuple[str, ...]] | None = None
-    if labels is not None:
-        own = labels.read(with_text) + [()] * (len(every.frame) - len(with_text.frame))
+    nothing: list[tuple[str, ...]] = [()] * (len(every.frame) - len(with_text.frame))
     return describe(
         every.frame,
         columns,
         lines=every.lines,
-        labels=own,
-        names=labels.aliases.labels if labels else (),
+        labels=[TextLabels(one.column, one.read(with_text) + nothing, one.aliases.labels) for one in labels],
+        groups=read_groups(list(every.frame[by]), every.lines, texts.place, NO_NAME) if by else None,
         limits=limits,
         n_keywords=n_keywords,
     )
@@ -162,13 +184,12 @@ def _as_dict(found: Description) -> dict[str, Any]:
     }
 
 
-def _tables(place: str, found: Description) -> list[Table]:
-    tables = [_whole(place, found)]
-    tables += [_measured(title, found, per) for title, per in (("Groups", "group"), ("Sources", "source"))]
-    labels = [(one.of, one.value, one.n) for one in found.per("label")]
+def _tables(title: str, found: Description, by: str | None, columns: Sequence[str]) -> list[Table]:
     pairs = [(one.of, one.value, one.n) for one in found.per("labels")]
-    tables += [Table("Labels", ("label", "texts", "of"), _cells(labels))]
+    tables = [_whole(title, found)]
+    tables += [_measured(*one, found) for one in (("Groups", "group"), ("Sources", "source"), ("Labels", "label"))]
     tables += [Table("Pairs of labels on one text", ("labels", "texts", "of"), _cells(pairs))]
+    tables += _crossed(found, by, columns) if by else ()
     repeated = [(one.n, _short(one.text)) for one in found.repeated]
     tables += [Table("Texts that are repeated more than ten times", ("times", "text"), repeated)]
     tables += [_keywords(found.keywords)]
@@ -193,8 +214,8 @@ def _number(one: Described) -> Cell:
     return one.value if isinstance(one.value, int) or one.value is None else float(one.value)
 
 
-def _measured(title: str, found: Description, per: Any) -> Table:
-    """The figures of each group or source, side by side."""
+def _measured(title: str, per: Any, found: Description) -> Table:
+    """The figures of each group, source or label, side by side."""
     cells: dict[str, dict[str, Cell]] = {}
     undefined: dict[tuple[str, str], list[str]] = {}
     for one in found.per(per):
@@ -204,6 +225,32 @@ def _measured(title: str, found: Description, per: Any) -> Table:
     names = list(next(iter(cells.values()), {}))
     notes = [f"{of}: {', '.join(what)} undefined, because there is {why}" for (of, why), what in undefined.items()]
     return Table(title, (per, *names), [[of, *row.values()] for of, row in cells.items()], notes)
+
+
+def _crossed(found: Description, by: str, columns: Sequence[str]) -> Iterator[Table]:
+    """The texts of each group with each label of a column, and their share of the group's texts; a table of either."""
+    from fcpair.texts.describe import SHARE, TEXTS
+
+    of_each = [(column, f"{column}: " if len(columns) > 1 else "") for column in columns]
+    for (column, before), (figure, what) in product(of_each, ((TEXTS, "texts"), (SHARE, "share of its texts"))):
+        cells: dict[str, dict[str, Cell]] = {}
+        for one in found.per("label by group"):
+            if one.figure == figure and one.of.startswith(before):
+                label, _, group = one.of.removeprefix(before).partition(" x ")
+                cells.setdefault(group, {"of": one.n})[label] = _number(one)
+        short = _abbreviated(list(dict.fromkeys(name for row in cells.values() for name in row)))
+        rows: list[list[Cell]] = [[group, *(row[name] for name in short)] for group, row in cells.items()]
+        notes = [f"{one}: {name}" for name, one in short.items() if one != name]
+        yield Table(f"{column} by {by}: {what}", (by, *short.values()), rows, notes)
+
+
+def _abbreviated(names: Sequence[str]) -> dict[str, str]:
+    """The names as they stand above the columns of a table: where all are too long together, by how they begin."""
+    is_enough = (len({name[:n] for name in names}) == len(names) for n in ABBREVIATED)
+    n = next((n for n, enough in zip(ABBREVIATED, is_enough, strict=True) if enough), None)
+    if n is None or sum(map(len, names)) <= WIDEST_NAMES:
+        return {name: name for name in names}
+    return {name: name[:n] for name in names}
 
 
 def _keywords(found: Sequence[Keywords]) -> Table:
@@ -217,7 +264,12 @@ def _check(path: Path, found: Description, form: str, texts: Texts) -> None:
     from fcpair.texts.printed import check_printed, read_printed
 
     checked = check_printed(read_printed(path, found), found)
-    data = {"place": texts.place, "checked": [one.as_dict() for one in checked], "simulated": texts.simulated}
+    data = {
+        "place": texts.place,
+        "part": texts.part,
+        "checked": [one.as_dict() for one in checked],
+        "simulated": texts.simulated,
+    }
     rows = [one.as_dict() for one in checked]
     emit(form, data=data, tables=[_checked(path, checked)], rows=rows, simulated=texts.simulated)
     if not all(one.comes_out for one in checked):

@@ -12,14 +12,15 @@ from fcpair.cli.table import fitted
 from fcpair.cli.terminal import plain, screen_width, show, tell, width_of
 from fcpair.errors import ConflictError, InputError, LimitError, RefusedError
 from fcpair.records import Conflict
-from fcpair.stages.question import IRRECONCILABLE, NO_CODE, Choice, Closed, Scale
+from fcpair.stages.question import IRRECONCILABLE, NO_CODE, Choice, Closed
+from fcpair.stages.question.keys import DISCARD
 from fcpair.stages.question.labels import outcome_reader
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
 
 WIDTH = 88  # of lines, or less where the terminal is narrower
-ANSWER, DISCARD, NOTE, LATER, UNDO, QUIT = "a", "x", "n", "l", "u", "q"
+ANSWER, NOTE, LATER, UNDO, QUIT = "a", "n", "l", "u", "q"
 NO_TERMINAL = "there is no terminal to answer in; decide by --policy or --import FILE"
 
 
@@ -34,18 +35,12 @@ def check_terminal() -> None:
 
 
 def _keys(question: Closed) -> dict[str, Choice]:
-    """The key of each definite choice: its number, on a scale; else its code, where all are digits, or its place.
+    """The key of each definite choice, which is its key on the pages.
 
-    None where these are not all digits: the answers are typed then.
+    None where any has none, or takes more than one press: the answers are typed then.
     """
-    choices = [choice for choice in question if choice.definite]
-    if isinstance(question, Scale):
-        keys = [choice.name for choice in choices]
-    elif all(choice.code < 10 for choice in choices):
-        keys = [str(choice.code) for choice in choices]
-    else:
-        keys = [str(at) for at, _ in enumerate(choices, 1)]
-    return dict(zip(keys, choices, strict=True)) if all(len(key) == 1 for key in keys) else {}
+    keys = {key: question[code] for code in question.definite for key in question.keys[code][:1] if len(key) == 1}
+    return keys if len(keys) == len(question.definite) else {}
 
 
 class Dialogue:
@@ -89,8 +84,7 @@ class Dialogue:
 
         What has changed since the pair was shown is told, once; it is asked about again, if it is still to be decided.
         """
-        if cell_id != self._asked:
-            self._asked, self._note = cell_id, ""
+        is_new, self._asked = cell_id != self._asked, cell_id
         try:
             conflict = self._grid.conflict(cell_id, by=self._by)
         except (ConflictError, RefusedError) as overtaken:
@@ -98,6 +92,8 @@ class Dialogue:
                 tell(f"\n{overtaken}")
             self._at += 1
             return not isinstance(overtaken, LimitError)
+        if is_new:
+            self._note = conflict.note
         self._show(conflict)
         self._told = ""
         try:
@@ -168,6 +164,7 @@ class Dialogue:
             return
         cell_id = self._decided.pop()
         restored = self._grid.take_back(cell_id, by=self._by)
+        self._asked = 0  # so that its note is there again
         self._at = self._queue.index(cell_id)
         if restored:
             show(f"→ what was decided before on pair {cell_id} stands again")

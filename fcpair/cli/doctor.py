@@ -47,7 +47,8 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
         _accept(study)
     with progress("examining") as report:
         health = Study.doctor(study, progress=report)
-    table = Table(str(health.file), ("check", "what should be true", "n", "of", "found"), _lines(health))
+    title = f"{health.file}, schema {health.schema}" if health.schema else str(health.file)
+    table = Table(title, ("check", "what should be true", "n", "of", "found"), _lines(health))
     emit(form, data={**asdict(health), "sound": health.sound}, tables=[table], rows=_rows(health))
     if form == "table":
         explain(health)

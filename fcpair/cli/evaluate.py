@@ -119,11 +119,11 @@ def _score_rows(scores: list[Score]) -> Iterator[list[Cell]]:
 
 
 def _four(*values: float | None) -> list[str]:
-    return ["-" if value is None else f"{value:.4f}" for value in values]
+    return ["-" if value is None else f"{value:z.4f}" for value in values]
 
 
 def _range(low: float | None, high: float | None) -> str:
-    return "-" if low is None or high is None else f"{low:.3f}–{high:.3f}"
+    return "-" if low is None or high is None else f"{low:z.3f}–{high:z.3f}"
 
 
 def _notes(scores: list[Score], outcome: Outcome) -> list[str]:
@@ -173,7 +173,7 @@ def _comparison_table(outcome: Outcome) -> Table:
 
 
 def _difference(test: Comparison) -> str:
-    return f"{test.difference:+.4f}{'*' if test.significant else ' '}"
+    return f"{test.difference:+z.4f}{'*' if test.significant else ' '}"
 
 
 def _concordance_tables(outcome: Outcome) -> Iterator[Table]:
@@ -202,4 +202,4 @@ def _side_by_side(names: list[str]) -> Iterator[list[str]]:
 
 
 def _two(value: float | None) -> str:
-    return shown(None) if value is None else f"{value:.2f}"
+    return shown(None) if value is None else f"{value:z.2f}"

@@ -1,4 +1,4 @@
-"""export: qrels, beir, hf, triplets, pairs, preferences, corpus, texts."""
+"""export: qrels, beir, hf, triplets, pairs, preferences, corpus, decisions, texts."""
 
 from __future__ import annotations
 
@@ -197,13 +197,33 @@ def corpus(grid: Grid, rules: Partition, without: str | None, options: Export, o
 
 @export.command()
 @with_grid
+@file_option
+def decisions(grid: Grid, out: Path) -> None:
+    """Write what was decided.
+
+    A row for each cell with a decision: its number and texts, what was decided, by which rule or by whom, how many
+    answers the cell has and how many of them are the same. In a planned grid whatever is known of the row is there as
+    well, so that a grid of items can be scored by what was decided. `fcpair adjudicate --import` reads it back.
+
+    \b
+    Example:
+      fcpair export decisions --grid review --out decisions.csv
+      fcpair bias score decisions.csv --reader items --answer decision --as bbq
+    """
+    with working("writing"):
+        run = grid.export.decisions(out)
+    _finish(grid, run)
+
+
+@export.command()
+@with_grid
 @round_option
 @click.option(
     "--layout",
     type=click.Choice(get_args(Layout)),
     default="table",
     show_default=True,
-    help="A table, a folder to train on, a Hugging Face folder, or the layout of a published dataset.",
+    help="A table, a folder to train on, a Hugging Face folder, the layout of a published dataset, or templates.",
 )
 @params(Export, only=Export.kinds["texts"])
 @file_option

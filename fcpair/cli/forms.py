@@ -62,8 +62,15 @@ def _as_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     if header:
         writer.writeheader()
-    writer.writerows({key: guard(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows)
+    writer.writerows(
+        {key: guard(cell) if isinstance(cell, str) else _unsigned(cell) for key, cell in row.items()} for row in rows
+    )
     return out.getvalue()
+
+
+def _unsigned(cell: Cell) -> Cell:
+    """The cell, and 0 for -0."""
+    return 0.0 if isinstance(cell, float) and cell == 0 else cell
 
 
 def _parts(rows: Iterator[Row]) -> Iterator[list[Row]]:

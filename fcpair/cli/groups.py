@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SHARES = ("label", "group", "people", "n", "share")
 DIFFERENCES = ("label", "groups", "difference", "low", "high", "p", "Holm")
 ODDS = ("label", "groups", "odds ratio", "low", "high")
+MIXED = ("mixed_odds_ratio", "mixed_odds_low", "mixed_odds_high")
 TOGETHER = ("groups", "n", "agreement")
 
 
@@ -28,7 +29,7 @@ TOGETHER = ("groups", "n", "agreement")
 @click.option("--annotator", metavar="COLUMN", help="Who labelled, in FILE.")
 @click.option("--label", metavar="COLUMN", help="The labels; of a study, a question of the round.")
 @click.option("--by", multiple=True, metavar="COLUMN", help="What makes groups; of a study, a question about people.")
-@click.option("--mixed", is_flag=True, help="Fit mixed models too, by the extra `mixed`.")
+@click.option("--mixed", is_flag=True, help="Fit one mixed model of all groups too (extra `mixed`).")
 @click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of permutations.")
 @figures_option
 @format_option
@@ -155,7 +156,7 @@ def _tables(one: Compared, place: str, asked: str, exploratory: str) -> list[Tab
         Table("Odds, clustered by item and annotator", ODDS, odds),
         Table("How often two people gave an item the same label", TOGETHER, together),
     ]
-    return [*tables[:3], *[Table("Odds by a mixed model", ODDS, mixed)] * bool(mixed), tables[3]]
+    return [*tables[:3], *[Table("Odds by one mixed model of all groups", ODDS, mixed)] * bool(mixed), tables[3]]
 
 
 def _against(of: Difference) -> str:
@@ -163,11 +164,9 @@ def _against(of: Difference) -> str:
 
 
 def _remark(of: Difference) -> str:
-    """Why a difference is undefined, or what there is to say; and the least p that so many people can give."""
-    n = " : ".join(map(str, of.people))
-    least = f"the least p that {n} people can give is {of.least_p:.2g}"
+    """Why a difference is undefined, or what there is to say; and the least p, with what it is made from."""
     said = f"undefined, because {of.undefined}" if of.undefined else of.note
-    return f"{_against(of)}: {'; '.join(filter(None, (said, least)))}"
+    return f"{_against(of)}: {'; '.join(filter(None, (said, of.about_p)))}"
 
 
 def _rows(one: Compared) -> list[dict[str, Cell]]:
@@ -184,10 +183,12 @@ def _rows(one: Compared) -> list[dict[str, Cell]]:
             "high": of.high,
             "p": of.p,
             "holm": of.holm,
+            "exact": of.exact,
             "least_p": of.least_p,
             "odds_ratio": of.odds_ratio,
             "odds_low": of.odds_low,
             "odds_high": of.odds_high,
+            **dict(zip(MIXED, of.mixed or (None, None, None), strict=True)),
             "undefined": of.undefined or "",
             "note": of.note,
         }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import params, redo_option, with_study
+from fcpair.cli.options import recipe_params, redo_option, with_study
 from fcpair.cli.output import done, working
 from fcpair.params import Import
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @click.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
-@params(Import, without=("path",))
+@recipe_params(Import, without=("path",))
 @redo_option
 @with_study
-def import_(study: Study, path: Path, options: dict[str, Any], redo: bool) -> None:
+def import_(study: Study, path: Path, said: dict[str, Any], redo: bool) -> None:
     """Read the corpus that the study starts from.
 
     \b
@@ -30,5 +30,5 @@ def import_(study: Study, path: Path, options: dict[str, Any], redo: bool) -> No
       fcpair import texts.csv --unpaired --hs-id-column qid --cn-id-column docid
     """
     with working("reading the corpus"):
-        run = study.import_corpus(Import(path, **options), redo=redo)
+        run = study.import_corpus(study.by_recipe(Import, path=path, **said), redo=redo)
     done(run)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fcpair.items import Template
 
 COLUMNS = ("category", "templates", "items")
+LIMIT = 100_000  # that of fcpair.items.expand
 LAYOUTS = ("table", "hf", "lm-eval")  # a table, and fcpair.files.item_folders.FOLDERS, which a test holds against these
 READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.templates, which a test holds against these
 
@@ -52,12 +53,22 @@ def items() -> None:
     help="What is written: a table, or a folder for Hugging Face or lm-evaluation-harness.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of the order of options.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=LIMIT,
+    show_default=True,
+    help="Write nothing where one template makes more items than this.",
+)
 @format_option
-def expand(file: Path, reader: str, count: bool, out: Path | None, layout: str, seed: int, form: str) -> None:
+def expand(
+    file: Path, reader: str, count: bool, out: Path | None, layout: str, seed: int, limit: int, form: str
+) -> None:
     """Expand templates into items.
 
     Every filling of the slots makes four items: an ambiguous and a disambiguated context, each with a negative question
-    and one that is not. A slot that is used twice is filled the same.
+    and one that is not. A slot that is used twice is filled the same. A count multiplies, and makes no items.
 
     \b
     Example:
@@ -69,6 +80,7 @@ def expand(file: Path, reader: str, count: bool, out: Path | None, layout: str, 
     from fcpair.files.folders import check_new_folder
     from fcpair.files.tabular import check_suffix
     from fcpair.files.templates import read_templates
+    from fcpair.items import coinciding, n_items
     from fcpair.items import expand as expanded
 
     if count == (out is not None):
@@ -76,9 +88,11 @@ def expand(file: Path, reader: str, count: bool, out: Path | None, layout: str, 
     if out is not None:
         (check_suffix if layout == LAYOUTS[0] else check_new_folder)(out)
     templates, remarks = read_templates(file, reader)
-    made = expanded(templates, str(file), seed)
-    reject(file, list(made.findings))
+    if count:
+        reject(file, list(coinciding((one for one in templates if n_items(one) <= limit), str(file))))
     if out is not None:
+        made = expanded(templates, str(file), seed, limit)
+        reject(file, list(made.findings))
         _write(made.frame, out, layout, str(file), seed)
     for remark in remarks:
         say(f"Note: {remark}")

@@ -49,8 +49,8 @@ def measure(
 
     The texts are a column of FILE, or what was answered in a round of a study. A figure is the mean over
     texts, or that of all of them together (pooled). Measures: bleu, chrf, gleu, meteor, rouge-l, bertscore,
-    mover, dist-N, ent-N, ngd, div, homogenization, self-bleu, novelty, fk, dale-chall, perplexity:MODEL,
-    head:MODEL(label=...).
+    mover, regression:MODEL, dist-N, ent-N, ngd, div, homogenization, self-bleu, novelty, fk, dale-chall,
+    perplexity:MODEL, head:MODEL(label=...).
 
     \b
     Example:
@@ -80,8 +80,15 @@ def measure(
         )
     if each is not None:
         _write(frame, measured, each)
-    data = {"place": texts.place, "text": text, "by": by, **measured.as_dict(), "simulated": texts.simulated}
-    title = f"{texts.place}, column `{text}`: {measured.n_texts:,} texts, language {language or 'not given'}"
+    data = {
+        "place": texts.place,
+        "part": texts.part,
+        "text": text,
+        "by": by,
+        **measured.as_dict(),
+        "simulated": texts.simulated,
+    }
+    title = f"{texts.title}, column `{text}`: {measured.n_texts:,} texts, language {language or 'not given'}"
     table = figure_table(title, [measured], by)
     emit(form, data=data, tables=[table], rows=figure_rows([measured], by), simulated=texts.simulated)
 
@@ -150,5 +157,5 @@ def _row(figure: TextFigure, by: str | None) -> dict[str, Any]:
         "sd": figure.sd,
         "rule": figure.rule,
         "left_out": left_out,
-        "note": _why(figure),
+        "note": "; ".join(filter(None, (_why(figure), figure.warning))),
     }

@@ -20,6 +20,8 @@ def tell_of_old_sheets(sheets: list[OldSheet], written: dict[str, int], command:
     for sheet in sheets:
         if sheet.left:
             say(f"{sheet.path}: {sheet.person} has left; what was open on this sheet has gone to others")
+        elif sheet.passed_on:
+            say(f"{sheet.path}: {sheet.person} has nothing open any more; what was taken back has gone to others")
         elif sheet.open:
             missing = (
                 ""

@@ -13,7 +13,8 @@ import click
 
 from fcpair.errors import InputError
 from fcpair.files.sheets import FORMS
-from fcpair.params import RESAMPLES, Bounds, plain_type
+from fcpair.params import RESAMPLES
+from fcpair.values import Bounds, default, plain_type
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
@@ -152,6 +153,53 @@ def _own_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
     return click.option(_flag(item), type=_click_type(kind), help=text)
 
 
+def recipe_params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+    """Give the command an option for each field of `cls`, and call it with `said`, those that are given.
+
+    What is not given is for `by_recipe` to fill in: the study's recipe says it, else it has its default.
+    """
+    shown = [item for item in fields(cls) if item.name not in without]
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def filled(**given: Any) -> Any:
+            values = {item.name: given.pop(item.name) for item in shown}
+            said = {item.name: _read(item, values[item.name]) for item in shown if values[item.name] not in (None, ())}
+            return command(said=said, **given)
+
+        hints = get_type_hints(cls)
+        wrapped: Command = filled
+        for item in reversed(shown):
+            wrapped = _recipe_option(item, plain_type(hints[item.name]))(wrapped)
+        return wrapped
+
+    return decorate
+
+
+def _recipe_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
+    flag, text = _flag(item), f"{_sentence(item)}  [default: the recipe's{_else(item)}]"
+    if kind is bool:
+        return click.option(f"{flag}/--no-{flag.removeprefix('--')}", item.name, default=None, help=text)
+    if several := _several(item, kind):
+        return click.option(flag.removesuffix("s"), item.name, multiple=True, help=text, **several)
+    return click.option(flag, item.name, type=_click_type(kind, item.metadata.get("bounds")), help=text)
+
+
+def _else(item: Field[Any]) -> str:
+    """What holds where no recipe says otherwise, as a help text has it."""
+    usual = default(item)
+    if usual in (None, (), {}, ""):
+        return ""
+    return f", else {('no', 'yes')[usual] if isinstance(usual, bool) else usual}"
+
+
+def _several(item: Field[Any], kind: Any) -> dict[str, Any]:
+    """How an option shows that takes several values; nothing for others."""
+    if kind == tuple[Path, ...]:
+        return {"type": _click_type(Path), "metavar": "FILE"}
+    return {"metavar": _METAVARS[get_origin(kind)]} if get_origin(kind) in _METAVARS else {}
+
+
 def params(
     cls: type, *, only: Collection[str] | None = None, without: tuple[str, ...] = ()
 ) -> Callable[[Command], Command]:
@@ -208,7 +256,7 @@ def _click_type(kind: Any, bounds: Bounds | None = None) -> Any:
     if bounds is not None:
         is_open = bounds.below is not None
         numbers = click.IntRange if kind is int else click.FloatRange
-        return numbers(bounds.least, bounds.below, min_open=is_open, max_open=is_open)
+        return numbers(bounds.least, bounds.below or bounds.most, min_open=is_open, max_open=is_open)
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
     return click.Path(path_type=Path) if kind is Path else kind

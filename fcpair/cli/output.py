@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from fcpair.cli.forms import print_csv, print_json
@@ -15,6 +16,8 @@ from fcpair.errors import InputError
 from fcpair.records import RunRecord, Sampled
 
 LONGEST_TABLE = 1000  # rows that are printed for people
+LOOKED_AT_S = 3.0  # after which it can be said how long the rest takes
+LONG_S = 30.0  # so long that it is said
 
 
 @dataclass(frozen=True)
@@ -136,11 +139,37 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
+def outlook(what: str, clock: Callable[[], float] = monotonic) -> Callable[[int, int], None]:
+    """What is called with the done and the total, and says once how long the rest takes, if that is long.
+
+    It goes by the pace until then; an encoder reads long texts first, and is faster after them.
+    """
+    first: tuple[float, int, int] | None = None
+    is_told = False
+
+    def advance(so_far: int, total: int) -> None:
+        nonlocal first, is_told
+        if first is None or total != first[2] or so_far <= first[1]:
+            first, is_told = (clock(), so_far, total), False
+            return
+        spent_s = clock() - first[0]
+        if is_told or spent_s < LOOKED_AT_S:
+            return
+        is_told = True
+        rest_s = spent_s / (so_far - first[1]) * (total - so_far)
+        if rest_s >= LONG_S:
+            about = f"{rest_s / 60:.0f} minutes" if rest_s > 90 else f"{rest_s:.0f} seconds"
+            say(f"{what}: {so_far:,} of {total:,} are done; at this pace the others take {about}.")
+
+    return advance
+
+
 @contextmanager
 def progress(what: str, *, at_once: bool = False) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on a terminal; the block calls what it gets with the done and the total.
 
-    It is shown from the first call to the last, or, `at_once`, as long as the block runs.
+    It is shown from the first call to the last, or, `at_once`, as long as the block runs. Elsewhere what takes long
+    says once about how long (`outlook`).
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -148,7 +177,7 @@ def progress(what: str, *, at_once: bool = False) -> Iterator[Callable[[int, int
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     if not console.is_interactive:
-        yield lambda so_far, total: None
+        yield outlook(what)
         return
     bar = Progress(*columns, console=console, transient=True)
     task = bar.add_task(what, total=None)

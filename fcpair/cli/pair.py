@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import params, redo_option, with_grid
+from fcpair.cli.options import recipe_params, redo_option, with_grid
 from fcpair.cli.output import done, working
 from fcpair.params import Pair
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@params(Pair)
+@recipe_params(Pair)
 @redo_option
 @with_grid
-def pair(grid: Grid, options: Pair, redo: bool) -> None:
+def pair(grid: Grid, said: dict[str, Any], redo: bool) -> None:
     """Cross the HS with the candidates.
 
     Pairs that stand in the corpus are left out: only novel pairs are put before people, unless `--keep-known` is given.
@@ -28,5 +28,5 @@ def pair(grid: Grid, options: Pair, redo: bool) -> None:
       fcpair pair --candidates 129 --seed 13
     """
     with working("making the grid"):
-        run = grid.pair(options, redo=redo)
+        run = grid.pair(grid.by_recipe(Pair, **said), redo=redo)
     done(run)

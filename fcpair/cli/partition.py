@@ -165,8 +165,8 @@ def _tell(told: Explanation, facts: dict[str, str]) -> None:
 def _source(source: dict[str, Any]) -> str:
     if source["run"]:
         where = f"for HS {source['source_id']} in the run {source['run']}"
-        return f"rank {source['rank']} {where}, score {source['score']:.4f}"
-    return f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:.4f}"
+        return f"rank {source['rank']} {where}, score {source['score']:z.4f}"
+    return f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:z.4f}"
 
 
 def _event(row: dict[str, Any]) -> str:

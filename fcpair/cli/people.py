@@ -15,7 +15,7 @@ from fcpair.cli.options import format_option, round_option, seed_option, with_gr
 from fcpair.cli.output import Table, done, emit, say
 from fcpair.cli.terminal import show
 from fcpair.errors import InputError
-from fcpair.params import Assign
+from fcpair.params import LISTENS_AT, Assign
 from fcpair.records import Role
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 url_option = click.option(
     "--url",
     envvar="FCPAIR_URL",
-    default="http://127.0.0.1:8000",
+    default=LISTENS_AT,
     show_default=True,
     show_envvar=True,
     help="Where people reach `fcpair serve`.",

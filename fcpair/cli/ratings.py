@@ -56,7 +56,12 @@ def ratings(
     given = read_ratings(texts.frame, texts.place, columns, source=source, rater=rater, text=text, criterion=criterion)
     found = average_ratings(given, resamples, seed)
     n = f"{len(given):,} ratings by {given['rater'].nunique():,} raters"
-    data = {"place": texts.place, "simulated": texts.simulated, "ratings": [one.as_dict() for one in found]}
+    data = {
+        "place": texts.place,
+        "part": texts.part,
+        "simulated": texts.simulated,
+        "ratings": [one.as_dict() for one in found],
+    }
     rows = [row for one in found for row in _rows(one)]
     emit(form, data=data, tables=_tables(found, n), rows=rows, simulated=texts.simulated)
 

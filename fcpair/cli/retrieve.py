@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import params, redo_option, with_grid
+from fcpair.cli.options import recipe_params, redo_option, with_grid
 from fcpair.cli.output import done, progress
 from fcpair.params import Retrieve
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@params(Retrieve)
+@recipe_params(Retrieve)
 @redo_option
 @with_grid
-def retrieve(grid: Grid, options: Retrieve, redo: bool) -> None:
+def retrieve(grid: Grid, said: dict[str, Any], redo: bool) -> None:
     """Bring candidate CNs in.
 
     They are the CNs nearest to those that the corpus pairs with the selected HS, those of a list, or those at the top
@@ -32,5 +32,5 @@ def retrieve(grid: Grid, options: Retrieve, redo: bool) -> None:
       fcpair retrieve --run bm25.trec --run dense.trec --depth 20
     """
     with progress("retrieving") as report:
-        run = grid.retrieve(options, redo=redo, progress=report)
+        run = grid.retrieve(grid.by_recipe(Retrieve, **said), redo=redo, progress=report)
     done(run)

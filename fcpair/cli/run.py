@@ -57,7 +57,10 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
         if isinstance(error, KeyboardInterrupt):
             raise SystemExit(STOPPED) from None
         raise
-    tell(f"next: {opened.status()['next']}")
+    state = opened.status()
+    tell(f"next: {state['next']}")
+    for step in state["also"]:
+        tell(f"also: {step}")
     first_grid = opened.grid(opened.grids[0])
     warn_of_simulated(first_grid)
     warn_of_changes(first_grid)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import params, redo_option, with_grid
+from fcpair.cli.options import recipe_params, redo_option, with_grid
 from fcpair.cli.output import done
 from fcpair.params import Select
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@params(Select)
+@recipe_params(Select)
 @redo_option
 @with_grid
-def select(grid: Grid, options: Select, redo: bool) -> None:
+def select(grid: Grid, said: dict[str, Any], redo: bool) -> None:
     """Choose the HS, by seed or from a file.
 
     \b
@@ -26,4 +26,4 @@ def select(grid: Grid, options: Select, redo: bool) -> None:
       fcpair select --hs 45 --seed 13
       fcpair select --list hs45.csv
     """
-    done(grid.select(options, redo=redo))
+    done(grid.select(grid.by_recipe(Select, **said), redo=redo))

@@ -48,8 +48,9 @@ class _RefusedError(click.ClickException):
 def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -> None:
     """Let people answer, decide and watch in the browser.
 
-    Everybody comes in by a link of their own: `fcpair people invite NAME` prints it. Ctrl-C ends the server; every
-    answer that it has taken is in the study.
+    Everybody comes in by a link of their own: `fcpair people invite NAME` prints it. Links that the lead's pages make
+    lead to FCPAIR_URL, or else to where the server listens. Ctrl-C ends the server; every answer that it has taken is
+    in the study.
 
     \b
     Example:
@@ -62,7 +63,9 @@ def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -
     study.share()  # said now if it cannot be had
     study.examine()
     listener = _listen(host, port)
-    _greet(study, host, listener.getsockname()[1])
+    address = _address(host, listener.getsockname()[1])
+    _greet(study, host, address)
+    os.environ.setdefault("FCPAIR_URL", address)
     os.environ["FCPAIR_STUDY"] = study.address
     os.environ["FCPAIR_ANNOTATE"] = json.dumps(as_params(options))
     study.close()  # the app opens it for itself
@@ -118,9 +121,13 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _greet(study: Study, host: str, port: int) -> None:
+def _address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _greet(study: Study, host: str, address: str) -> None:
     """Say where to open it, how people get in, and what to beware of."""
-    show(f"{study.place} is served at http://{f'[{host}]' if ':' in host else host}:{port}")
+    show(f"{study.place} is served at {address}")
     if study.access.invited():
         say("Everybody comes in by a link of their own: `fcpair people invite NAME` prints a new one.")
     else:

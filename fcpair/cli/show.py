@@ -74,6 +74,8 @@ def status(study: Study, form: str) -> None:
         for note in state["notes"]:
             tell(f"Note: {note}.")
         tell(f"Next: {state['next']}")
+        for step in state["also"]:
+            tell(f"Also: {step}")
 
 
 def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.notes import warn_of_simulated
-from fcpair.cli.options import params, with_grid
+from fcpair.cli.options import recipe_params, with_grid
 from fcpair.cli.output import done, working
 from fcpair.params import Simulate
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@params(Simulate)
+@recipe_params(Simulate)
 @with_grid
-def simulate(grid: Grid, options: Simulate) -> None:
+def simulate(grid: Grid, said: dict[str, Any]) -> None:
     """Let simulated people answer what is open.
 
     This is for planning or demonstrating a study; every figure that rests on it says so.
@@ -28,6 +28,6 @@ def simulate(grid: Grid, options: Simulate) -> None:
       fcpair simulate --accuracy 0.9 --not-sure 0.05 --seed 13
     """
     with working("simulating"):
-        run = grid.simulate(options)
+        run = grid.simulate(grid.by_recipe(Simulate, **said))
     done(run)
     warn_of_simulated(grid)

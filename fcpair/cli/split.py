@@ -24,7 +24,7 @@ SPLIT = "split"
 @click.command()
 @with_texts
 @click.option("--group", metavar="COLUMN", required=True, help="What stays together, such as the HS.")
-@with_labels(required=True)
+@with_labels(several=False)
 @click.option(
     "--share",
     "shares",
@@ -107,6 +107,7 @@ def _emit(texts: Texts, found: Split, sides: tuple[str, ...], names: tuple[str, 
     of_labels: dict[str, list[int]] = dict(zip(names, found.counts.T.tolist(), strict=True))
     data = {
         "place": texts.place,
+        "part": texts.part,
         **of,
         "sides": [{SPLIT: side, **_at(counts, at), "labels": _at(of_labels, at)} for at, side in enumerate(sides)],
         "label_distance": distance,
@@ -120,7 +121,7 @@ def _emit(texts: Texts, found: Split, sides: tuple[str, ...], names: tuple[str, 
     ]
     drawn: list[list[Cell]] = [[what, *each] for what, each in (*counts.items(), *of_labels.items())]
     note = f"undefined, because {why}" if distance is None else f"{distance:.6f} (Sechidis et al. 2011; 0 is exact)"
-    title = f"{texts.place}: lines of each side, in all and with each label"
+    title = f"{texts.title}: lines of each side, in all and with each label"
     table = Table(title, ("of", *sides), drawn, [f"label distance: {note}"])
     emit(form, data=data, tables=[table], rows=rows, simulated=texts.simulated)
 

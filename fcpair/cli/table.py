@@ -55,14 +55,14 @@ def _column(name: str, cells: Sequence[Cell]) -> _Column:
 
 
 def shown(cell: Cell) -> str:
-    """A cell as people read it: thousands separated, four decimals, a dash for nothing."""
+    """A cell as people read it: thousands separated, four decimals (and no -0.0000), a dash for nothing."""
     if cell is None:
         return "-"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, int):
         return f"{cell:,}"
-    return f"{cell:.4f}" if isinstance(cell, float) else cell
+    return f"{cell:z.4f}" if isinstance(cell, float) else cell
 
 
 def _narrow(columns: Sequence[_Column], least: Sequence[int], room: int) -> None:

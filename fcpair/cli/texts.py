@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.options import grid_option, round_option, study_option, until_the_end
+from fcpair.cli.output import say
 from fcpair.errors import InputError, StageError, nearest
 
 if TYPE_CHECKING:
@@ -24,14 +25,21 @@ LINES = ("line", "cell")  # of a file, of a round
 class Texts:
     """A table of texts, all strings; `place` is what messages call it.
 
-    `simulated` says how much of it simulated people wrote, None where none is, and of a file, which does not say.
-    `unanswered` has the same columns: what nobody answered, without a text, where the file says so.
+    `part` says which of its lines are here, None where all are. `simulated` says how much of it simulated people wrote,
+    None where none is, and of a file, which does not say. `unanswered` has the same columns: what nobody answered,
+    without a text, where the file says so.
     """
 
     frame: pd.DataFrame
     place: str
     simulated: str | None = None
     unanswered: pd.DataFrame | None = None
+    part: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What a result calls it: the place, and which part of it."""
+        return f"{self.place}, {self.part}" if self.part else self.place
 
     @property
     def lines(self) -> list[int]:
@@ -48,11 +56,13 @@ class Texts:
 
 
 def with_texts(command: Command) -> Command:
-    """Give the command FILE, `--reader`, `--study`, `--grid` and `--round`, and call it with `texts`.
+    """Give the command FILE, `--reader`, `--where`, `--sample`, `--seed`, `--study`, `--grid` and `--round`.
 
-    Without FILE they are what was answered in the round: `cell`, `row`, `column`, `by`, and one column for each
-    question, in which what was rejected is no text.
+    It is called with `texts`: the lines of the table that are asked for. Without FILE the table is what was answered in
+    the round: `cell`, `row`, `column`, `by`, and one column for each question, in which what was rejected is no text. A
+    command that has a `--seed` of its own shares it.
     """
+    own_seed = any(param.name == "seed" for param in getattr(command, "__click_params__", ()))
 
     @click.argument("file", required=False, type=click.Path(path_type=Path))
     @click.option(
@@ -62,15 +72,65 @@ def with_texts(command: Command) -> Command:
         show_default=True,
         help="What FILE is: a table (CSV, JSONL, Parquet, .xlsx, .ods), or a JSON file of CrowdCounter's release.",
     )
+    @click.option(
+        "--where",
+        "conditions",
+        multiple=True,
+        metavar="CONDITION",
+        help="Only lines with COLUMN=VALUE, COLUMN!=VALUE, or `COLUMN has VALUE` among several labels; repeated: all.",
+    )
+    @click.option(
+        "--sample", type=click.IntRange(min=1), metavar="N", help="Only so many of these lines, drawn by --seed."
+    )
     @round_option
     @grid_option
     @study_option
     @functools.wraps(command)
-    def found(file: Path | None, reader: str, study: Any, grid: str | None, name: str | None, **given: Any) -> Any:
+    def found(
+        file: Path | None,
+        reader: str,
+        conditions: tuple[str, ...],
+        sample: int | None,
+        study: Any,
+        grid: str | None,
+        name: str | None,
+        **given: Any,
+    ) -> Any:
         texts = _answered(study, grid, name) if file is None else _READERS[reader](file)
-        return command(texts=texts, **given)
+        seed = given["seed"] if own_seed else given.pop("seed")
+        return command(texts=_chosen(texts, conditions, sample, seed), **given)
 
-    return found
+    return found if own_seed else _sample_seed(found)
+
+
+_sample_seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the lines that --sample draws."
+)
+
+
+def _chosen(texts: Texts, conditions: tuple[str, ...], sample: int | None, seed: int) -> Texts:
+    """The lines that meet the conditions, and so many of them; which these are is told on standard error too."""
+    from fcpair.texts.chosen import meeting, read_condition, sampled
+
+    if not conditions and sample is None:
+        return texts
+    read = [read_condition(one) for one in conditions]
+    frame = meeting(texts.frame, read, texts.lines, texts.place)
+    if frame.empty:
+        raise InputError(f"{texts.place}: no line has {' and '.join(map(str, read))}")
+    part = f"{len(frame):,} of {len(texts.frame):,} lines"
+    if read:
+        part += f" with {' and '.join(map(str, read))}"
+    unanswered = texts.unanswered
+    if unanswered is not None:
+        others = replace(texts, frame=unanswered)
+        unanswered = meeting(unanswered, read, others.lines, texts.place)
+    if sample is not None:
+        frame, unanswered = sampled(frame, sample, seed, texts.place), None
+        part = f"{sample:,} drawn by seed {seed} from {part}"
+    chosen = replace(texts, frame=frame.reset_index(drop=True), unanswered=unanswered, part=part)
+    say(f"{chosen.title}.")
+    return chosen
 
 
 def _read(file: Path) -> Texts:

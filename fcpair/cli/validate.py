@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.notes import tell_of_old_sheets
-from fcpair.cli.options import params, redo_option, sheet_format_option, supersede_option, with_grid
+from fcpair.cli.options import recipe_params, redo_option, sheet_format_option, supersede_option, with_grid
 from fcpair.cli.output import done, each, working
 from fcpair.cli.terminal import show
 from fcpair.params import Validate
@@ -29,11 +29,11 @@ def validate() -> None:
 
 
 @validate.command()
-@params(Validate)
+@recipe_params(Validate)
 @redo_option
 @click.option("--more", is_flag=True, help="Add pairs without a verdict to a round that is under way.")
 @with_grid
-def assign(grid: Grid, options: Validate, redo: bool, more: bool) -> None:
+def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool) -> None:
     """Deal adjudicated pairs to validators who took no part in them.
 
     \b
@@ -41,6 +41,7 @@ def assign(grid: Grid, options: Validate, redo: bool, more: bool) -> None:
       fcpair validate assign --validators 4 --pairs 4000 --seed 13
     """
     with working("dealing pairs"):
+        options = grid.by_recipe(Validate, more=more, **said)
         run = grid.assign_validation(options, redo=redo, more=more)
     done(run)
 

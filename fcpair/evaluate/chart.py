@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fcpair.drawing import paper
 from fcpair.drawing.paper import LINE, MARGIN, PAPER, PRINT_SIGNS, WIDTH, Inks
 from fcpair.drawing.words import wrapped
-from fcpair.evaluate.outcome import Outcome, Score
+from fcpair.evaluate.outcome import Outcome, Score, without_draws
 from fcpair.evaluate.wording import fine_print
 from fcpair.records import TIERS
 
@@ -32,11 +32,10 @@ LOOKS = ((0.0, ""), (0.4, "/////"), (0.7, "|||||"), (1.0, "xxxxx"))
 
 @dataclass(frozen=True)
 class _Slot:
-    """What is known of a system on a tier: the score, and the exact expectation where the system ranks at random."""
+    """What is drawn of a system on a tier: the score, or the exact expectation where the system ranks at random."""
 
     tier: int
     score: Score
-    expected: Score | None
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class _Group:
 
 def draw(outcome: Outcome, measure: str, inks: Inks = PAPER) -> Figure:
     """The picture of a measure; to be drawn and saved in the settings that `fcpair.drawing.saved` makes."""
-    scores = [score for score in outcome.scores if score.measure == measure]
+    scores = without_draws([score for score in outcome.scores if score.measure == measure])
     groups = list(_groups(outcome, scores))
     notes = wrapped(" ".join(fine_print(outcome, scores)), PRINT_SIGNS)
     marks = _marks(outcome, scores, inks)
@@ -75,13 +74,10 @@ def draw(outcome: Outcome, measure: str, inks: Inks = PAPER) -> Figure:
 
 
 def _groups(outcome: Outcome, scores: Sequence[Score]) -> Iterator[_Group]:
-    found = {(score.system, score.tier, score.expected): score for score in scores}
+    found = {(score.system, score.tier): score for score in scores}
     top = GAP / 2
     for system in outcome.systems:
-        slots = [
-            _Slot(at, found[system.short, one.tier, False], found.get((system.short, one.tier, True)))
-            for at, one in enumerate(outcome.tiers)
-        ]
+        slots = [_Slot(at, found[system.short, one.tier]) for at, one in enumerate(outcome.tiers)]
         name = paper.name_lines(system.short)
         height = max(SLOT * len(slots), LINE * len(name))
         yield _Group(name, top, height, slots)
@@ -117,8 +113,8 @@ def _draw_slot(axes: Axes, top: float, slot: _Slot, look: tuple[float, str], ink
         _draw_band(axes, (score.lowest, score.highest), top + BAR + BAND / 2, inks)
     if score.low is not None and score.high is not None:
         _draw_interval(axes, (score.low, score.high), middle, inks)
-    if slot.expected is not None and slot.expected.score is not None:
-        axes.plot([slot.expected.score], [middle], **_diamond(inks))
+    if score.expected:
+        axes.plot([score.score], [middle], **_diamond(inks))
 
 
 def _bar(end: float, middle: float, look: tuple[float, str], inks: Inks) -> Iterator[Patch]:

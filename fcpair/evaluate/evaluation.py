@@ -91,6 +91,7 @@ def evaluate(
         for part, value in zip(parts, values, strict=True)
         for score in (*_scores(part, value, names, measures, options), *_chances(part, systems, names, measures))
     ]
+    baselines = [_without_draws(part, value, systems, measures) for part, value in zip(parts, values, strict=True)]
     compared = [at for at, measure in enumerate(measures) if not isinstance(measure, JudgedAt)]
     return Outcome(
         pool=pool,
@@ -108,7 +109,7 @@ def evaluate(
             for at in compared
             for test in _comparisons(part, value[:, :, at], names, str(measures[at]), options)
         ),
-        concordances=tuple(_concordances(parts, values, measures, compared)),
+        concordances=tuple(_concordances(parts, baselines, measures, compared)),
         interval=METHOD,
     )
 
@@ -193,6 +194,21 @@ def _chances(
             means = _means(_expected_readings(measure, pool), part.n)
             undefined = None if part.n else NO_HS
             yield Score(part.tier, name, str(measure), part.n, **means, expected=True, undefined=undefined)
+
+
+def _without_draws(
+    part: _Part, values: NDArray[np.float64], systems: Sequence[System], measures: Sequence[Measure]
+) -> NDArray[np.float64]:
+    """The scores that systems are ranked by, `(n, n_systems, n_measures)`: of a random order its expectation.
+
+    Tests take the draw: signs may be turned where both of two scores could have been the other's, and an expectation
+    could not. A measure that nearly every order makes 1 is above its expectation in nearly every HS.
+    """
+    found = values.copy()
+    for at, (system, pool) in enumerate(zip(systems, part.judged, strict=True)):
+        if isinstance(system, Random):
+            found[:, at] = np.stack([expected(measure, pool) for measure in measures], axis=1)
+    return found
 
 
 def _expected_readings(measure: Measure, pool: Judged) -> Readings:

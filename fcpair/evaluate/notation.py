@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from fcpair.errors import InputError, nearest
-from fcpair.params import is_required
 from fcpair.stages.question.notation import QUOTED, unquoted
 from fcpair.stages.spelling import NO_TEXT
+from fcpair.values import is_required
 
 Self = TypeVar("Self", bound="Named")
 _HEAD = re.compile(

@@ -164,9 +164,22 @@ Row = TypeVar("Row", Score, Spread)
 
 
 def by_system(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    """The rows of each system under its name; those of a random order's expectation under one that says so."""
-    together = groupby(rows, key=lambda row: f"{row.system}{', expectation' * row.expected}")
+    """The rows of each system under its name; those of a random order under one that says what they are."""
+    kinds = dict.fromkeys(_at_random(rows), ", one draw")
+    together = groupby(
+        rows, key=lambda row: row.system + (", expectation" if row.expected else kinds.get(row.system, ""))
+    )
     return [(name, list(own)) for name, own in together]
+
+
+def without_draws(rows: Sequence[Row]) -> list[Row]:
+    """The rows, of a system that ranks at random only those of its exact expectation."""
+    at_random = _at_random(rows)
+    return [row for row in rows if row.expected or row.system not in at_random]
+
+
+def _at_random(rows: Sequence[Row]) -> set[str]:
+    return {row.system for row in rows if row.expected}
 
 
 _RECORDS: dict[str, type] = {

@@ -20,6 +20,7 @@ from fcpair.models.find import resolve
 from fcpair.stages.nearest import DECIMALS
 from fcpair.stages.spelling import identity
 
+ONE_DRAW = "figures and Kendall's tau take the exact expectation, and tests one draw; tables have both"
 # An order must have nothing to do with what else was drawn from the same seed, such as simulated labels.
 _STREAM = int.from_bytes(b"random")
 _WORDS = re.compile(r"\w+")
@@ -39,7 +40,7 @@ class Random(System):
     def rank(self, search: Search) -> Ranking:
         """Rank the pool by numbers drawn for each CN; an HS has the same ones whatever other HS there are."""
         drawn = [np.random.default_rng([self.seed, _STREAM, hs]).random(len(search.cn)) for hs in search.hs_ids]
-        return Ranking(*ordered(np.stack(drawn)))
+        return Ranking(*ordered(np.stack(drawn)), notes=(ONE_DRAW,))
 
 
 @dataclass(frozen=True)

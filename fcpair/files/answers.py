@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -45,7 +45,8 @@ class Incoming:
     `rows` has one row per answer: `line`, `pair` (its number, -1 where the texts name it: `by_text`), `hs`, `cn` (empty
     where they are not given), `person`, `code` (or `answer`, of a form; None for a skip), `shown` (what a sheet shows
     of what was answered before), `seconds` (NaN where unknown), `at` (empty where unknown), `note`, `origin`. Findings
-    call the file `place`, and a cell as the column `of.number`.
+    call the file `place`, and a cell as the column `of.number`. `said` has the cells of each column of answers as they
+    stand in the file, one for each row. `brings_work` says that nobody was dealt what it answers.
     """
 
     path: str
@@ -54,6 +55,8 @@ class Incoming:
     place: str
     by_text: bool = False
     of: Keyed = PAIR
+    said: Mapping[str, list[str]] = field(default_factory=dict)
+    brings_work: bool = False
 
     def complain(self, wrong: NDArray[np.bool_], messages: Iterable[str], cause: str = "") -> None:
         """Note a finding for each row that is `wrong`.
@@ -80,19 +83,28 @@ class Incoming:
 
 
 def read_answers(
-    path: str | Path, read_word: Callable[[str], int], *, person: str, answer: str, named: bool = True, shown: str = ""
+    path: str | Path,
+    read_word: Callable[[str], int],
+    *,
+    person: str,
+    answer: str,
+    named: bool = True,
+    shown: str = "",
+    of: Keyed = PAIR,
 ) -> Incoming:
     """Read a long table of answers on pairs.
 
     Args:
-        path: a file with `pair` (its number), or `hs` and `cn` (the texts), or all three; the columns that `person`
-            and `answer` name; and if they are there `seconds`, `time` (ISO 8601), `note` and `origin` (as `labels
-            export` writes it). Rows without an answer are left out: what was not seen is not skipped.
+        path: a file with `pair` (its number), or `hs` and `cn` (the texts), or all three, or what `of` calls them; the
+            columns that `person` and `answer` name; and if they are there `seconds`, `time` (ISO 8601), `note` and
+            `origin` (as `labels export` writes it). Rows without an answer are left out: what was not seen is not
+            skipped.
         read_word: gives the code of what a cell of the answer column says, or raises InputError.
         person: the column of the pseudonym.
         answer: the column of the answer.
         named: whether each answer needs a person; otherwise there is one answer a pair and the column may be absent.
         shown: the column, which may be absent, in which a sheet shows what the answer is about.
+        of: how the columns are called that say which cell an answer is about.
 
     Returns:
         The answers, with findings for unknown words, numbers and times that are none, and answers given twice.
@@ -101,13 +113,13 @@ def read_answers(
         InputError: the file cannot be read as a table, or lacks a column.
     """
     required, known = [answer, *([person] if named else [])], [person, *filter(None, [shown])]
-    frame = read_table(path, required, known=[PAIR.number, *PAIR.sides, *known], blank=[answer, *BLANK])
-    cells = _Cells(frame, frame[answer].str.strip() != "", PAIR)
+    frame = read_table(path, required, known=[of.number, *of.sides, *known], blank=[answer, *BLANK])
+    cells = _Cells(frame, frame[answer].str.strip() != "", of)
 
     def said() -> dict[str, list[Any]]:
         return {"code": cells.parse(answer, read_word, NO_CODE), "shown": cells.parse(shown, str.strip, "")}
 
-    return _incoming(path, cells, person, said, named=named)
+    return _incoming(path, cells, person, said, [answer], named=named)
 
 
 def read_forms(path: str | Path, form: Form, *, shown: str = "") -> Incoming:
@@ -129,13 +141,19 @@ def read_forms(path: str | Path, form: Form, *, shown: str = "") -> Incoming:
     def said() -> dict[str, list[Any]]:
         return {"answer": cells.parse_form(form), "shown": cells.parse(shown, str, "")}
 
-    return _incoming(path, cells, "by", said, named=True)
+    return _incoming(path, cells, "by", said, names, named=True)
 
 
 def _incoming(
-    path: str | Path, cells: _Cells, person: str, said: Callable[[], dict[str, list[Any]]], *, named: bool
+    path: str | Path,
+    cells: _Cells,
+    person: str,
+    said: Callable[[], dict[str, list[Any]]],
+    answers: Iterable[str],
+    *,
+    named: bool,
 ) -> Incoming:
-    """The answers, with `said` for the columns of what was answered, and findings for what is wrong."""
+    """The answers, with what was `said` in the columns of `answers`, and findings for what is wrong."""
     import pandas as pd
 
     of, by_text = cells.of, cells.by_text
@@ -153,7 +171,8 @@ def _incoming(
             "origin": cells.parse("origin", _origin, Origin.IMPORTED.value),
         }
     )
-    incoming = Incoming(str(path), rows, cells.findings, cells.place, by_text, of)
+    verbatim = {name: cells.parse(name, str, "") for name in answers}
+    incoming = Incoming(str(path), rows, cells.findings, cells.place, by_text, of, verbatim)
     _complain_of_repeats(incoming, [*((HS, CN) if by_text else ["pair"]), *(["person"] if named else [])])
     return incoming
 

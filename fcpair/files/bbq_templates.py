@@ -8,10 +8,10 @@ every word makes items of its own. As in its items an `a` before a slot is `an` 
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
+from fcpair.bias.bbq import group_of
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.bbq import Stereotyped, key_of
 from fcpair.files.tabular import LINE, read_table
@@ -34,7 +34,8 @@ _STEREOTYPED = "Known_stereotyped_groups"
 _KEY = ("Category", "Q_id")
 COLUMNS = (*_KEY, _STEREOTYPED, *_TEXTS.values(), *_OPTIONS)
 NAMES = ("version", *_DECLARED, *_GROUPS.values())
-_DECLARATION = re.compile(r"([A-Z]+\d)\W*:\s*\[([^\]]*)\]")
+# Letters are tried once, from their beginning, and a list ends before another begins: long cells take no longer.
+_DECLARATION = re.compile(r"(?<![A-Z])([A-Z]++\d)\W*:\s*+\[([^\[\]]*+)\]")
 _ARTICLE, _VOWELS = re.compile(r"(?<=\s)a\s+$"), tuple("aeiou")
 _BLANK = re.compile(r"\{\{([A-Z]+\d)\}\}")
 
@@ -66,20 +67,25 @@ def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
 def read_stereotyped(path: Path) -> Stereotyped:
     """The stereotyped groups of templates by their `key_of`, for `read_bbq`.
 
+    Versions of a template may spell the same group otherwise, as `transgender men` and `Transgender women`. Rows
+    without a number are no templates.
+
     Raises:
-        InputError: no such file or columns, groups that are no list of texts, or not the same in all versions.
+        InputError: no such file or columns, no groups, or not the same in all versions.
     """
-    frame = read_table(path, COLUMNS, known=NAMES, verbatim=True)
+    frame = read_table(path, (*_KEY, _STEREOTYPED), known=NAMES, verbatim=True)
     found: dict[tuple[str, str], list[str]] = {}
     findings = []
     rows: list[Row] = frame.to_dict("records")  # type: ignore[assignment]
     for row in rows:
-        groups, key = _groups(row), key_of(row["Category"], row["Q_id"])
-        if groups is None:
-            findings.append(
-                Finding(str(path), int(row[LINE]), f'`{_STEREOTYPED}` is no list of texts, such as ["old"]')
-            )
-        elif found.setdefault(key, groups) != groups:
+        key = key_of(row["Category"], row["Q_id"].strip())
+        if not key[1]:
+            continue
+        groups = _groups(row)
+        before = found.setdefault(key, groups)
+        if not groups:
+            findings.append(Finding(str(path), int(row[LINE]), f'`{_STEREOTYPED}` names no group, such as ["old"]'))
+        elif group_of(key[0], before) != group_of(key[0], groups):
             findings.append(
                 Finding(str(path), int(row[LINE]), f"other stereotyped groups than before for template {key[1]}")
             )
@@ -87,12 +93,9 @@ def read_stereotyped(path: Path) -> Stereotyped:
     return found
 
 
-def _groups(row: Row) -> list[str] | None:
-    try:
-        groups = json.loads(row[_STEREOTYPED])
-    except ValueError:
-        return None
-    return groups if isinstance(groups, list) and all(isinstance(one, str) for one in groups) else None
+def _groups(row: Row) -> list[str]:
+    """The groups of a list, with quotes or without."""
+    return [name for one in row[_STEREOTYPED].strip().strip("[]").split(",") if (name := one.strip(" \t\r\n\"'"))]
 
 
 def _template(row: Row) -> Template:
@@ -112,7 +115,7 @@ def _template(row: Row) -> Template:
         culprit=culprit,
         other=other,
         unknown=UNKNOWN,
-        stereotyped=tuple(_groups(row) or ()),
+        stereotyped=tuple(_groups(row)),
         line=int(row[LINE]),
     )
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 HS, CN = "hs", "cn"
 MAY_BE_UNPAIRED = "; `--unpaired` takes such a row for a text without a pair"
+PUBLISHED_TEXTS = ("hate speech", "counternarrative")  # in a published partition, which is no corpus
 OWN_COLUMNS = ("hs_id", "cn_id")  # a table with both was written by fcpair, and its guarded cells are read back
 
 
@@ -118,11 +119,29 @@ def _read(path: str | Path, format: str, columns: Mapping[str, str], ids: Mappin
             return _read_published(path, format)
         return _read_named(path, format, columns, ids)
     except InputError as error:
-        suffix = Path(path).suffix.lower()
-        if suffix not in READERS or suffix == _kind(format):
-            raise
-        told = f"{error.args[0]}; it was read as {format}, whatever its name: `--format {suffix[1:]}` may fit"
+        hints = (_of_suffix(path, format), _of_columns(path, format))
+        told = "; ".join([str(error.args[0]), *filter(None, hints)])
         raise InputError(told, error.findings) from None
+
+
+def _of_suffix(path: str | Path, format: str) -> str:
+    """What to say of a file that could not be read in a format that its name does not stand for; nothing of others."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in READERS or suffix == _kind(format):
+        return ""
+    return f"it was read as {format}, whatever its name: `--format {suffix[1:]}` may fit"
+
+
+def _of_columns(path: str | Path, format: str) -> str:
+    """What to say of a published corpus that was read in another format than its own; nothing of other files."""
+    try:
+        header = set(read_table(path, kind=".csv").columns)
+    except InputError:
+        return ""
+    if {*PUBLISHED_TEXTS} <= header:
+        return "these are the columns of a published FC-CONAN partition: `fcpair labels import FILE --format fc-conan`"
+    fits = [name for name, one in _PUBLISHED.items() if {one.hs, one.cn} <= header and name != format]
+    return f"these are the columns of `--format {fits[0]}`" if fits else ""
 
 
 def _kind(format: str) -> str:

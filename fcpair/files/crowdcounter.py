@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, InputError, reject
+from fcpair.files.delimited import NO_TEXT_HERE
 from fcpair.files.objects import Member, Objects
 from fcpair.files.tabular import LINE, check_file, placed
 from fcpair.stages.spelling import NO_TEXT
@@ -28,7 +29,6 @@ _ANSWERS = "counterspeech_post"
 _IN_ANSWERS = {"type_required": "type", "counterspeech": "cn", "label": "label"}
 _IN_SPLITS = {"hatespeech": "hs", "counterspeech": "cn", "required_types": "type"}
 
-_NO_TEXT = "a NUL character or half a surrogate pair, which no text holds"
 
 Row = dict[str, Any]
 
@@ -59,7 +59,7 @@ def read_crowdcounter(path: str | Path) -> CrowdCounter:
     first = objects.first().value
     is_split = isinstance(first, dict) and "hatespeech" in first
     rows = list(_split(objects) if is_split else _release(objects))
-    findings = objects.findings + [Finding(str(path), row[LINE], _NO_TEXT) for row in rows if _is_broken(row)]
+    findings = objects.findings + [Finding(str(path), row[LINE], NO_TEXT_HERE) for row in rows if _is_broken(row)]
     reject(path, findings)
     if not rows:
         raise InputError(f"{path}: the file has no HS")

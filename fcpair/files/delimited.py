@@ -19,6 +19,7 @@ from fcpair.stages.spelling import NO_TEXT
 SEPARATORS = (",", ";", "\t")
 LOOKED_AT = 20  # rows below the column names, to find out what separates cells
 WINDOWS = "cp1252"
+NO_TEXT_HERE = "a NUL character or half a surrogate pair, which no text holds"
 _WORD = re.compile(r"""[^\s,;"']+""")
 _SEPARATOR_LINE = re.compile("sep=(.)\r?\n", re.IGNORECASE)  # the first line of some CSVs, for Excel alone
 _NO_TEXT_FILE = {
@@ -56,7 +57,8 @@ def decode(path: Path) -> str:
         text = raw.decode("utf-16" if utf_16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        message = f"byte 0x{raw[error.start]:02x} is not {'UTF-16' if utf_16 else 'UTF-8'}; {_remedy(raw, error.start)}"
+        remedy = "save the file as UTF-8" if utf_16 else _remedy(raw, error.start)
+        message = f"byte 0x{raw[error.start]:02x} is not {'UTF-16' if utf_16 else 'UTF-8'}; {remedy}"
         raise InputError(f"{path}: the encoding is broken", [Finding(str(path), line, message)]) from None
     if not text.strip():
         raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
@@ -70,13 +72,21 @@ def _remedy(raw: bytes, at: int) -> str:
     """What to do about a byte that is not UTF-8, with the word around it as Windows-1252 would have it."""
     before = raw[max(0, at - 60) : at].decode(WINDOWS, "replace")
     after = raw[at : at + 60].decode(WINDOWS, "replace")
-    word = next(word for word in _WORD.finditer(before + after) if word.end() > len(before)).group()
-    if "\ufffd" in word or not word.isprintable():
+    word = next((word.group() for word in _WORD.finditer(before + after) if word.end() > len(before)), "")
+    if not word or "\ufffd" in word or not word.isprintable():
         return "save the file as UTF-8"
     return (
         f"the file looks like Windows-1252 (Latin-1), which Excel writes as plain CSV and in which this is `{word}`; "
         "save it as `CSV UTF-8` or as .xlsx"
     )
+
+
+def check_texts(raw: Raw) -> None:
+    """Raise InputError where a column name or a cell holds what no text does; lists and objects are looked into."""
+    if any(map(NO_TEXT.search, raw.header)):
+        reject(raw.place, [Finding(raw.place, 1, f"a column name has {NO_TEXT_HERE}")])
+    broken = [line for row, line in zip(raw.rows, raw.lines, strict=True) if any(map(NO_TEXT.search, row))]
+    reject(raw.place, [Finding(raw.place, line, NO_TEXT_HERE) for line in broken])
 
 
 def read_csv(path: Path) -> Raw:
@@ -85,6 +95,8 @@ def read_csv(path: Path) -> Raw:
     csv.field_size_limit(max(len(text), 131072))
     told = _SEPARATOR_LINE.match(text)
     body = text[told.end() :] if told else text
+    if not body.strip("\r\n"):
+        raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
     skipped = 1 if told else 0
     reader = csv.reader(
         io.StringIO(body, newline=""), strict=True, delimiter=told.group(1) if told else _separator(body)
@@ -135,8 +147,8 @@ def read_jsonl(path: Path) -> Raw:
         if not isinstance(record, dict):
             findings.append(Finding(str(path), line, f"expected an object, found {type(record).__name__}"))
             continue
-        if any(NO_TEXT.search(cell) for cell in record.values() if isinstance(cell, str)):
-            findings.append(Finding(str(path), line, "a NUL character or half a surrogate pair, which no text holds"))
+        if any(NO_TEXT.search(as_text(cell)) for cell in record.values() if isinstance(cell, str | list | dict)):
+            findings.append(Finding(str(path), line, NO_TEXT_HERE))
             continue
         header.update(dict.fromkeys(record))
         records.append(record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pandas as pd
 from fcpair.bias.answered import Answers
 from fcpair.bias.items import COLUMNS, OPTIONS, STATEMENT, answers_to_items
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tabular import LINE, check_file, place_of, read_table
+from fcpair.files.tabular import LINE, place_of, read_table, text_of
 
 
 def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequence[str] = ()) -> Answers:
@@ -59,8 +59,7 @@ def read_lm_eval(paths: Sequence[Path]) -> Answers:
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
     for path in paths:
-        check_file(path)
-        found = [(number, _sample(text)) for number, text in enumerate(_texts(path), 1) if text.strip()]
+        found = [(number, _sample(text)) for number, text in enumerate(text_of(path).splitlines(), 1) if text.strip()]
         wrong = [Finding(str(path), number, one) for number, one in found if isinstance(one, str)]
         reject(path, wrong)
         rows += [one for _, one in found if isinstance(one, dict)]
@@ -75,22 +74,17 @@ def read_lm_eval(paths: Sequence[Path]) -> Answers:
     return answers_to_items(items, said, shares, ", ".join(map(str, paths)), lines)
 
 
-def _texts(path: Path) -> Iterator[str]:
-    try:
-        yield from path.read_text("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is no text in UTF-8 ({error})") from None
-
-
 def _sample(text: str) -> dict[str, Any] | str:
     """What a line has of an item, all strings, and the log-likelihoods of its options (`logs`); or what is wrong."""
     try:
         told = json.loads(text)
         doc, logs = told["doc"], [float(one[0]) for one in told["filtered_resps"]]
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
         return (
             "no sample of lm-evaluation-harness; expected `doc`, and `filtered_resps` with a likelihood of each option"
         )
+    if not isinstance(doc, dict):
+        return f"`doc` is no item: expected an object, found {type(doc).__name__}"
     if missing := [name for name in COLUMNS if name not in doc]:
         return f"the item has no `{missing[0]}`; it must be one that `fcpair items expand` has written"
     if len(logs) != len(OPTIONS) or not np.isfinite(logs).all():

@@ -30,8 +30,9 @@ COLUMNS = (
     *_DECLARED,
     *_GROUPS.values(),
 )
-_DECLARATION = re.compile(r"([A-Z]\d)\s*:\s*\[([^\]]*)\]")
-_BLANK = re.compile(r"\[([A-Z]\d)\s*:\s*([^\]]*)\]")
+# What is within brackets ends before others begin, and spaces are not tried again: a long cell takes no longer.
+_DECLARATION = re.compile(r"([A-Z]\d)\s*+:\s*+\[([^\[\]]*+)\]")
+_BLANK = re.compile(r"\[([A-Z]\d)\s*+:\s*+([^\[\]]*+)\]")
 _AROUND = " \t\b"  # a text or a form; the release has backspaces before some, which its test samples lack
 
 Row = dict[str, str]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.corpus import CN, HS
+from fcpair.files.corpus import CN, HS, PUBLISHED_TEXTS
 from fcpair.files.tabular import LINE, place_of, read_table
 from fcpair.records import Verdict
 from fcpair.stages.question import Closed
@@ -17,7 +17,8 @@ from fcpair.stages.spelling import identity
 if TYPE_CHECKING:
     import pandas as pd
 
-INDEX, HS_TEXT, CN_TEXT = "original_index", "hate speech", "counternarrative"
+INDEX = "original_index"
+HS_TEXT, CN_TEXT = PUBLISHED_TEXTS
 FINAL = "Appropriate counternarrative (1) or non appropriate (0)"
 VALID = "Valid (1) / Non Valid (0) annotation"
 HS_METADATA = ("hsType", "hsSubType")

@@ -17,8 +17,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcpair.errors import Finding, InputError, name_file, reject
-from fcpair.files.delimited import Raw, as_text, read_csv, read_jsonl
+from fcpair.errors import Finding, InputError, name_file, reading, reject
+from fcpair.files.delimited import Raw, as_text, check_texts, read_csv, read_jsonl
 from fcpair.files.spreadsheet import read_workbook
 from fcpair.stages.spelling import fold
 
@@ -76,7 +76,9 @@ def read_table(
     path = Path(path)
     check_file(path)
     kind = kind or path.suffix.lower()
-    raw = READERS.get(kind, _read_csv)(path, columns)
+    with reading(path):
+        raw = READERS.get(kind, _read_csv)(path, columns)
+    check_texts(raw)
     header = _named(raw, (*columns, *known, *blank))
     require(raw.place, header, columns)
     if LINE in header:
@@ -126,10 +128,10 @@ def _squared(raw: Raw, header: list[str], blank: Sequence[str]) -> tuple[list[li
     least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
     rows, lines, findings = [], [], []
     for row, line in zip(raw.rows, raw.lines, strict=True):
-        more = any(cell.strip() for cell in row[len(header) :])
+        more = "".join(row[len(header) :]).strip()
         if more or least > len(row):
             findings.append(Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}"))
-        rows.append((row + [""] * len(header))[: len(header)])
+        rows.append(row[: len(header)] + [""] * (len(header) - len(row)))
         lines.append(line)
     reject(raw.place, findings)
     return rows, lines
@@ -149,9 +151,18 @@ def read_lines(path: Path) -> list[str]:
     Raises:
         InputError: no such file, or no text in UTF-8.
     """
+    return [line.strip() for line in text_of(path).splitlines() if line.strip()]
+
+
+def text_of(path: Path) -> str:
+    """The text of a file in UTF-8, as it is.
+
+    Raises:
+        InputError: no such file, or no text in UTF-8.
+    """
     check_file(path)
     try:
-        return [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+        return path.read_text("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is no text in UTF-8 ({error})") from None
 

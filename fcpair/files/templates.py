@@ -2,13 +2,15 @@
 
 A text names a slot in braces, `{A}`, or one of its forms, `{A.plural}`. The group of an option is that of its slots. In
 a table each slot has a column of its name, with `A.group` and a column for each form beside it, and what is a list is
-parted by `|`.
+parted by `|`. What people or models write is a row of such a table, with each column on a line of its own: `A.group:
+night owls`.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -16,13 +18,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fcpair.errors import Finding, InputError, nearest, reject
+from fcpair.errors import Finding, InputError, nearest, reading, reject
 from fcpair.files.bbq_templates import read_bbq_templates
 from fcpair.files.kobbq import read_kobbq
 from fcpair.files.tabular import LINE, check_file, placed, read_table
 from fcpair.items.expand import expand, first_versions, n_items
 from fcpair.items.shown import as_text
 from fcpair.items.template import TEXTS, Blank, Option, Template, Text, faults
+from fcpair.stages.spelling import fold
 
 _OPTIONS = ("culprit", "other")
 _REQUIRED = ("id", "category", *TEXTS, *_OPTIONS, "unknown", "stereotyped", "slots")
@@ -30,6 +33,7 @@ _KEYS = (*_REQUIRED, "author", "statement", "swap")
 _LISTS = ("unknown", "stereotyped", "swap")
 _IN_SLOT = ("fillers", "group", "forms")
 _HEADER = "[[template]]"
+_COLUMN = re.compile(r"\s*(\w[\w.-]*)\s*:\s*(.*)")  # of a template that was written: `A.group: night owls`
 OWN = "fcpair"
 AS_WRITTEN, SWAPPED = "a", "b"
 
@@ -70,27 +74,67 @@ Tables = list[tuple[dict[str, Any], int]]
 
 
 def _read_own(path: Path) -> tuple[list[Template], list[str]]:
+    return _checked(_from_table(path) if path.suffix != ".toml" else _from_toml(path), str(path)), []
+
+
+def _checked(tables: Tables, place: str) -> list[Template]:
+    """The templates that tables say; raises InputError with all that is wrong, by their lines."""
     templates: list[Template] = []
     findings: list[Finding] = []
-    for table, line in _from_table(path) if path.suffix != ".toml" else _from_toml(path):
+    for table, line in tables:
         wrong = list(_misshapen(table))
         made = [] if wrong else list(_templates(table, line))
         wrong += [why for one in made for why in faults(one)]
-        findings += [Finding(str(path), line, why) for why in dict.fromkeys(wrong)]
+        findings += [Finding(place, line, why) for why in dict.fromkeys(wrong)]
         templates += made
-    findings += _twice(path, templates)
-    reject(path, findings)
-    return templates, []
+    findings += _twice(place, templates)
+    reject(place, findings)
+    return templates
+
+
+def written_templates(texts: pd.DataFrame, place: str) -> pd.DataFrame:
+    """Templates that were written, as a table that `read_templates` reads: a row for each.
+
+    A line of a text is a column of the table and what stands there, parted by a colon; a line without a column goes on
+    with the one before.
+
+    Args:
+        texts: `text`, `cell` (a number, which findings name), and columns of a template's keys, which are taken where
+            the text does not say otherwise.
+        place: what findings call the texts.
+
+    Raises:
+        InputError: all that is wrong with the templates, as `read_templates` has it.
+    """
+    rows = [_row_of(one) for one in texts.to_dict("records")]
+    tables = [(_as_toml(row), int(cell)) for row, cell in zip(rows, texts["cell"], strict=True)]
+    _checked([({key: value for key, value in table.items() if value}, cell) for table, cell in tables], place)
+    known = [*(key for key in _KEYS if key != "slots"), *(key for row in rows for key in row)]
+    return pd.DataFrame([{key: row.get(key, "") for key in known} for row in rows])
+
+
+def _row_of(written: Mapping[Hashable, Any]) -> dict[str, str]:
+    """What a text says by columns of a table, on top of what is known of it."""
+    row = {key: str(written[key]) for key in _KEYS if written.get(key)}
+    column = ""
+    for line in str(written["text"]).splitlines():
+        if line.lstrip().startswith("```"):
+            continue
+        if found := _COLUMN.fullmatch(line):
+            folded = fold(found[1])
+            column = folded if folded in _KEYS else found[1]
+            row[column] = found[2].strip()
+        elif column and line.strip():
+            row[column] = f"{row[column]} {line.strip()}".strip()
+    return row
 
 
 def _from_toml(path: Path) -> Tables:
     check_file(path)
-    try:
+    with reading(path, expected="TOML"):
         text = path.read_text("utf-8")
         tables = tomllib.loads(text).get("template", [])
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not TOML: {error}") from None
-    if not isinstance(tables, list) or not tables:
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise InputError(f"{path}: no templates; expected tables that begin with {_HEADER}")
     lines = [at for at, line in enumerate(text.splitlines(), 1) if line.split("#")[0].strip() == _HEADER]
     return list(zip(tables, lines if len(lines) == len(tables) else [1] * len(tables), strict=True))
@@ -152,7 +196,7 @@ def _misshapen(table: Mapping[str, Any]) -> Iterator[str]:
     for name, slot in slots.items():
         yield from _misshapen_slot(name, slot)
     swap = table.get("swap", [])
-    if swap and not (len(swap) == 2 and set(swap) <= set(slots)):
+    if swap and not (_is_texts(swap) and len(swap) == 2 and set(swap) <= set(slots)):
         yield f"`swap` is {swap}; expected the names of two slots"
 
 
@@ -173,6 +217,8 @@ def _misshapen_slot(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
     if not _is_texts(slot.get("fillers")):
         yield f"slot `{name}`: `fillers` is no list of texts"
         return
+    if not isinstance(slot.get("group", ""), str):
+        yield f"slot `{name}`: `group` is no text"
     forms = slot.get("forms", {})
     if not isinstance(forms, dict) or not all(map(_is_texts, forms.values())):
         yield f"slot `{name}`: `forms` is no table of lists of texts"
@@ -234,10 +280,10 @@ def _groups(text: Text, slots: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(filter(None, named))
 
 
-def _twice(path: Path, templates: list[Template]) -> list[Finding]:
+def _twice(place: str, templates: list[Template]) -> list[Finding]:
     seen: dict[tuple[str, str], int] = {}
     found = []
     for one in templates:
         if (first := seen.setdefault((one.id, one.version), one.line)) != one.line:
-            found.append(Finding(str(path), one.line, f"template `{one.id}` is in line {first} already"))
+            found.append(Finding(place, one.line, f"template `{one.id}` is in line {first} already"))
     return found

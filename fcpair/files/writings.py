@@ -15,7 +15,7 @@ from fcpair.params import is_about_hate
 if TYPE_CHECKING:
     import pandas as pd
 
-Layout = Literal["table", "training", "hf", "crowdcounter", "parscn"]
+Layout = Literal["table", "training", "hf", "crowdcounter", "parscn", "templates"]
 COLUMNS = {
     "cell": "number of the cell",
     "hs": "the {row} that was answered, verbatim",

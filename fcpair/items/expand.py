@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fcpair.errors import Finding
+from fcpair.errors import Finding, reject
+from fcpair.items.options import coinciding
 from fcpair.items.template import Blank, Template, Text
 
 FOUR = (("ambig", "neg"), ("ambig", "nonneg"), ("disambig", "neg"), ("disambig", "nonneg"))
@@ -32,6 +34,7 @@ COLUMNS = (
         "statement",
     ),
 )
+LIMIT = 100_000  # items of one template
 LETTERS = "ABC"  # by which options are named where an item is asked
 N_OPTIONS = 3
 _SAME = {"template": "id", "version": "version", "category": "category", "statement": "statement"}
@@ -69,7 +72,7 @@ def first_versions(templates: Sequence[Template]) -> list[Template]:
     return list({(one.category, one.id): one for one in reversed(templates)}.values())[::-1]
 
 
-def expand(templates: Sequence[Template], place: str, seed: int = 13) -> Items:
+def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int = LIMIT) -> Items:
     """Make all items of templates that have no `faults`.
 
     Items are in the order of their templates, then of the fillings (the last slot changes first), the ambiguous context
@@ -81,22 +84,38 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13) -> Items:
         templates: the templates, in any order.
         place: what findings call their file.
         seed: of the orders of options.
+        limit: how many items may be made of one template.
 
     Returns:
         The items; `findings` names templates some of whose options coincide.
+
+    Raises:
+        InputError: all templates that would make more items than `limit`; none is made then.
     """
+    reject(place, list(_too_many(templates, place, limit)))
     rng = np.random.default_rng(seed)
     made = [_expanded(one, rng) for one in templates]
     frame = pd.DataFrame({name: np.concatenate([one[name] for one in made]) for name in COLUMNS})
-    of = np.repeat(np.arange(len(templates)), [n_items(one) for one in templates])
-    return Items(frame, tuple(_findings(templates, frame, of, place)))
+    return Items(frame, tuple(coinciding(templates, place)))
+
+
+def _too_many(templates: Sequence[Template], place: str, limit: int) -> Iterator[Finding]:
+    for one in templates:
+        if (n := n_items(one)) > limit:
+            called = " ".join(filter(None, (f"`{one.id}`", one.version)))
+            yield Finding(
+                place,
+                one.line,
+                f"template {called} makes {n:,} items, of one template at most {limit:,} are made; give its slots "
+                "fewer fillers, or `fcpair items expand` a higher `--limit`",
+            )
 
 
 def _expanded(template: Template, rng: np.random.Generator) -> dict[str, Strings | Ints]:
     """The columns of a template's items."""
     sizes = [len(fillers) for fillers in template.fillers.values()]
     n = template.n_fillings
-    numbers = np.indices(sizes).reshape(len(sizes), n)
+    numbers = _numbers(sizes, n)
     at = dict(zip(template.fillers, numbers, strict=True))
     filled = {name: _filled(text, at, n) for name, text in template.written.items()}
     clear = _spaced(filled["ambiguous"] + " " + filled["disambiguating"])
@@ -121,6 +140,12 @@ def _expanded(template: Template, rng: np.random.Generator) -> dict[str, Strings
     same = {name: np.full(PER_FILLING * n, getattr(template, of), dtype=object) for name, of in _SAME.items()}
     alternating["item"] = _asked(alternating)
     return {**alternating, **same, "context_condition": of_four[:, 0], "question_polarity": of_four[:, 1]}
+
+
+def _numbers(sizes: Sequence[int], n: int) -> Ints:
+    """Which filler each slot has in each filling, `(n_slots, n)`; the last changes first."""
+    each = np.array([prod(sizes[at + 1 :]) for at in range(len(sizes))], np.int64)[:, None]
+    return np.asarray(np.arange(n) // each % np.array(sizes, np.int64)[:, None])
 
 
 def _asked(columns: Mapping[str, NDArray[Any]]) -> Strings:
@@ -157,15 +182,3 @@ def _told(template: Template, numbers: Ints, n: int) -> Strings:
     for i, ((slot, fillers), row) in enumerate(zip(template.fillers.items(), numbers, strict=True)):
         found = found + ("; " * bool(i) + f"{slot}=") + np.array(fillers, dtype=object)[row]
     return found
-
-
-def _findings(templates: Sequence[Template], frame: pd.DataFrame, of: Ints, place: str) -> Iterator[Finding]:
-    """A finding for each template some of whose items have two options that read the same."""
-    folded = [frame[f"option_{i}"].str.casefold() for i in range(N_OPTIONS)]
-    same = np.logical_or.reduce([folded[a] == folded[b] for a in range(N_OPTIONS) for b in range(a)])
-    rows = np.flatnonzero(same)
-    for at, row in zip(*np.unique(of[rows], return_index=True), strict=True):
-        fillers = frame["fillers"].iloc[rows[row]]
-        yield Finding(
-            place, templates[at].line, f"options coincide{f', for instance with {fillers}' if fillers else ''}"
-        )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+SHOWN = 20
 TEXTS = ("ambiguous", "disambiguating", "negative", "non_negative")
 
 
@@ -85,7 +86,8 @@ class Template:
 
 def faults(template: Template) -> Iterator[str]:
     """What is wrong with a template, so that no items, or items without a meaning, would be made of it."""
-    declared = ", ".join(template.fillers) or "none"
+    listed = list(template.fillers)
+    declared = ", ".join(listed[:SHOWN]) + ", ..." * (len(listed) > SHOWN) or "none"
     for name, text in template.written.items():
         for blank in _blanks(text):
             fillers = template.fillers.get(blank.slot)

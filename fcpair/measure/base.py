@@ -68,11 +68,15 @@ class Measure(Named):
         """The measure as it is for a language, by its code; raises InputError where it makes no sense there."""
         return self
 
-    def try_out(self, table: Table) -> None:
-        """Raise InputError where the measure cannot be right on these texts."""
+    def check(self, table: Table) -> None:
+        """Raise InputError where what the measure needs beside the texts is not there."""
+
+    def unfit(self, table: Table) -> str:
+        """Why the measure cannot be right on these texts, and is undefined there; empty where nothing speaks for it."""
+        return ""
 
     def notes(self, table: Table) -> Iterator[str]:
-        """What a reader of the figure must know beside its name; called when it has been computed."""
+        """What a reader of the figure must know; called when it has been computed, and told with its name."""
         yield from ()
 
     def each(self, table: Table) -> Values:
@@ -90,6 +94,10 @@ class Measure(Named):
     def values(self, table: Table) -> Values:
         """The figure of each text, computed once for a table."""
         return table.once(self, lambda: self.each(table))
+
+    def nowhere(self, table: Table, why: str) -> Values:
+        """No figure for any text, each for the same reason."""
+        return Values(np.full(len(table.texts), np.nan), (why,) * len(table.texts))
 
 
 def mean(values: Values) -> Found:

@@ -11,13 +11,13 @@ from fcpair.measure.ngrams import Dist, Ent, Ngd, OfNgrams, SelfBleu, with_n
 from fcpair.measure.novelty import Novelty
 from fcpair.measure.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
 from fcpair.measure.readable import DaleChall, FleschKincaid
-from fcpair.measure.scored import Head, Perplexity
+from fcpair.measure.scored import Head, Perplexity, Regression
 from fcpair.measure.vectors import BertScore, Div, Homogenization, Mover
 
 MEASURES: dict[str, type[Measure]] = {
     measure.word: measure
     for measure in (
-        *(Bleu, Chrf, Gleu, Meteor, RougeL, BertScore, Mover),
+        *(Bleu, Chrf, Gleu, Meteor, RougeL, BertScore, Mover, Regression),
         *(Dist, Ent, Ngd, Div, Homogenization, SelfBleu, Novelty),
         *(FleschKincaid, DaleChall, Perplexity, Head),
     )

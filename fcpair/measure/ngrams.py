@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 from typing import ClassVar, Literal
@@ -103,8 +103,9 @@ class Ngd(Measure):
     """N-gram diversity: distinct n-grams over all n-grams of a set, for each length from 1 to `n`, and their mean.
 
     Padmakumar and He 2023, arXiv 2309.05196 and Meister et al. 2023, https://doi.org/10.1162/tacl_a_00536 have it as
-    the sum over lengths (`over=sum`), which is `n` times the mean. No n-gram reaches over the end of a text, where they
-    put the texts together first. Lengths of which no text has an n-gram make it undefined.
+    the sum over lengths (`over=sum`), which is `n` times the mean, and put the texts together first: `join=true` does
+    so, in the order in which they stand, and n-grams reach from one text into the next; else none does. Lengths of
+    which there is no n-gram make it undefined.
     """
 
     word: ClassVar[str] = "ngd"
@@ -112,6 +113,7 @@ class Ngd(Measure):
     over: Literal["mean", "sum"] = "mean"
     tokens: Tokens = "words"
     case: Case = "lower"
+    join: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.n <= LONGEST:
@@ -124,12 +126,27 @@ class Ngd(Measure):
 
     def pool(self, table: Table, rows: Rows) -> Found:
         """Above 0, up to 1 for the mean and up to `n` for the sum."""
-        of_lengths = [Dist(n, self.tokens, self.case).pool(table, rows) for n in range(1, self.n + 1)]
+        texts, every = (self._joined(table, rows), np.array([0])) if self.join else (table, rows)
+        of_lengths = [Dist(n, self.tokens, self.case).pool(texts, every) for n in range(1, self.n + 1)]
         shares = [one.value for one in of_lengths if one.value is not None]
+        words = Dist(1, self.tokens, self.case).pool(table, rows)
+        if len(shares) < self.n and self.join:
+            why = f"all texts together have fewer than {self.n} tokens"
+            return Found(None, 0, left_out=words.left_out, undefined=why)
         if len(shares) < self.n:
             return Found(None, 0, left_out=of_lengths[-1].left_out, undefined=of_lengths[-1].undefined)
         total = sum(shares)
-        return Found(total if self.over == "sum" else total / self.n, of_lengths[0].n, left_out=of_lengths[0].left_out)
+        return Found(total if self.over == "sum" else total / self.n, words.n, left_out=words.left_out)
+
+    def notes(self, table: Table) -> Iterator[str]:
+        """Whether n-grams cross from one text into the next."""
+        if self.join:
+            yield "n-grams cross from each text into the next, as the texts are put together in their order"
+        else:
+            yield "no n-gram crosses from one text into the next; join=true puts the texts together first"
+
+    def _joined(self, table: Table, rows: Rows) -> Table:
+        return Table([" ".join(table.texts[row] for row in rows)])
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,16 @@ class Novelty(Measure):
     tokens: Tokens = "words"
     case: Case = "lower"
 
+    def check(self, table: Table) -> None:
+        """Raise InputError where there is no set."""
+        if self.against == "references" and table.references is None:
+            raise InputError(f"{self.short} needs a set: columns of references, or novelty(against=FILE,column=NAME)")
+
     def each(self, table: Table) -> Values:
-        """From 0 to 1 for each text; undefined without a token."""
+        """From 0 to 1 for each text; undefined without a token, and where no text of the set has one."""
         texts, others = self._tokens(table.texts), [one for one in self._tokens(self._others(table)) if one]
         if not others:
-            raise InputError(f"{self.short}: no text of the set has a token")
+            return self.nowhere(table, "no text of the set has a token")
         why = ["" if one else NO_TOKEN for one in texts]
         return filled(why, 1 - _most_similar([one for one in texts if one], others))
 
@@ -44,9 +49,7 @@ class Novelty(Measure):
             from fcpair.files.tabular import read_table
 
             return list(read_table(self.against, [self.column], verbatim=True)[self.column])
-        if table.references is None:
-            raise InputError(f"{self.short} needs a set: columns of references, or novelty(against=FILE,column=NAME)")
-        return [one for of in table.references for one in of]
+        return [one for of in table.references or () for one in of]
 
     def _tokens(self, texts: Iterable[str]) -> list[frozenset[str]]:
         return [frozenset(parted(text, self.tokens, self.case)) for text in texts]

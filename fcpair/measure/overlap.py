@@ -12,7 +12,7 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.measure.base import TOLERANCE, Floats, Found, Rows, reasons
-from fcpair.measure.references import Referenced, Refs
+from fcpair.measure.references import Referenced, Refs, below_maximum
 from fcpair.measure.table import Table
 from fcpair.measure.tokens import Case, Tokens, parted
 from fcpair.measure.wordnet import open_wordnet
@@ -28,6 +28,11 @@ class BySacrebleu(Referenced):
     """A measure that sacrebleu computes, from 0 to 100: of all texts together, or `per_text`."""
 
     per_text: bool = False
+
+    @property
+    def too_short(self) -> str:
+        """Why a set is undefined of which sacrebleu's figure is made up."""
+        return "no text is long enough"
 
     def metric(self) -> Any:
         """The measure as sacrebleu has it."""
@@ -62,23 +67,32 @@ class BySacrebleu(Referenced):
         texts, kept = [table.texts[row] for row in there], table.references or ()
         scored = self._scored(texts, [[one for one in kept[row] if self.has_token(table, one)] for row in there])
         if not self.whole(scored):
-            return Found(None, 0, left_out=left_out, undefined=f"no text has {ORDER} tokens")
+            return Found(None, 0, left_out=left_out, undefined=self.too_short)
         return Found(float(scored.score), len(there), left_out=left_out)
 
-    def try_out(self, table: Table) -> None:
-        """Raise InputError where copies do not reach 100: of each text, or of all of them together."""
-        copies = [] if self.per_text else list(dict.fromkeys(self.compared(table)[0]))
+    def unfit(self, table: Table) -> str:
+        """Why it is not right for these texts: copies do not reach 100, of each text, or of all of them together.
+
+        Texts that are too short for a figure are no reason: each set of them is undefined by itself.
+        """
         if self.per_text:
-            super().try_out(table)
-        elif copies and not abs((reached := self._scored(copies, [[one] for one in copies]).score) - 100) <= TOLERANCE:
-            self.refuse("all of them together", copies[0], reached, 100)
+            return super().unfit(table)
+        copies = self.copied(table)
+        scored = self._scored(copies, [[one] for one in copies]) if copies else None
+        if scored is None or not self.whole(scored) or abs(scored.score - 100) <= TOLERANCE:
+            return ""
+        return below_maximum("all of them together", copies[0], scored.score, 100)
+
+    def low(self, table: Table) -> dict[str, tuple[float, float]]:
+        """Of each text, where there is a figure of each."""
+        return super().low(table) if self.per_text else {}
 
     def notes(self, table: Table) -> Iterator[str]:
         """Sacrebleu's own signature."""
         metric = self.metric()
         metric.corpus_score(["a"], [["a"]])
         signature = str(metric.get_signature()).split("|", 1)[1]
-        yield f"{self.short}: sacrebleu {signature}"
+        yield f"sacrebleu {signature}"
 
     def _scored(self, texts: Sequence[str], references: Refs) -> Any:
         streams = [list(stream) for stream in zip_longest(*references)]  # None where a text has fewer references
@@ -104,6 +118,11 @@ class Bleu(BySacrebleu):
     def whole(self, scored: Any) -> bool:
         """Whether there is an n-gram of the longest order."""
         return bool(scored.totals[-1])
+
+    @property
+    def too_short(self) -> str:
+        """That there is none, by the tokens that were asked for."""
+        return f"no text has {ORDER} tokens (tokens={self.tokens})"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -26,7 +27,7 @@ class TextFigure:
 
     `value` is None exactly where `undefined` says why. `n` texts enter it, `left_out` counts the others by the reason;
     `rule` says how it comes from the texts, and `sd` is the standard deviation over them (n - 1) where it is a mean.
-    `group` is None for all texts.
+    `group` is None for all texts. `warning` says what speaks against the figure, such as a model of another language.
     """
 
     measure: str
@@ -38,6 +39,7 @@ class TextFigure:
     sd: float | None
     left_out: Mapping[str, int]
     undefined: str | None
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,9 @@ def measure(
 ) -> Measured:
     """Measure texts.
 
+    A measure that cannot be right on these texts, such as one that gives a copy of a text less than its maximum, is
+    undefined there; the others are measured.
+
     Args:
         texts: the texts, at least one.
         measures: values or names, such as `parse_measure("dist-2")` or `"dist-2"`.
@@ -79,7 +84,7 @@ def measure(
 
     Raises:
         InputError: a string where a list belongs, lists of different lengths, no text or measure, a measure that makes
-            no sense in the language, or that gives a copy of a text less than its maximum.
+            no sense in the language, or that needs references or columns which are not there.
         ModelError: a model cannot be had or used.
     """
     table = Table(texts, references, beside, progress)
@@ -87,16 +92,23 @@ def measure(
     read = [one if isinstance(one, Measure) else parse_measure(one) for one in measures]
     spoken = list(dict.fromkeys(one.spoken(language) for one in read))
     for one in spoken:
-        one.try_out(table)
+        one.check(table)
+    unfit = {one: one.unfit(table) for one in spoken}
     names, sets = _names(spoken), _sets(len(table.texts), groups)
+    warnings = {one: _other_languages(one, table, language) for one in spoken}
     figures = [
-        _figure(one, name, group, one.found(table, rows))
+        _figure(one, name, group, _nothing(unfit[one]) or one.found(table, rows), warnings[one])
         for one, name in zip(spoken, names, strict=True)
         for group, rows in sets.items()
     ]
-    values = {name: one.values(table) for one, name in zip(spoken, names, strict=True) if not one.pooled}
-    notes = [note for one in spoken for note in (*one.notes(table), *_english_model(one, language))]
-    return Measured(len(table.texts), language, tuple(figures), values, tuple(dict.fromkeys(notes)))
+    values = {
+        name: one.nowhere(table, unfit[one]) if unfit[one] else one.values(table)
+        for one, name in zip(spoken, names, strict=True)
+        if not one.pooled
+    }
+    own = {one: () if unfit[one] else one.notes(table) for one in spoken}
+    notes = _told([(one.short, note) for one in spoken for note in (*own[one], warnings[one]) if note])
+    return Measured(len(table.texts), language, tuple(figures), values, notes)
 
 
 def _check(table: Table, measures: Sequence[Measure | str], language: str | None, groups: Sequence[str] | None) -> None:
@@ -119,10 +131,21 @@ def _sets(n: int, groups: Sequence[str] | None) -> dict[str | None, Rows]:
     return sets
 
 
-def _figure(of: Measure, name: str, group: str | None, found: Found) -> TextFigure:
-    return TextFigure(
-        str(of), name, group, of.rule, found.value, found.n, found.sd, dict(found.left_out), found.undefined
-    )
+def _told(notes: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Each note once, after the names of the measures that it is about."""
+    about: dict[str, list[str]] = {}
+    for name, note in notes:
+        about.setdefault(note, []).append(name)
+    return tuple(f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in about.items())
+
+
+def _nothing(why: str) -> Found | None:
+    return Found(None, 0, undefined=why) if why else None
+
+
+def _figure(of: Measure, name: str, group: str | None, found: Found, warning: str) -> TextFigure:
+    left_out = dict(found.left_out)
+    return TextFigure(str(of), name, group, of.rule, found.value, found.n, found.sd, left_out, found.undefined, warning)
 
 
 def _names(measures: Sequence[Measure]) -> list[str]:
@@ -131,8 +154,23 @@ def _names(measures: Sequence[Measure]) -> list[str]:
     return [name if short.count(name) == 1 else str(one) for one, name in zip(measures, short, strict=True)]
 
 
-def _english_model(of: Measure, language: str | None) -> list[str]:
+def _other_languages(of: Measure, table: Table, language: str | None) -> str:
+    """That a measure's model reads texts which it was not trained on; empty where it does not, or nobody can say."""
     model = getattr(of, "model", "")
-    if language in (None, ENGLISH) or not is_english(model):
-        return []
-    return [f"{of.short}: {model} was trained on English alone; the texts are in `{language}`"]
+    if not is_english(model):
+        return ""
+    if language not in (None, ENGLISH):
+        return f"{model} was trained on English alone; the texts are in `{language}`"
+    if not (others := table.once(("not", ENGLISH), lambda: _sure_of_another(table.every_text()))):
+        return ""
+    named = ", ".join(f"{n:,} in `{code}`" for code, n in others.most_common())
+    n, all_ = others.total(), len(table.every_text())
+    return f"{model} was trained on English alone, and {n:,} of {all_:,} texts are in another language: {named}"
+
+
+def _sure_of_another(texts: Sequence[str]) -> Counter[str]:
+    """How many texts are in which other language than English."""
+    from fcpair.models.language import other_language
+
+    others = (other_language(text, ENGLISH) for text in texts)
+    return Counter(other[0] for other in others if other)

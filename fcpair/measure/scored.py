@@ -1,4 +1,4 @@
-"""What models of transformers say of texts: perplexity by a causal model, a label's probability by a classifier."""
+"""What models of transformers say of texts: perplexity, the probability of a label, a number against a reference."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from fcpair.errors import InputError, nearest
 from fcpair.measure.base import NO_TOKEN, Floats, Found, Measure, Rows, Values, filled, reasons
+from fcpair.measure.references import Referenced
 from fcpair.measure.table import Table
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ class Perplexity(Measure):
     def notes(self, table: Table) -> Iterator[str]:
         """How many tokens were foretold, and how many texts were cut."""
         read = self._read(table)
-        yield f"{self.short}: tokens foretold in all texts: {int(read.n_tokens.sum()):,}"
+        yield f"tokens foretold in all texts: {int(read.n_tokens.sum()):,}"
         if read.n_cut:
-            yield f"{self.short}: texts longer than the model reads, whose ends were cut: {read.n_cut:,}"
+            yield f"texts longer than the model reads, whose ends were cut: {read.n_cut:,}"
 
     def _read(self, table: Table) -> Read:
         from fcpair.models.transformer import read_by
@@ -95,14 +96,14 @@ class Head(Measure):
         ]
         return filled(why, self._scores(table, pairs) if pairs else [])
 
-    def try_out(self, table: Table) -> None:
+    def check(self, table: Table) -> None:
         """Raise InputError where the column is not there."""
         self._column(table)
 
     def notes(self, table: Table) -> Iterator[str]:
         """How many texts were cut."""
         if n := table.once(("cut", self), lambda: 0):
-            yield f"{self.short}: texts longer than the model reads, whose ends were cut: {n:,}"
+            yield f"texts longer than the model reads, whose ends were cut: {n:,}"
 
     def _column(self, table: Table) -> tuple[str, ...]:
         if self.beside == NONE:
@@ -125,3 +126,46 @@ class Head(Measure):
         table.once(("cut", self), lambda: n_cut)
         at = {pair: row for row, pair in enumerate(distinct)}
         return scores[[at[pair] for pair in pairs]]
+
+
+@dataclass(frozen=True)
+class Regression(Referenced):
+    """What a model that was trained to rate a text against a reference gives it; the best reference counts.
+
+    Any sequence classification model with one output, by name or folder, read as a pair of reference and text: BLEURT's
+    kind (Sellam et al. 2020, https://doi.org/10.18653/v1/2020.acl-main.704). The number is taken as it comes; its range
+    is the model's own, so it is not tried on copies.
+    """
+
+    word: ClassVar[str] = "regression"
+    of: str
+
+    def has_token(self, table: Table, text: str) -> bool:
+        """Whether anything but white space is in a text."""
+        return bool(text.strip())
+
+    def low(self, table: Table) -> dict[str, tuple[float, float]]:
+        """None: nobody knows what a copy should have."""
+        return {}
+
+    def each(self, table: Table) -> Values:
+        """The figure of each text with its best reference; undefined without a token or a reference that has one."""
+        texts, references, why = self.compared(table)
+        if not texts:
+            return filled(why, [])
+        pairs = list(dict.fromkeys((one, text) for text, of in zip(texts, references, strict=True) for one in of))
+        scores, _ = table.once(("pairs", self.of), lambda: self._read(table, pairs))
+        at = dict(zip(pairs, scores.tolist(), strict=True))
+        best = [max(at[one, text] for one in of) for text, of in zip(texts, references, strict=True)]
+        return filled(why, best)
+
+    def notes(self, table: Table) -> Iterator[str]:
+        """That the number is the model's own, and how many pairs were cut."""
+        yield "as the model gives it, of each reference and text as a pair; its range is the model's own"
+        if n := table.once(("pairs", self.of), lambda: ((), 0))[1]:
+            yield f"pairs longer than the model reads, whose ends were cut: {n:,}"
+
+    def _read(self, table: Table, pairs: list[tuple[str, str]]) -> tuple[Floats, int]:
+        from fcpair.models.transformer import pair_scores
+
+        return pair_scores(pairs, self.of, table.progress)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.models.encode import Progress
+from fcpair.stages.spelling import NO_TEXT
 
 T = TypeVar("T")
 
@@ -74,6 +75,8 @@ def _strings(place: str, texts: Sequence[str], n: int | None = None) -> tuple[st
     for at, text in enumerate(listed):
         if not isinstance(text, str):
             raise InputError(f"{place}[{at}] is {type(text).__name__}; expected a string")
+        if NO_TEXT.search(text):
+            raise InputError(f"{place}[{at}] has a NUL character or half a surrogate pair, which no text holds")
     if n is not None and len(listed) != n:
         raise InputError(f"{place} has {len(listed):,} entries for {n:,} texts; expected one for each")
     return listed

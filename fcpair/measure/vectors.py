@@ -133,7 +133,7 @@ class ByTokenVectors(Referenced):
     def notes(self, table: Table) -> Iterator[str]:
         """How many texts were cut."""
         if n := table.n_cut(self.model):
-            yield f"{self.short}: texts and references longer than {self.model} reads, whose ends were cut: {n:,}"
+            yield f"texts and references longer than {self.model} reads, whose ends were cut: {n:,}"
 
 
 @dataclass(frozen=True)

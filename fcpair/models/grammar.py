@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from importlib.metadata import version
 from threading import Lock
 from typing import Any, NamedTuple
 
 from fcpair.errors import ServiceError
+from fcpair.models.client import ACCEPTED, TooLongError, post
 
 HARPER = "harper"
-TIMEOUT_S = 3.0  # somebody waits for what they have written to be taken
+TIMEOUT_S = 3.0  # for a whole request: somebody waits for what they have written to be taken
+LONGEST_ANSWER = 8_000_000  # bytes
+_UNUSABLE = (TooLongError, ImportError, OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError)
 _alone = Lock()
 
 
@@ -56,13 +60,16 @@ def _by_server(text: str, url: str, language: str) -> list[Fault]:
 
     given = {"text": text, "language": language or "auto"}
     try:
-        reply = httpx2.post(f"{url.rstrip('/')}/v2/check", data=given, timeout=TIMEOUT_S)
-        reply.raise_for_status()
+        client = httpx2.Client(timeout=TIMEOUT_S, headers=ACCEPTED)
+        address = f"{url.rstrip('/')}/v2/check"
+        answer = post(client, address, timeout_s=TIMEOUT_S, longest=LONGEST_ANSWER, data=given)
+        if answer.status != httpx2.codes.OK:
+            raise ValueError(f"it answered {answer.status}")
         return [
             Fault(str(one["rule"]["category"]["id"]), str(one["message"]), _at(text, one["offset"], one["length"]))
-            for one in reply.json()["matches"]
+            for one in json.loads(answer.body)["matches"]
         ]
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError) as error:
+    except (*_UNUSABLE, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise ServiceError(f"the grammar checker at {url} gives no usable answer ({error})") from error
 
 

@@ -11,15 +11,16 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import monotonic, sleep
+from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from fcpair.errors import ServiceError
+from fcpair.models.client import ACCEPTED, Answer, TooLongError, post
 from fcpair.models.prompt import BrokenReply, Prompt, quoted
 
 if TYPE_CHECKING:
-    from httpx2 import Client, Response
+    from httpx2 import Client
     from tenacity import RetryCallState
 
 T = TypeVar("T")
@@ -85,12 +86,11 @@ class Service:
             retry=retry_if_exception_type(BrokenReply),
             reraise=True,
         )
-        with self._client() as client:
-            try:
-                found: T = retrying(self._attempt, client, url, prompt, read)
-            except BrokenReply as broken:
-                tried = f"asked {self.attempts} times; the last time "
-                raise self._error(prompt, tried + str(broken), broken.advice) from None
+        try:
+            found: T = retrying(self._attempt, url, prompt, read)
+        except BrokenReply as broken:
+            tried = f"asked {self.attempts} times; the last time "
+            raise self._error(prompt, tried + str(broken), broken.advice) from None
         return found
 
     def _address(self) -> str:
@@ -123,19 +123,21 @@ class Service:
             ) from None
 
     def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPTED}
         if self.key:
             if not all("!" <= sign <= "~" for sign in self.key):
                 raise ServiceError("OPENAI_API_KEY holds a space or a sign that no key has; copy it anew")
             headers["Authorization"] = f"Bearer {self.key}"
         return headers
 
-    def _attempt(self, client: Client, url: str, prompt: Prompt, read: Callable[[Any], T]) -> T:
+    def _attempt(self, url: str, prompt: Prompt, read: Callable[[Any], T]) -> T:
         from httpx2 import HTTPError, InvalidURL, TimeoutException
 
+        client = self._client()
         try:
-            with client.stream("POST", url, content=prompt.content) as response:
-                body = _body(response, monotonic() + self.timeout_s)
+            answer = post(client, url, timeout_s=self.timeout_s, longest=LONGEST_ANSWER, content=prompt.content)
+        except TooLongError as error:
+            raise BrokenReply(str(error)) from None
         except TimeoutException:
             raise BrokenReply(f"there was no answer within {self.timeout_s:g} s", advice=_ADVICE[408]) from None
         except InvalidURL:
@@ -143,8 +145,8 @@ class Service:
         except HTTPError as error:
             advice = "check OPENAI_BASE_URL and that the service runs"
             raise BrokenReply(f"the connection failed ({type(error).__name__})", advice=advice) from None
-        text = self._without_key(body.decode("utf-8", "replace"))
-        self._check_status(prompt, response, text)
+        text = self._without_key(answer.body.decode("utf-8", "replace"))
+        self._check_status(prompt, answer, text)
         try:
             return read(_parsed(text))
         except BrokenReply as broken:
@@ -153,14 +155,14 @@ class Service:
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, "[key]") if self.key and len(self.key) >= SECRET_FROM else text
 
-    def _check_status(self, prompt: Prompt, response: Response, text: str) -> None:
-        status = response.status_code
+    def _check_status(self, prompt: Prompt, answer: Answer, text: str) -> None:
+        status = answer.status
         if status == 200:
             return
         found = f"it answered {status}: {quoted(text, _SHOWN)}"
         advice = _ADVICE.get(status, "")
         if status in (408, 429) or status >= 500:
-            raise BrokenReply(found, _asked_wait_s(response.headers.get("Retry-After")), advice)
+            raise BrokenReply(found, _asked_wait_s(answer.headers.get("Retry-After")), advice)
         raise self._error(prompt, found, advice)
 
     def _error(self, prompt: Prompt, found: str, advice: str) -> ServiceError:
@@ -168,20 +170,6 @@ class Service:
         asked = f"the service at {self.base_url}, {prompt.endpoint} of the model `{model}`, for {prompt.about}"
         kept = "every answer so far is kept, so a second run asks only for the rest"
         return ServiceError(f"{asked}: {found}. {advice or 'check the service and the model'}; {kept}")
-
-
-def _body(response: Response, until: float) -> bytes:
-    from httpx2 import ReadTimeout
-
-    parts, length = [], 0
-    for part in response.iter_bytes():
-        parts.append(part)
-        length += len(part)
-        if monotonic() > until:
-            raise ReadTimeout("the answer takes too long")
-        if length > LONGEST_ANSWER:
-            raise BrokenReply(f"the answer was longer than {LONGEST_ANSWER} bytes")
-    return b"".join(parts)
 
 
 def _parsed(text: str) -> Any:

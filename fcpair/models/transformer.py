@@ -49,13 +49,42 @@ def label_scores(
     at = _label_at(model.config, name, label)
     if model.config.problem_type == "regression":
         raise ModelError(f"{name} foretells numbers, not labels; its output is no probability")
+    logits, n_cut = _logits(texts, model, tokenizer, name, progress)
+    apart = logits.shape[1] == 1 or model.config.problem_type == "multi_label_classification"
+    from scipy.special import expit, softmax
+
+    return (expit(logits) if apart else softmax(logits, axis=1))[:, at], n_cut
+
+
+def pair_scores(
+    pairs: Sequence[tuple[str, str]], name: str, progress: Progress | None = None
+) -> tuple[NDArray[np.float64], int]:
+    """The number that a regression model gives each pair of texts, as it comes, and how many pairs were cut.
+
+    Raises:
+        ModelError: the model cannot be had, has no trained head, or more outputs than one.
+    """
+    model, tokenizer = load(_CLASSIFIER, name)
+    if (n := model.config.num_labels) != 1:
+        raise ModelError(
+            f"{name} has {n} labels, where a regression has one output; head:{name}(label=...) gives the probability "
+            "of one of them"
+        )
+    logits, n_cut = _logits(pairs, model, tokenizer, name, progress)
+    return logits[:, 0], n_cut
+
+
+def _logits(
+    texts: Sequence[tuple[str, ...]], model: Any, tokenizer: Any, name: str, progress: Progress | None
+) -> tuple[NDArray[np.float64], int]:
+    """What the head of a model gives each text or pair, `(n, n_labels)`, and how many of them were cut."""
     longest = longest_of(model, tokenizer)
     n_cut = sum(len(ids) > longest for ids in tokenizer(*_columns(texts), verbose=False)["input_ids"])
     order = np.argsort([-sum(map(len, one)) for one in texts], kind="stable")
-    found = np.empty(len(texts))
+    found = np.empty((len(texts), model.config.num_labels))
     for start in range(0, len(order), BATCH):
         rows = order[start : start + BATCH]
-        found[rows] = _probabilities(model, tokenizer, [texts[row] for row in rows], longest)[:, at]
+        found[rows] = _logits_of(model, tokenizer, [texts[row] for row in rows], longest)
         if progress:
             progress(start + len(rows), len(order))
     if not np.isfinite(found).all():
@@ -63,15 +92,13 @@ def label_scores(
     return found, n_cut
 
 
-def _probabilities(model: Any, tokenizer: Any, texts: list[tuple[str, ...]], longest: int) -> NDArray[np.float64]:
+def _logits_of(model: Any, tokenizer: Any, texts: list[tuple[str, ...]], longest: int) -> NDArray[np.float64]:
     import torch
 
     given = tokenizer(*_columns(texts), padding=True, truncation=True, max_length=longest, return_tensors="pt")
     with torch.inference_mode():
-        logits = model(**given.to(model.device)).logits.double()
-    apart = logits.shape[1] == 1 or model.config.problem_type == "multi_label_classification"
-    scores: NDArray[np.float64] = (logits.sigmoid() if apart else logits.softmax(dim=1)).cpu().numpy()
-    return scores
+        logits: NDArray[np.float64] = model(**given.to(model.device)).logits.double().cpu().numpy()
+    return logits
 
 
 def _columns(texts: Sequence[tuple[str, ...]]) -> list[list[str]]:

@@ -107,6 +107,8 @@ def _bias(found: Mapping[str, Scored]) -> Section:
         )
     unreadable = ", ".join(f"{by} {one.n_unreadable:,} of {one.n:,}" for by, one in found.items())
     text = f"Intervals at {LEVEL:.0%} by a {METHOD}. Answers that cannot be read enter no figure: {unreadable}."
+    if tied := ", ".join(f"{by} {one.n_tied:,}" for by, one in found.items() if one.n_tied):
+        text += f" Where the likeliest options tie, only probabilities count: {tied}."
     return Section(f"Bias, as {scheme.upper()} scores it", text, tuple(sheets))
 
 
@@ -147,7 +149,8 @@ def _groups(one: Compared, exploratory: str) -> Iterator[Sheet]:
     ]
     if differences:
         (forest,) = of_groups([one])
-        notes = (*(f"{name}: {how}" for name, how in METHODS.items()), *_not_drawn(forest))
+        about_p = (f"{of.groups[0]} - {of.groups[1]}: {of.about_p}" for of in one.differences if not of.undefined)
+        notes = (*dict.fromkeys(about_p), *(f"{name}: {how}" for name, how in METHODS.items()), *_not_drawn(forest))
         header = ("Answer, groups", "Difference", "95 % interval", "p", "Holm")
         yield Sheet(
             f"{one.by}: differences of shares", "", header, differences, notes, _image(forest), forest.description

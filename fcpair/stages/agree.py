@@ -13,6 +13,7 @@ from fcpair.errors import InputError
 from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.bins import check_bins, parse_bins
+from fcpair.stages.cautions import cautions
 from fcpair.stages.intervals import HS_AND_CN, Cluster, Sides
 from fcpair.stages.kappa import ON_BINS, SubsetAgreement, Subsets, subset_figures, summary_figures
 from fcpair.stages.pooled import ALPHA, OWN, coefficients_of, pooled_figures
@@ -33,6 +34,7 @@ class Agreement:
     `classes` are the names of the answers, in the order of their codes; `n_pairs` have a label, `n_overlapped` two
     or more. With `not_sure="drop"` the indefinite labels are in none of these counts. `on_bins` has the same as
     `subsets`, unweighted, where the numbers of each of `bins` are one class; both are empty without `options.bins`.
+    `cautions` say why intervals may hold less often than they say.
     """
 
     options: Agree
@@ -46,6 +48,7 @@ class Agreement:
     sides: Sides = HS_AND_CN
     bins: tuple[str, ...] = ()
     on_bins: tuple[SubsetAgreement, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     @property
     def spoken_for(self) -> str:
@@ -126,6 +129,7 @@ def agreement(
         sides=sides,
         bins=bins.names if bins else (),
         on_bins=subset_figures(on_bins, names, options.level, sides, ON_BINS) if on_bins else (),
+        cautions=cautions(overlap, [choice.name for choice in kept], sides),
     )
 
 

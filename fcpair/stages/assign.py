@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from fcpair.errors import InputError
+from fcpair.params import check_shares
 from fcpair.stages.split import Bools, Ints, Pairs, even_meetings, even_out, split
 
 LARGEST_PLAIN = 3  # groups up to this size are dealt without swaps
@@ -35,11 +36,7 @@ def overlap_counts(n_pairs: int, overlap: Mapping[int, float]) -> dict[int, int]
     `overlap`, ascending. Raises InputError for fewer than 2 labels, a share out of range, and shares that ask for more
     pairs than there are.
     """
-    for n_labels, share in overlap.items():
-        if n_labels < 2:
-            raise InputError(f"overlap has a share for {n_labels} labels; give shares for 2 labels or more")
-        if not 0 <= share <= 1:
-            raise InputError(f"overlap for {n_labels} labels is {share}; give a share of the pairs, 0 to 1")
+    check_shares(overlap)
     counts = {n_labels: round(overlap[n_labels] * n_pairs) for n_labels in sorted(overlap)}
     n_single = n_pairs - sum(counts.values())
     if n_single < 0:

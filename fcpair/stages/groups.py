@@ -15,19 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.stages.mixed import check_installed, mixed_odds
+from fcpair.stages.clustered import of_log_odds, of_shares
+from fcpair.stages.mixed import MixedModel, check_installed, fit_mixed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_PEOPLE = LEAST_ITEMS = 5
-LEVEL = 0.95
 MOST_EXACT = 20_000  # ways to share people out, up to which all are gone through
 DRAWN = 10_000
 ASSOCIATION = "an association among these annotators, never a cause"
 METHODS = {
-    "low, high": "95 % interval, errors clustered by item and annotator (10.1198/jbes.2010.07136)",
-    "p": "two-sided, of groups put on annotators otherwise; exact where there are few ways",
+    "low, high": "95 % interval, errors clustered by item and annotator (10.1198/jbes.2010.07136), degrees of freedom "
+    "of both groups (10.1162/REST_a_00552) and the items",
+    "p": f"of groups put on annotators otherwise: exact, of all ways, where there are up to {MOST_EXACT:,}, else of "
+    f"{DRAWN:,} random ones; two-sided, that is twice the smaller one-sided p",
     "Holm": "p after Holm's correction for all differences here",
 }
 
@@ -52,15 +54,17 @@ class Difference:
     """How much more often one group gave a label than another: `value`, in shares, with its interval at 95 %.
 
     The interval treats labels of one annotator, and labels of one item, as dependent; `odds_ratio` and its bounds come
-    of a logistic regression that does so too. `mixed` are the odds ratio and its bounds by a mixed model, where one was
-    asked for. `p`, two-sided, is of groups put on annotators otherwise, `holm` the same
-    after Holm's correction for all differences that are reported, and `least_p` the least p that so many people
-    can give. All are None where `undefined` says why, and some where `note` does.
+    of a logistic regression that does so too. `mixed` are the odds ratio and its bounds by a mixed model of all groups,
+    where one was asked for. `p`, two-sided, is of groups put on annotators otherwise: `exact` where all ways are gone
+    through, else of random ones; `least_p` is the least that it can be for so many people, `holm` the same p
+    after Holm's correction for all differences that are reported. All are None where `undefined` says why, and some
+    where `note` does.
     """
 
     label: str
     groups: tuple[str, str]
     people: tuple[int, int]
+    exact: bool
     least_p: float
     value: float | None = None
     low: float | None = None
@@ -73,6 +77,13 @@ class Difference:
     mixed: tuple[float, float, float] | None = None
     undefined: str | None = None
     note: str = ""
+
+    @property
+    def about_p(self) -> str:
+        """The least p, and what it is made from."""
+        n = " : ".join(map(str, self.people))
+        ways = f"exact, from all {comb(sum(self.people), self.people[0]):,}" if self.exact else f"from {DRAWN:,} random"
+        return f"the least p that {n} people can give is {self.least_p:.2g}: {ways} ways to assign the groups, doubled"
 
 
 @dataclass(frozen=True)
@@ -110,7 +121,7 @@ def compared(labels: pd.DataFrame, by: Sequence[str], *, seed: int = 13, mixed: 
         by: what makes groups, each of them a question that is asked. Holm's correction is over all differences of all
             questions, so they should be declared before anybody looks.
         seed: of the permutations, where they are too many to go through all of them.
-        mixed: whether to fit a mixed model for each difference as well, which takes seconds to minutes.
+        mixed: whether to fit a mixed model of all groups to each label as well, which takes seconds to minutes.
 
     Returns:
         For each question shares of each label in each group, differences between every two groups, and agreement. A
@@ -141,9 +152,7 @@ def _compared(labels: pd.DataFrame, by: str, rng: np.random.Generator, *, mixed:
     kinds = kinds[:1] if len(kinds) == 2 else kinds
     few = {str(name): f"{n} people; expected {LEAST_PEOPLE} or more" for name, n in people.items() if n < LEAST_PEOPLE}
     shares = [_share(known, kind, name, few) for kind in kinds for name in named]
-    differences = [
-        _difference(known, kind, two, few, rng, mixed=mixed) for kind in kinds for two in combinations(named, 2)
-    ]
+    differences = [one for kind in kinds for one in _in_pairs(known, kind, named, few, rng, mixed=mixed)]
     together = [_together(known, two, few) for two in _pairs(named)]
     sizes = {str(name): int(n) for name, n in people.items()}
     return Compared(by, len(known), len(labels) - len(known), sizes, tuple(shares), tuple(differences), tuple(together))
@@ -211,58 +220,72 @@ def _share(labels: pd.DataFrame, kind: str, group: str, few: dict[str, str]) -> 
     return Share(kind, group, mine["annotator"].nunique(), len(mine), value, few.get(group))
 
 
-def _difference(
+def _in_pairs(
     labels: pd.DataFrame,
     kind: str,
-    two: tuple[str, str],
+    named: Sequence[str],
     few: dict[str, str],
     rng: np.random.Generator,
     *,
     mixed: bool,
-) -> Difference:
-    import pandas as pd
+) -> list[Difference]:
+    found = [_difference(labels, kind, two, few, rng) for two in combinations(named, 2)]
+    return _with_mixed(labels, kind, found) if mixed else found
 
+
+def _difference(
+    labels: pd.DataFrame, kind: str, two: tuple[str, str], few: dict[str, str], rng: np.random.Generator
+) -> Difference:
     ours = labels[labels["group"].isin(two)]
     n_first, n_other = (int(ours["annotator"][ours["group"] == name].nunique()) for name in two)
-    found = Difference(kind, two, (n_first, n_other), 2 / comb(n_first + n_other, n_first))
+    found = Difference(kind, two, (n_first, n_other), *least_p(n_first, n_other))
     why = "; ".join(f"{name}: {few[name]}" for name in two if name in few)
     if not why and not set(ours["item"][ours["group"] == two[0]]) & set(ours["item"][ours["group"] == two[1]]):
         why = f"{two[0]} and {two[1]} share no item"
     if why:
         return replace(found, undefined=why)
     is_first = (ours["group"] == two[0]).to_numpy()
-    given: Floats = np.asarray(ours["label"] == kind, dtype=np.float64)
-    clusters = np.stack([pd.factorize(ours[name])[0] for name in ("item", "annotator")], axis=1)
+    given, clusters = _numbers(ours, kind)
     ends = float(given[is_first].mean()), float(given[~is_first].mean())
     found = replace(found, value=ends[0] - ends[1], p=permuted(given, is_first, clusters[:, 1], rng))
     if ours["item"].nunique() < LEAST_ITEMS:
         return replace(found, note=f"no interval and no odds with fewer than {LEAST_ITEMS} items")
-    _, low, high = _regressed(given, is_first, clusters, logistic=False).tolist()
+    if {*ends} <= {0.0, 1.0}:
+        return replace(found, note="no interval and no odds, as both groups gave the label always, or never")
+    _, low, high = of_shares(given, is_first, clusters)
     found = replace(found, low=low, high=high)
     if {*ends} & {0.0, 1.0}:
         return replace(found, note="no odds, as a group gave the label always, or never")
-    ratio, low, high = np.exp(_regressed(given, is_first, clusters, logistic=True)).tolist()
-    fitted, note = mixed_odds(given, is_first, clusters) if mixed else (None, "")
-    return replace(found, odds_ratio=ratio, odds_low=low, odds_high=high, mixed=fitted, note=note)
+    ratio, low, high = np.exp(of_log_odds(given, is_first, clusters)).tolist()
+    return replace(found, odds_ratio=ratio, odds_low=low, odds_high=high)
 
 
-def _regressed(given: Floats, is_first: Bools, clusters: NDArray[np.intp], *, logistic: bool) -> Floats:
-    """The coefficient of the first group, with its interval: `(3,)`.
+def _numbers(labels: pd.DataFrame, kind: str) -> tuple[Floats, NDArray[np.intp]]:
+    """Whether each label is of a kind, `(n,)`, and the numbers of its item and annotator, `(n, 2)`, from 0."""
+    import pandas as pd
 
-    Errors are clustered by item and by annotator: Cameron, Gelbach and Miller (2011), Robust inference with multiway
-    clustering, DOI 10.1198/jbes.2010.07136; with t quantiles of the smaller number of clusters less one. Where such a
-    variance is less than one that is clustered one way, or not even positive, that one is taken.
-    """
-    import statsmodels.api as sm
-    from scipy.stats import t
-    from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
+    clusters = np.stack([pd.factorize(labels[name])[0] for name in ("item", "annotator")], axis=1)
+    return np.asarray(labels["label"] == kind, dtype=np.float64), clusters
 
-    model = (sm.Logit if logistic else sm.OLS)(given, sm.add_constant(is_first.astype(np.float64)))
-    fitted = model.fit(**({"disp": 0} if logistic else {}))
-    variance = max(one[1, 1] for one in cov_cluster_2groups(fitted, clusters[:, 0], clusters[:, 1]))
-    n_clusters = min(len(np.unique(column)) for column in clusters.T)
-    half = t.ppf((1 + LEVEL) / 2, n_clusters - 1) * np.sqrt(variance)
-    return np.array([fitted.params[1], fitted.params[1] - half, fitted.params[1] + half])
+
+def _with_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Difference]) -> list[Difference]:
+    """The same with odds by one mixed model of all groups that have odds."""
+    import pandas as pd
+
+    named = sorted({name for one in differences if one.odds_ratio is not None for name in one.groups})
+    if not named:
+        return list(differences)
+    ours = labels[labels["group"].isin(named)]
+    given, clusters = _numbers(ours, kind)
+    model = fit_mixed(given, pd.Index(named).get_indexer(pd.Index(ours["group"])), clusters)
+    return [one if one.odds_ratio is None else _contrasted(one, model, named) for one in differences]
+
+
+def _contrasted(one: Difference, model: MixedModel | None, named: Sequence[str]) -> Difference:
+    if model is None:
+        return replace(one, note="no mixed model, as the fit did not converge")
+    first, other = map(named.index, one.groups)
+    return replace(one, mixed=model.odds(first, other), note=model.note)
 
 
 def permuted(given: Floats, is_first: Bools, annotator: NDArray[np.intp], rng: np.random.Generator) -> float:
@@ -281,12 +304,18 @@ def permuted(given: Floats, is_first: Bools, annotator: NDArray[np.intp], rng: n
     first = np.zeros(len(sums), dtype=bool)
     first[annotator] = is_first
     n, k = len(first), int(first.sum())
-    exact = comb(n, k) <= MOST_EXACT
+    exact, _ = least_p(k, n - k)
     ways = _all_ways(n, k) if exact else rng.permuted(np.tile(first, (DRAWN, 1)), axis=1)
     seen, others = (_differences(which, sums, sizes) for which in (first[np.newaxis], ways))
     more, less = (others >= seen - 1e-12).sum(), (others <= seen + 1e-12).sum()
     extra = 0 if exact else 1
     return float(min(1.0, 2 * (min(more, less) + extra) / (len(ways) + extra)))
+
+
+def least_p(n_first: int, n_other: int) -> tuple[bool, float]:
+    """Whether p is exact for two groups of so many people, and the least that it can be: twice one way of all."""
+    ways = comb(n_first + n_other, n_first)
+    return (True, 2 / ways) if ways <= MOST_EXACT else (False, 2 / (DRAWN + 1))
 
 
 def _all_ways(n: int, k: int) -> NDArray[np.bool_]:

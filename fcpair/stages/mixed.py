@@ -1,8 +1,9 @@
-"""A mixed model of labels: odds of one group of annotators over another, with annotators and items drawn at random."""
+"""A mixed model of labels: odds of groups of annotators over each other, with annotators and items drawn at random."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
@@ -12,6 +13,27 @@ from fcpair.errors import InputError
 
 Z = 1.959963984540054  # of a normal distribution, at 0.975
 
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MixedModel:
+    """A fitted model of all groups: the log-odds of each less those of the first, `(k,)`, and their covariance.
+
+    `note` says what is odd about the fit.
+    """
+
+    log_odds: Floats
+    covariance: Floats
+    note: str = ""
+
+    def odds(self, one: int, other: int) -> tuple[float, float, float]:
+        """The odds ratio of a group over another, and its Wald bounds at 95 %."""
+        value = self.log_odds[one] - self.log_odds[other]
+        variance = self.covariance[one, one] + self.covariance[other, other] - 2 * self.covariance[one, other]
+        low, middle, high = np.exp(value + Z * np.sqrt(variance) * np.array([-1, 0, 1])).tolist()
+        return middle, low, high
+
 
 def check_installed() -> None:
     """Raise InputError unless what fits mixed models is there."""
@@ -19,10 +41,8 @@ def check_installed() -> None:
         raise InputError("mixed models need the extra `mixed`; install it with `pip install 'fcpair[mixed]'`")
 
 
-def mixed_odds(
-    given: NDArray[np.float64], is_first: NDArray[np.bool_], clusters: NDArray[np.intp]
-) -> tuple[tuple[float, float, float] | None, str]:
-    """The odds ratio of a label, of the first group over the other, and Wald bounds at 95 %; or why there are none.
+def fit_mixed(given: Floats, group: NDArray[np.intp], clusters: NDArray[np.intp]) -> MixedModel | None:
+    """One model of a label in all groups; None where the fit did not converge.
 
     A logistic model with crossed random intercepts of items and annotators, by Laplace's approximation: Baayen,
     Davidson and Bates (2008), DOI 10.1016/j.jml.2007.12.005. Unlike the clustered regression, whose odds are of the
@@ -30,19 +50,22 @@ def mixed_odds(
 
     Args:
         given: whether a label is the one in question, `(n,)`, 0 or 1.
-        is_first: whether its annotator is of the first group, `(n,)`.
+        group: the group of its annotator, `(n,)`, from 0 to k - 1, each of them there.
         clusters: the numbers of item and annotator, `(n, 2)`.
     """
     import pandas as pd
     from mixedlm import glmer
 
-    frame = pd.DataFrame({"given": given, "first": is_first.astype(np.float64)})
+    names = [f"group{at}" for at in range(1, group.max() + 1)]
+    frame = pd.DataFrame({name: (group == at).astype(np.float64) for at, name in enumerate(names, 1)})
     frame["item"], frame["annotator"] = (clusters[:, at].astype(str) for at in (0, 1))
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
-        fitted = glmer("given ~ first + (1|item) + (1|annotator)", frame)
-    value, error = float(fitted.fixef()["first"]), float(np.sqrt(fitted.vcov()[1, 1]))
-    if not fitted.converged or not np.isfinite([value, error]).all():
-        return None, "no mixed model, as the fit did not converge"
-    low, middle, high = np.exp([value - Z * error, value, value + Z * error]).tolist()
-    return (middle, low, high), "the mixed model has no variance left for items or annotators" * fitted.isSingular()
+        fitted = glmer(f"given ~ {' + '.join(names)} + (1|item) + (1|annotator)", frame.assign(given=given))
+    k = len(names) + 1
+    log_odds, covariance = np.zeros(k), np.zeros((k, k))
+    log_odds[1:], covariance[1:, 1:] = [fitted.fixef()[name] for name in names], fitted.vcov()[1:, 1:]
+    if not fitted.converged or not (np.isfinite(log_odds).all() and np.isfinite(covariance).all()):
+        return None
+    note = "the mixed model has no variance left for items or annotators" if fitted.isSingular() else ""
+    return MixedModel(log_odds, covariance, note)

@@ -35,6 +35,12 @@ def check_plan(plan: GridPlan) -> None:
                 "give it another name"
             )
         _check_always(plan, one.name, form)
+        if one.name in plan.hiding and (one.in_order or form.has_always):
+            tells = "`in_order`" if one.in_order else "`always=column`"
+            raise InputError(
+                f"round `{one.name}` does not show the column (`hide`), which {tells} would tell; omit that, or say "
+                '`hide = "nothing"`'
+            )
         _check_models(one, plan.columns)
         if one.probabilities and not (len(form.questions) == 1 and isinstance(form.questions[0][1], OneOf)):
             raise InputError(

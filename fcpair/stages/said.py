@@ -52,26 +52,40 @@ class Weighed(NamedTuple):
 
 
 def weighed(reply: str, names: Sequence[str], all_: str = "(all)") -> Weighed:
-    """Read probabilities: a JSON object with one for each name, and under `all_` what they have among everything.
+    """Read probabilities as `shares_of` has them, and which answer is the likeliest.
 
     Raises:
-        InputError: no such object, a number below 0, probabilities that do not add up to 1, or two that are highest.
+        InputError: what `shares_of` raises, or several answers are the likeliest.
+    """
+    shares, note = shares_of(reply, names, all_)
+    if (n := shares.count(max(shares))) > 1:
+        raise InputError(
+            f"{n} answers are held to be the likeliest, at {max(shares):g}; the probabilities count, and no answer does"
+        )
+    return Weighed(names[shares.index(max(shares))], shares, note)
+
+
+def shares_of(reply: str, names: Sequence[str], all_: str = "(all)") -> tuple[tuple[float, ...], str]:
+    """Read probabilities: a JSON object with one for each name, and under `all_` what they have among everything.
+
+    Returns:
+        All in the order of `names`, which are tied where several are the highest; and a remark, mostly empty.
+
+    Raises:
+        InputError: no such object, a number below 0, or probabilities that do not add up to 1.
     """
     try:
         told = json.loads(reply)
-    except ValueError:
+    except (ValueError, RecursionError):
         told = None
     if not isinstance(told, Mapping) or not set(names) <= set(told) <= {*names, all_}:
         raise InputError(f"expected a JSON object with the probability of each of {', '.join(names)}")
     shares = tuple(float(told[name]) if _is_number(told[name]) else math.nan for name in names)
     if any(not 0 <= one <= 1 for one in shares) or abs(sum(shares) - 1) > TOLERANCE:
         raise InputError(f"the probabilities are {', '.join(map(str, shares))}; expected numbers that add up to 1")
-    if (n := shares.count(max(shares))) > 1:
-        raise InputError(f"{n} answers are held to be the likeliest, at {max(shares):g}")
     mass = told.get(all_, 1.0)
     few = _is_number(mass) and mass < LEAST_MASS
-    note = f"all answers together have {mass:.3g} of the probability" if few else ""
-    return Weighed(names[shares.index(max(shares))], shares, note)
+    return shares, f"all answers together have {mass:.3g} of the probability" if few else ""
 
 
 def _is_number(value: object) -> bool:

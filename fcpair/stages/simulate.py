@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,3 +86,13 @@ def second_looks(true: NDArray[np.int64], question: Closed, habits: Habits, seed
 def seconds(n: int, seed: int) -> NDArray[np.float64]:
     """How long each answer took, in seconds, shape `(n,)`: log-normal around 9 seconds."""
     return np.round(np.random.default_rng([seed, 3]).lognormal(np.log(9.0), 0.5, n), 1)
+
+
+def attributes(n: int, asked: Mapping[str, Sequence[str]], seed: int) -> list[dict[str, str]]:
+    """What each of `n` people says about themselves: an option of every question, all about as often.
+
+    A question without options is left open.
+    """
+    rng = np.random.default_rng([seed, 4])
+    drawn = {label: rng.permutation(np.arange(n) % len(options)) for label, options in asked.items() if options}
+    return [{label: asked[label][which[at]] for label, which in drawn.items()} for at in range(n)]

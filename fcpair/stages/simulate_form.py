@@ -127,9 +127,11 @@ def _curated(question: Curate, text: str, rng: np.random.Generator) -> str:
 
 
 def _written(question: Text, begun: str, rng: np.random.Generator) -> str:
-    """Sentences behind what has begun, as many words as may be and at least as many as must be."""
-    words = begun.split()
+    """Sentences behind what has begun, as many words as may be and at least as many as must be; its lines stay."""
+    words, n_begun = begun.split(), len(begun.split())
     own = [rng.choice(row) for row in _SAID]
     while len(words) < max(question.min_words, 1) or own:
         words += str(own.pop(0) if own else rng.choice(_SAID[-1])).split()
-    return " ".join(words[: question.max_words])
+    if question.max_words is not None and n_begun >= question.max_words:
+        return " ".join(words[: question.max_words])
+    return " ".join([*([begun.rstrip()] if begun.strip() else []), *words[n_begun : question.max_words]])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 ASSUMPTION = "assumes a random sample"
-Verdict = Literal["kept", "dropped", "undecided", "undefined"]
+Verdict = Literal["kept", "dropped", "undefined"]
 YES, NO, DECLINE = ANSWERS = ("yes", "no", "decline")
 SKIPPED = "skipped"
 _RULE = re.compile(r"\s*(\S.*?)\s*>\s*([0-9.]+)\s*")
@@ -131,8 +131,10 @@ def parse_keep(told: str) -> Keep:
     return Keep(found[1], threshold)
 
 
-def kept(found: pd.DataFrame, rule: Keep) -> pd.Series[str]:
-    """What a rule says of each row of `shares`, as `verdicts` has it; empty in the rows of other questions.
+def judged(found: pd.DataFrame, rule: Keep) -> pd.DataFrame:
+    """The rows of `shares` with what a rule says of each: `verdict` and `undecided`, as `verdicts` has them.
+
+    Both are empty in the rows of other questions.
 
     Raises:
         InputError: there is no such question.
@@ -140,7 +142,8 @@ def kept(found: pd.DataFrame, rule: Keep) -> pd.Series[str]:
     there = list(dict.fromkeys(found["question"]))
     if rule.question not in there:
         raise InputError(f"there is no question `{rule.question}`; {nearest(rule.question, there)}")
-    return verdicts(found, rule.threshold).where(found["question"] == rule.question, "")
+    told = verdicts(found, rule.threshold).where(found["question"] == rule.question, "")
+    return found.assign(verdict=told["verdict"], undecided=told["undecided"])
 
 
 def shares(counts: pd.DataFrame) -> pd.DataFrame:
@@ -167,18 +170,21 @@ def shares(counts: pd.DataFrame) -> pd.DataFrame:
     return counts.assign(n=n, share=share, low=low, high=high)
 
 
-def verdicts(found: pd.DataFrame, threshold: float) -> pd.Series[str]:
-    """What a threshold says of each row of `shares`.
+def verdicts(found: pd.DataFrame, threshold: float) -> pd.DataFrame:
+    """What a threshold says of each row of `shares`, in two columns that do not depend on each other.
 
-    `undecided` where the interval has the threshold within it, whatever side the share is on: another sample could
-    have said otherwise. `undefined` where there is no share.
+    Returns:
+        `verdict`: `kept` where the share is strictly greater, `dropped` where it is not, `undefined` where there is
+        none. `undecided`: `yes` where the interval has the threshold within it, whatever side the share is on, as
+        another sample could have said otherwise; `no` where it has not, and empty where there is no share.
     """
     import pandas as pd
 
-    kept = found["share"] > threshold
+    undefined = found["share"].isna()
     straddles = (found["low"] <= threshold) & (threshold <= found["high"])
-    told = np.select([found["share"].isna(), straddles, kept], ["undefined", "undecided", "kept"], "dropped")
-    return pd.Series(told, index=found.index, dtype=object)
+    verdict = np.select([undefined, found["share"] > threshold], ["undefined", "kept"], "dropped")
+    undecided = np.select([undefined, straddles], ["", "yes"], "no")
+    return pd.DataFrame({"verdict": verdict, "undecided": undecided}, index=found.index, dtype=object)
 
 
 def margin(n: int, population: int | None = None, share: float = 0.5) -> float:

@@ -16,35 +16,43 @@ from fcpair.files.answers import Incoming, read_answers
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord
 from fcpair.stages.question import IRRECONCILABLE, NO_CODE, SKIP, Closed
+from fcpair.stages.question.keys import DISCARD, Keys
 from fcpair.stages.question.labels import outcome_reader
 from fcpair.steps import eligible, settle
 from fcpair.steps.allowance import check_room
+from fcpair.steps.decided import LABELS, layout_of
 from fcpair.steps.ground import OnGrid, cell_of, need_labels, note, note_run, own, scheme_of
-from fcpair.steps.record import SUPERSEDE, letters, locate
-from fcpair.store import Tx, cells, decisions, docket, people, runs
+from fcpair.steps.record import SUPERSEDE, letters, locate, sorted_apart
+from fcpair.store import Tx, decisions, docket, people, runs
 from fcpair.store.grids import number_of
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def adjudicate(grid: OnGrid, options: Adjudicate) -> RunRecord:
+@takes_params
+def adjudicate(grid: OnGrid, options: Adjudicate | None = None) -> RunRecord:
     """Decide what the policy decides, and let that policy hold from now on: the decisions follow the labels.
 
     What a person or a file has decided stands, and a decision that still holds is not written again. A decision by
-    rule that this policy would not make is replaced or reopened, whichever policy had made it.
+    rule that this policy would not make is replaced or reopened, whichever policy had made it. Without options, the
+    policy is the one that holds, else the recipe's.
     """
     with grid.store.write() as tx:
         need_labels(tx, "adjudicate")
+        options = options or own(tx, Adjudicate, {})
         found = settle.foresee(tx, options)
         settle.enter(tx, found)
         return note(tx, options, found.counts)
 
 
-def dry_run(grid: OnGrid, options: Adjudicate) -> DryRun:
+@takes_params
+def dry_run(grid: OnGrid, options: Adjudicate | None = None) -> DryRun:
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
     with grid.store.read() as tx:
         need_labels(tx, "adjudicate")
+        options = options or own(tx, Adjudicate, {})
         found = settle.foresee(tx, options)
     return DryRun(
         counts=found.counts,
@@ -94,19 +102,24 @@ def conflict(grid: OnGrid, number: int, *, by: str | None = None) -> Conflict:
         opened = eligible.open_case(tx, person, cell_id)
         if person is not None:
             check_room(tx, person.id, own(tx, Annotate, {}), cell_id)
-        hs, cn = cells.texts_of(tx, cell_id)
+        hs, cn = eligible.texts_to_judge(tx, cell_id)
         shown = Conflict(
             number, hs["body"], cn["body"], shown_answers(tx, [cell_id]).get(cell_id, ()), answer_id=opened.answer_id
         )
         if opened.standing is None:
-            return shown
+            return replace(shown, **eligible.own_words(tx, person, cell_id, None))
         outcome = outcome_names(scheme_of(tx))[opened.standing.code]
         return replace(shown, decision_id=opened.standing.id, outcome=outcome)
 
 
 def outcome_names(question: Closed) -> dict[int | None, str]:
-    """What can be decided, by code, in the order of the keys; None discards the pair."""
+    """What can be decided, by code; None discards the pair."""
     return {choice.code: choice.name for choice in question if choice.definite} | {None: IRRECONCILABLE}
+
+
+def outcome_keys(question: Closed) -> dict[int | None, Keys]:
+    """The keys of what can be decided, by code: those that the labels have where they are given."""
+    return {code: question.keys[code] for code in question.definite} | {None: (DISCARD,)}
 
 
 def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str, str], ...]]:
@@ -126,7 +139,7 @@ def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str,
 def decide(
     grid: OnGrid, number: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
 ) -> None:
-    """Record a person's decision on a pair; None discards it as irreconcilable.
+    """Record a person's decision on a pair; None discards it as irreconcilable. A flag that was `seen` is kept.
 
     With the conflict that was `seen`, ConflictError is raised if its labels or its decision have changed since.
     Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
@@ -138,7 +151,7 @@ def decide(
         if seen is not None:
             opened = eligible.open_case(tx, person, cell_id)
             eligible.check_seen(opened, cell_id, seen.decision_id, seen.answer_id)
-        enter_decision(tx, cell_id, code, person, note)
+        enter_decision(tx, cell_id, code, person, note, flagged=seen is not None and seen.flagged)
 
 
 def enter_decision(tx: Tx, cell_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False) -> int:
@@ -182,7 +195,8 @@ def enter_reopening(tx: Tx, cell_id: int, person: Person) -> tuple[int, bool]:
 
 
 def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) -> RunRecord:
-    """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`.
+    """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`; or a
+    table as `Exports.decisions` writes it.
 
     Decisions that stand already are not written again, but for those that wait for a second look and are given again
     to `supersede`; another decision by hand is replaced only then.
@@ -190,7 +204,9 @@ def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) 
     with grid.store.write() as tx:
         need_labels(tx, "adjudicate")
         read_word = outcome_reader(scheme_of(tx))
-        incoming = read_answers(path, read_word, person="adjudicator", answer="label", named=False, shown="labels")
+        of, answer = layout_of(tx, path)
+        about = {"person": "adjudicator", "answer": answer, "shown": LABELS}
+        incoming = read_answers(path, read_word, **about, named=False, of=of)
         locate(tx, incoming)
         _add_deciders(tx, incoming)
         outcome = _with_standing(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))
@@ -208,7 +224,8 @@ def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) 
         code = new["code"].astype("Int64").mask(new["code"] == NO_CODE)
         decisions.add_adjudications(tx, new.assign(code=code)[["cell_id", "rule", "code", "person_id", "note"]])
         counts = {"imported": len(new), "already_there": len(outcome) - len(new)}
-        return note_run(tx, "adjudicate", {"import": str(path), "supersede": supersede}, counts)
+        run = note_run(tx, "adjudicate", {"import": str(path), "supersede": supersede}, counts)
+    return replace(run, notes=sorted_apart(incoming))
 
 
 def _add_deciders(tx: Tx, given: Incoming) -> None:

@@ -16,6 +16,7 @@ from fcpair.stages.question.coded import part_codes
 from fcpair.steps.answers import closed_question, form_of
 from fcpair.steps.ground import OnGrid, is_planned, need_labels, note, own, scheme_of
 from fcpair.store import Tx, answers, cells, decisions, rounds, sides
+from fcpair.values import takes_params
 
 
 @overload
@@ -26,6 +27,7 @@ def measure_agreement(grid: OnGrid, options: Agree | None = None, *, round: None
 def measure_agreement(grid: OnGrid, options: Agree | None = None, *, round: str) -> tuple[Block, ...]: ...
 
 
+@takes_params
 def measure_agreement(
     grid: OnGrid, options: Agree | None = None, *, round: str | None = None
 ) -> Agreement | tuple[Block, ...]:
@@ -64,6 +66,7 @@ def sides_of(tx: Tx) -> Sides:
     return Sides(("row", "column")) if is_planned(tx) else HS_AND_CN
 
 
+@takes_params
 def round_of_blocks(grid: OnGrid, options: Agree) -> str | None:
     """The round that is meant where none is named and there is a block for each part, column or row; else None."""
     with grid.store.read() as tx:
@@ -100,6 +103,7 @@ def _texts(tx: Tx, options: Agree) -> dict[int, str] | None:
     return {one: str(body[one]) for one in there if one in body.index}
 
 
+@takes_params
 def note_agreement(grid: OnGrid, options: Agree) -> RunRecord:
     """Measure agreement, and make these options the study's own."""
     name = round_of_blocks(grid, options)

@@ -10,7 +10,7 @@ from typing import Any
 from fcpair.errors import LimitError
 from fcpair.params import Annotate
 from fcpair.stages.effort import start_of_day
-from fcpair.steps.ground import has_own, own
+from fcpair.steps.ground import own
 from fcpair.store import Tx, desk, docket
 from fcpair.store.store import soon
 
@@ -90,8 +90,6 @@ def check_room(tx: Tx, person_id: int, annotate: Annotate, cell_id: int) -> None
 
 def loosened(tx: Tx, annotate: Annotate) -> Iterator[tuple[str, int | str | None, int | str]]:
     """The limits that these terms would loosen, and the opt-out that they would end: key, new and own value."""
-    if not has_own(tx, Annotate):
-        return
     there = own(tx, Annotate, {})
     for key in LIMITS:
         wanted, limit = getattr(annotate, key), getattr(there, key)

@@ -20,6 +20,7 @@ from fcpair.steps.people import active
 from fcpair.store import Store, Tx, cells, decisions, desk, free, grids, people, rounds, slots, work
 from fcpair.store.free import Free, Hold
 from fcpair.store.slots import Heir, Slot
+from fcpair.values import takes_params
 
 HELD = 10
 """How many pairs one person holds at most; what a browser keeps ahead beyond that, nobody else could be given."""
@@ -31,6 +32,7 @@ WINDOW = 64
 """Of how many slots, the first that are free, those are taken whose rows and columns a person has met least."""
 
 
+@takes_params
 def open_up(grid: OnGrid, options: Assign, *, redo: bool = False) -> RunRecord:
     """Let every label of the grid be given by whoever asks for it, in an order by seed.
 
@@ -47,6 +49,7 @@ def open_up(grid: OnGrid, options: Assign, *, redo: bool = False) -> RunRecord:
         return run
 
 
+@takes_params
 def open_more(grid: OnGrid, options: Assign) -> RunRecord:
     """Let whoever asks give what nobody was dealt, what nobody is left to give, and more labels by the overlap.
 

@@ -10,21 +10,27 @@ from fcpair.errors import InputError
 from fcpair.params import Annotate, Assign, apart, as_params
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps import access, asking, handover
-from fcpair.steps.ground import OnGrid, OnStudy, begin_building, check_building, check_unmoved, keep, note, note_run
+from fcpair.steps.ground import Basis, OnGrid, OnStudy, as_done, begin_building, check_building, keep, note, note_run
 from fcpair.steps.people import active, expected
+from fcpair.steps.recipe import by_recipe
 from fcpair.steps.topup import deal_more
-from fcpair.store import cells, rounds, watch, work
+from fcpair.store import cells, rounds, work
+from fcpair.values import takes_params
 
 
-def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = False) -> RunRecord:
+@takes_params
+def assign(grid: OnGrid, options: Assign | None = None, *, redo: bool = False, more: bool = False) -> RunRecord:
     """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`topup.deal_more`).
 
-    In open dealing (`options.open`, or with `more` where the study has it), whoever asks is given pairs instead. The
-    rounds of a planned grid are dealt by `assign_round`.
+    Without options, as the recipe says. In open dealing (`options.open`, or with `more` where the study has it),
+    whoever asks is given pairs instead. The rounds of a planned grid are dealt by `assign_round`.
 
-    Raises ConflictError where the study changed while the shards were worked out.
+    Raises ConflictError where pairs or people changed while the shards were worked out.
     """
-    if more and (options.open or grid.own(Assign).open):
+    options = options or by_recipe(grid, Assign, more=more)
+    with grid.store.read() as tx:
+        is_open = as_done(tx, Assign).open
+    if more and (options.open or is_open):
         return asking.open_more(grid, options)
     if more:
         return deal_more(grid, options)
@@ -36,7 +42,8 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
 
     with grid.store.read() as tx:
         check_building(tx, "assign", redo=redo)
-        names, pairs, marks = expected(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx), watch.marks(tx)
+        basis = Basis(tx, lambda tx: (expected(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx)))
+    names, pairs = basis.found
     hs, cn = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
     dealt = deal(hs, cn, len(names), options.overlap, _groups(options.groups, names), seed=options.seed)
     place = shard_order(dealt.annotator, hs[dealt.pair], options.seed, options.order)
@@ -51,7 +58,7 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
         },
     }
     with grid.store.write() as tx:
-        check_unmoved(tx, marks)
+        basis.check_unmoved(tx)
         begin_building(tx, "assign", redo=redo)
         ids = np.array([one.id for one in active(tx, Role.ANNOTATOR, options.annotators)])
         rows = {
@@ -67,6 +74,7 @@ def assign(grid: OnGrid, options: Assign, *, redo: bool = False, more: bool = Fa
         return run
 
 
+@takes_params
 def note_annotate(study: OnStudy, options: Annotate) -> RunRecord:
     """Make this what the people who answer in the browser are told and asked."""
     with study.store.write() as tx:

@@ -7,10 +7,11 @@ from pathlib import Path
 from fcpair.models.encode import Progress
 from fcpair.records import Restored
 from fcpair.steps import doctor
-from fcpair.store import backups, copying, schema
+from fcpair.store import backups, schema
 from fcpair.store.backends import Place
+from fcpair.store.copying import copy
 
-copy = copying.copy
+__all__ = ["back_up", "check", "copy", "restore"]
 
 
 def back_up(place: Place, file: str | Path) -> Path:
@@ -22,13 +23,14 @@ def back_up(place: Place, file: str | Path) -> Path:
     return Path(file)
 
 
-def restore(file: str | Path, place: Place, *, progress: Progress | None = None) -> Restored:
+def restore(file: str | Path, place: Place, *, create: bool = False, progress: Progress | None = None) -> Restored:
     """Bring the study of a backup back at `place`, where none may be, and examine it.
 
     Raises StudyError, and leaves nothing there, where the backup is not what was written, or is of another kind of
-    database or a newer fcpair. A study of an older fcpair is to be upgraded before it can be examined.
+    database or a newer fcpair, or where a server has no such database, unless one is to `create` it. A study of an
+    older fcpair is to be upgraded before it can be examined.
     """
-    manifest = backups.restore(Path(file), place)
+    manifest = backups.restore(Path(file), place, create=create)
     health = doctor.examine(place, progress=progress) if manifest.schema == schema.HEAD else None
     return Restored(manifest.kind, manifest.schema, manifest.fcpair, manifest.at, health)
 

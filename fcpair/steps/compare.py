@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fcpair.errors import RecipeError
-from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, as_params, shaping
+from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, as_params, defaults_of, shaping
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.recipe import Recipe
 from fcpair.records import Round
@@ -17,6 +17,7 @@ from fcpair.stages.question import Closed, OneOf
 from fcpair.stages.question.labels import read_labels
 from fcpair.steps import known
 from fcpair.steps.allowance import LIMITS, loosened
+from fcpair.steps.departure import PEOPLE
 from fcpair.steps.grids import SOURCE_FILES, options_of
 from fcpair.steps.ground import PLAN, OnStudy, is_file, is_planned, scheme_of
 from fcpair.steps.simulate import by_people
@@ -24,7 +25,6 @@ from fcpair.store import Tx, decisions, guidelines, progress, rounds, runs, sett
 from fcpair.store.grids import about, keys, names
 
 HEAD = ("stage", "key", "recipe", "study")
-PEOPLE = ("annotators", "validators")  # where the recipe names no number, whoever is there takes part
 NOTHING = "-"
 USUAL = options_of(RoundPlan("usual", "usual: one_of(no,yes)"))  # what a round has that says nothing of an option
 
@@ -162,7 +162,7 @@ def _stage(tx: Tx, options: Any) -> Iterator[Difference]:
     """Where the options are not those with which their stage was done, if it was."""
     if options is None or not (kept := settings.of_stage(tx, options.stage)):
         return
-    said, defaults = as_params(options), _defaults(options)
+    said, defaults = as_params(options), defaults_of(options)
     for key in shaping(options):
         wanted = said[key]
         there = kept.get(key, defaults[key])
@@ -174,12 +174,6 @@ def _stage(tx: Tx, options: Any) -> Iterator[Difference]:
                 yield Difference(options.stage, key, *differing)
         elif wanted != there:
             yield Difference(options.stage, key, _shown(wanted), _shown(there))
-
-
-def _defaults(options: Any) -> dict[str, Any]:
-    """What the parameters of a stage are where nothing is said of them."""
-    needed = [item.name for item in fields(options) if item.default is item.default_factory is MISSING]
-    return as_params(type(options)(**{name: getattr(options, name) for name in needed}))
 
 
 def _other_files(given: Path | tuple[Path, ...], there: Any) -> tuple[str, str] | None:
@@ -247,6 +241,7 @@ def _table(found: list[Difference]) -> list[str]:
 def _remedies(recipe: Recipe, found: list[Difference], *, judged: bool) -> Iterator[str]:
     """What can be done about each kind of difference, a line each."""
     yield "Let the recipe say what the study is, or make another study by it: `fcpair run RECIPE --study OTHER`."
+    yield "`fcpair recipe` prints the one that the study has come to."
     stages = {one.stage for one in found}
     built = [name for name in progress.BUILDING if name in stages]
     if built and not judged:

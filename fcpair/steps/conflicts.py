@@ -13,7 +13,7 @@ from fcpair.steps import eligible
 from fcpair.steps.adjudicate import as_lines, shown_answers
 from fcpair.steps.ground import OnGrid, scheme_of
 from fcpair.steps.sheets import to_fill_in
-from fcpair.store import Tx, cells
+from fcpair.store import Tx
 from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
@@ -57,6 +57,6 @@ def _rows(tx: Tx, cell_ids: Sequence[int], by: str) -> pd.DataFrame:
 
 
 def _row(tx: Tx, cell_id: int, by: str, answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    hs, cn = cells.texts_of(tx, cell_id)
+    hs, cn = eligible.texts_to_judge(tx, cell_id)
     texts = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers)}
     return {"adjudicator": by, "pair": number_of(cell_id), **texts, "label": "", "note": ""}

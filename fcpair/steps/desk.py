@@ -39,10 +39,24 @@ from fcpair.steps.answers import as_sent, closed_question, form_of, received, te
 from fcpair.steps.ground import OnStudy, opaque
 from fcpair.steps.opaque import Opaque
 from fcpair.steps.receipt import once
-from fcpair.store import Tx, answers, desk, grids, refusals, rounds, slots, work
+from fcpair.store import Tx, answers, desk, grids, people, refusals, rounds, slots, topics, work
 from fcpair.store.answers import Answer
 
 NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
+CHANGED = "the label of this pair has changed since you saw it; please look at it again"
+UNTOLD = (
+    "this verdict does not say which label you saw, as one that was given on a page of an older fcpair; please look at "
+    "the pair again"
+)
+LEFT_OUT = (
+    "you have left out a topic of this pair since, here or on another device, so your answer was not taken; under "
+    "Settings you can take the topic up again"
+)
+ELSEWHERE = (
+    "you have just {} this pair in another window or on another device: that stands, and this answer was not taken; "
+    "press Undo to look at it"
+)
+_DID = {Status.DONE: "answered", Status.SKIPPED: "skipped"}
 TAKEN = "this pair has been given to somebody else; your answer was not needed"
 
 
@@ -168,7 +182,8 @@ class Desk:
             InputError: no such answer in this round.
             RefusedError: not this person's pair, or a limit of pairs is reached.
             ConflictError: the pair was given to somebody else, its label has changed since it was shown, somebody has
-                still to label it, or the request id was used for another answer.
+                still to label it, this person has answered it meanwhile (unless they answer `again`), or the request id
+                was used for another answer.
         """
         (reply,) = self.submit_all([(visitor, submission)])
         if isinstance(reply, UnexaminedError):
@@ -231,8 +246,7 @@ class Desk:
         try:
             found = desk.find_assignment(tx, given.assignment_id, visitor)
             _check_visitor(visitor, found or (None if visitor.remembered is None else desk.state(tx, visitor)))
-            sent = vars(given).copy()
-            del sent["examined"]
+            sent = {name: value for name, value in vars(given).items() if name not in ("examined", "again")}
             return once(tx, visitor.id, given.request_id, sent, partial(self._record, tx, visitor, given, found))
         except FcpairError as refused:
             return refused
@@ -259,10 +273,10 @@ class Desk:
         return Task(
             assignment_id=row["id"],
             grid=self._name(tx, of.grid_id),
-            cell_id=grids.number_of(row["cell_id"]),
+            cell_id=self._cell_number(tx, of, row["cell_id"]),
             round=of.name,
             row=_shown(row["row"], row["row_language"]),
-            column=_shown(row["column"], row["column_language"]),
+            column=None if of.hides_column else _shown(row["column"], row["column_language"]),
             answered=_shown(row["answered"], row["answered_language"]) if row["answered"] is not None else None,
             shown=str(as_sent(row["decided_value"])) if checks and not row["blind"] else None,
             original=_original(tx, of, row),
@@ -271,6 +285,11 @@ class Desk:
             answer=answer,
             **{"note": "", **own},
         )
+
+    def _cell_number(self, tx: Tx, of: Round, cell_id: int) -> int:
+        """The number by which a person knows a cell."""
+        number = grids.number_of(cell_id)
+        return self._numbers(tx).hide_cell(number) if of.hides_column else number
 
     def _decision(self, tx: Tx, assignment_id: int, decided: int | None) -> int:
         """What stands for the label that a pair has; it changes with the label, and is another for each validator.
@@ -325,20 +344,34 @@ class Desk:
         if found.still_labelled:
             raise eligible.still_labelled(found.cell_id)
         if found.decided is None or given.decision_id != self._decision(tx, found.id, found.decided):
-            raise ConflictError("the label of this pair has changed since you saw it; please look at it again")
+            raise ConflictError(CHANGED if self._was_shown(tx, found, given.decision_id) else UNTOLD)
         return int(found.decision_id)
+
+    def _was_shown(self, tx: Tx, found: Any, decision_id: int | None) -> bool:
+        """Whether a number stands for a label that the pair can have had; up to 0.4.0 it was that of the decision."""
+        with grids.about(tx, found.grid_id):
+            codes = rounds.labels(tx)
+        return decision_id in {self._decision(tx, found.id, code) for code in codes}
 
     def _check_status(self, tx: Tx, person_id: int, found: Any, given: Submission) -> None:
         status = Status(found.status)
         lapsed = status is Status.WITHDRAWN and found.until is not None  # nobody took it from them but time
         if status is Status.WITHDRAWN and not lapsed:
-            raise ConflictError(TAKEN)
+            raise ConflictError(LEFT_OUT if _leaves_out(tx, person_id, found.cell_id) else TAKEN)
+        if given.again is False and (did := _DID.get(status)):
+            raise ConflictError(ELSEWHERE.format(did))
         if (status is Status.OPEN or lapsed) and (limit := limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
         if lapsed and not slots.reclaim(tx, given.assignment_id):
             raise ConflictError(TAKEN)
         if status is Status.SKIPPED and given.answer != SKIP and not slots.reclaim(tx, given.assignment_id):
             raise ConflictError("somebody else has this pair now, since you skipped it")
+
+
+def _leaves_out(tx: Tx, person_id: int, cell_id: int) -> bool:
+    """Whether a cell holds what a person has opted out of."""
+    opted_out = people.opt_outs(tx, person_id).get(person_id)
+    return bool(opted_out and topics.pairs_about(tx, opted_out, [cell_id]))
 
 
 def _follow(tx: Tx, visitor: Visitor, found: Any, *, skipped: bool) -> None:

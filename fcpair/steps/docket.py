@@ -11,12 +11,13 @@ from typing import Any
 from fcpair.errors import InputError, RefusedError
 from fcpair.params import Annotate
 from fcpair.records import Person, Role, Rule, ShownText
+from fcpair.stages.question.keys import Keys
 from fcpair.steps import adjudicate, eligible
 from fcpair.steps.allowance import Allowance, allowance, check_room, limit_reached
 from fcpair.steps.ground import OnGrid, cell_of, opaque, scheme_of
 from fcpair.steps.kept import Conflicts
 from fcpair.steps.receipt import once
-from fcpair.store import Tx, cells, desk, docket, people
+from fcpair.store import Tx, desk, docket, people, rounds
 from fcpair.store.grids import id_of, number_of
 
 DECISION, ANSWER = "decision", "answer"
@@ -44,9 +45,9 @@ class Case:
     """What an adjudicator sees of a pair: never a name, and nothing while somebody has still to label it.
 
     `answers` are labels with their notes, `answer_id` stands for the newest one; `choices` is what can be decided,
-    `irreconcilable` last. When one looks at one's own earlier decision, or at one that was made before its labels
-    changed (`again`), `decision_id` stands for it and `outcome` says what it was, as `note` and `flagged` do of one's
-    own; otherwise `decision_id` and `outcome` are None.
+    `irreconcilable` last, and `keys` has the ways to type each. When one looks at one's own earlier decision, or at one
+    that was made before its labels changed (`again`), `decision_id` stands for it and `outcome` says what it was;
+    otherwise these are None. `note` and `flagged` are those of one's own decision, also where one has taken it back.
     """
 
     cell_id: int
@@ -54,6 +55,7 @@ class Case:
     cn: ShownText
     answers: tuple[tuple[str, str], ...]
     choices: tuple[str, ...]
+    keys: tuple[Keys, ...]
     decision_id: int | None = None
     outcome: str | None = None
     note: str = ""
@@ -210,7 +212,8 @@ class Docket:
             words, numbers = adjudicate.outcome_names(scheme_of(tx)), opaque(tx)
             last = None if before is None else numbers.reveal(DECISION, before)
             rows = docket.decided(tx, person_id, limit, last)
-            return [_decided({**row, "id": numbers.hide(DECISION, row["id"])}, words) for row in rows]
+            hidden = {"cn": eligible.NOT_SHOWN, "cn_language": None} if rounds.counting(tx).hides_column else {}
+            return [_decided({**row, **hidden, "id": numbers.hide(DECISION, row["id"])}, words) for row in rows]
 
     @contextmanager
     def _read(self, person_id: int) -> Iterator[tuple[Tx, Person]]:
@@ -239,20 +242,20 @@ def way_through(n: int, at: int, of: int) -> list[int]:
 
 def _case(tx: Tx, person: Person, cell_id: int) -> Case:
     opened = eligible.open_case(tx, person, cell_id)
-    hs, cn = cells.texts_of(tx, cell_id)
-    words = adjudicate.outcome_names(scheme_of(tx))
+    hs, cn = eligible.texts_to_judge(tx, cell_id)
+    words, keys = adjudicate.outcome_names(scheme_of(tx)), adjudicate.outcome_keys(scheme_of(tx))
     answers = adjudicate.shown_answers(tx, [cell_id]).get(cell_id, ())
     numbers = opaque(tx)
     answer_id = numbers.hide(ANSWER, opened.answer_id)
-    case = Case(number_of(cell_id), _shown(hs), _shown(cn), answers, tuple(words.values()), answer_id=answer_id)
+    shown = _shown(hs), _shown(cn), answers, tuple(words.values()), tuple(keys.values())
+    case = Case(number_of(cell_id), *shown, answer_id=answer_id)
     standing = opened.standing
+    case = replace(case, **eligible.own_words(tx, person, cell_id, standing))
     if standing is None:
         return case
     decision_id = numbers.hide(DECISION, standing.id)
-    case = replace(case, decision_id=decision_id, outcome=words[standing.code], again=opened.again)
-    if not eligible.is_own(standing, person):
-        return case
-    return replace(case, own=True, note=standing.note, flagged=standing.flagged)
+    own = eligible.is_own(standing, person)
+    return replace(case, decision_id=decision_id, outcome=words[standing.code], again=opened.again, own=own)
 
 
 def _shown(text: dict[str, Any]) -> ShownText:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from fcpair import params
+from fcpair.errors import SettingError
 from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
 from fcpair.records import BY_HAND, Examined, Health, Rule
 from fcpair.stages.question.labels import no_tiers
 from fcpair.steps import overview, partition, settle
-from fcpair.steps.ground import is_planned, labels_of, own
+from fcpair.steps.ground import as_done, is_planned, labels_of, made, own
 from fcpair.steps.published import FORMAT
 from fcpair.steps.sampled import drawn_digest, sampled
 from fcpair.store import Store, Tx, decisions, grids, people, promises, rounds, runs, settings, soundness, topics
@@ -70,11 +72,12 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
         return Health(store.place, (Examined(first.name, first.asks, 0, first.of, found, RECOVER),), _digest([]))
     with store.read() as tx:
         soundness.check_schema(tx, store.place)
+        revision = soundness.revision(tx)
         made, marks = _all_checks(tx, progress or (lambda done, total: None))
         sound = not any(one.found for one in made)
         notes = tuple(overview.look_again_notes(tx)) if sound else ()
         tx.rollback()  # of a damaged file, not even the end of reading can be committed
-    return Health(store.place, tuple(made), _digest(marks), notes)
+    return Health(store.place, tuple(made), _digest(marks), notes, revision)
 
 
 def _all_checks(tx: Tx, progress: Progress) -> tuple[list[Examined], list[bytes]]:
@@ -96,6 +99,8 @@ def _make(check: Check, tx: Tx) -> tuple[Found, str]:
         with soundness.apart(tx):
             found = check.make(tx)
         return found, found.advice or check.advice
+    except SettingError:
+        return Found(0, [], note="not checked, because a setting cannot be used"), check.advice
     except Exception as error:  # a damaged file can make anything fail in any way, and that is what is found
         said = str(getattr(error, "orig", error)).partition("\n")[0]
         return Found(0, [f"this cannot be checked ({type(error).__name__}: {said})"]), RESTORE
@@ -126,11 +131,29 @@ def _in_each(make: Callable[[Tx], Found]) -> Callable[[Tx], Found]:
 def _grid(tx: Tx) -> Found:
     if settings.of_stage(tx, Import.stage).get("format") == FORMAT:
         return promises.published_grid(tx)
-    options = own(tx, Pair, {})
+    options = as_done(tx, Pair)
     if drawn := sampled(tx):
         found = promises.drawn_grid(tx, drawn.cells, drawn_digest(tx), keep_known=options.keep_known)
         return found._replace(note=str(drawn))
     return promises.whole_grid(tx, keep_known=is_planned(tx) or options.keep_known)
+
+
+def _settings(tx: Tx) -> Found:
+    """What the study keeps for the stages of each grid can be used."""
+    of_stages = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
+    n, faults = 0, []
+    for key, cls in ((key, cls) for key in grids.each(tx) for cls in of_stages):
+        for stage in (cls.stage, settings.RECIPE + cls.stage):
+            there = settings.of_stage(tx, stage)
+            n += len(there)
+            if there.get("format") == FORMAT:  # texts that came with their labels, and by no import of a corpus
+                del there["format"]
+            try:
+                if there:
+                    made(cls, there, {})
+            except SettingError as error:
+                faults.append(f"grid `{key.name}`: {error}")
+    return Found(n, faults)
 
 
 def _codes(tx: Tx) -> Found:
@@ -211,6 +234,13 @@ CHECKS = (
     Check("names", "people have their pseudonyms", "people", lambda tx: soundness.unchanged(tx, person), RESTORE),
     Check("receipts", "what was acknowledged is there", "receipts", soundness.receipts, RESTORE),
     Check("pairs", "the product of the sides less the corpus, each once", "pairs", _in_each(_grid), RESTORE),
+    Check(
+        "settings",
+        "each is one that can be",
+        "settings",
+        _settings,
+        "set it anew, by the command or the recipe of its stage (`fcpair adjudicate --policy POLICY`)",
+    ),
     Check("work", "what is done has an answer, what is skipped none", "assignments", promises.slots, AT_WORK),
     Check("codes", "answers and decisions are ones that can be given", "rows", _codes, RESTORE),
     Check("roles", "who checks a pair did not label or decide it", "checks", promises.checkers, AT_WORK),

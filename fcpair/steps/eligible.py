@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,14 @@ from fcpair.records import BY_HAND, Agenda, Person, Role, Rule
 from fcpair.steps import settle
 from fcpair.steps.ground import scheme_of
 from fcpair.steps.people import check_pseudonym
-from fcpair.store import Tx, decisions, docket, people, rounds, topics, work
+from fcpair.store import Tx, cells, decisions, docket, people, rounds, topics, work
 from fcpair.store.grids import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DECIDE = (Role.ADJUDICATOR, Role.LEAD)
+NOT_SHOWN = "(not shown)"  # in the place of a text that is hidden from those who judge
 
 
 @dataclass(frozen=True)
@@ -189,6 +190,14 @@ def is_own(standing: docket.Standing, person: Person | None) -> bool:
     return person is not None and standing.rule == Rule.PERSON and standing.person_id == person.id
 
 
+def own_words(tx: Tx, person: Person | None, cell_id: int, standing: docket.Standing | None) -> dict[str, Any]:
+    """The `note` and whether it is `flagged`, of this person's decision on a pair: what stands, or was taken back."""
+    if person is None or (standing is not None and not is_own(standing, person)):
+        return {"note": "", "flagged": False}
+    note, flagged = standing[-2:] if standing else docket.words_taken_back(tx, cell_id, person.id)
+    return {"note": note, "flagged": flagged}
+
+
 def agenda(tx: Tx, person: Person | None) -> Agenda:
     """What there is for one person to decide."""
     waiting = [one for one in settle.in_dispute(tx) if one.by is None]
@@ -211,3 +220,12 @@ def has_checked(tx: Tx, cell_id: pd.Series[int], person_id: pd.Series[int]) -> N
     validated = work.assignments(tx, rounds.checking(tx))[["cell_id", "person_id"]]
     decided = decisions.decided_by_people(tx)
     return asked.isin(pd.MultiIndex.from_frame(validated)) | asked.isin(pd.MultiIndex.from_frame(decided))
+
+
+def texts_to_judge(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The two texts of a cell as whoever decides about it is shown them: where those who answer it do not see the
+    column, neither do they.
+    """
+    row, column = cells.texts_of(tx, cell_id)
+    hidden: dict[str, Any] = {"body": NOT_SHOWN, "language": None, "meta": {}}
+    return row, ({**column, **hidden} if rounds.counting(tx).hides_column else column)

@@ -34,6 +34,7 @@ from fcpair.steps.pool import pool_ids
 from fcpair.steps.runs import ids_of
 from fcpair.steps.sampled import sampled
 from fcpair.store import decisions, grids, sides, texts
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +51,7 @@ class _Ground:
     sampled: Sampled | None
 
 
+@takes_params
 def run_evaluation(
     grid: OnGrid,
     options: Evaluate,
@@ -72,12 +74,14 @@ def run_evaluation(
     return outcome
 
 
+@takes_params
 def note_evaluation(grid: OnGrid, options: Evaluate, *, progress: Progress | None = None) -> RunRecord:
     """Evaluate by the study's own tier rules, and make these options the study's own."""
     _, run = _evaluated(grid, options, grid.own(Partition), {}, progress)
     return run
 
 
+@takes_params
 def costs(grid: OnGrid, options: Evaluate, partition: Partition | None = None) -> list[tuple[str, Cost]]:
     """What each system of an evaluation would ask of a service, without asking."""
     ground = _ground(grid, options, partition or grid.own(Partition))

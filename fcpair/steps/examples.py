@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,16 +13,17 @@ from fcpair.files.tabular import LINE, place_of, read_table
 from fcpair.models import encode, find
 from fcpair.models.encode import Progress
 from fcpair.records import Example, Round, RunRecord
+from fcpair.stages.disorder import is_ascending, is_sorted
 from fcpair.stages.examples import nearest_examples
 from fcpair.stages.folding import fold_by
 from fcpair.stages.nearest import NOBODY, Found
 from fcpair.stages.spelling import whole
-from fcpair.steps.ground import OnGrid, check_unmoved, find_grid, note_run
+from fcpair.steps.ground import Basis, OnGrid, find_grid, note_run
 from fcpair.steps.known import folding
-from fcpair.steps.record import letters
+from fcpair.steps.record import letters, sorted_alone
 from fcpair.steps.reviewed import of_round
 from fcpair.steps.standing import check_done
-from fcpair.store import Tx, cells, decisions, examples, grids, rounds, watch
+from fcpair.store import Tx, cells, decisions, examples, grids, rounds
 from fcpair.store.examples import Key, Written
 
 if TYPE_CHECKING:
@@ -69,11 +71,11 @@ def find_examples(grid: OnGrid, name: str, *, redo: bool = False, progress: Prog
         StageError: the round has no examples, its cells are not made, the other grid is not done, they were found
             already, or models have answered by them.
         ModelError: the encoder cannot be had.
-        ConflictError: the study changed while texts were encoded.
+        ConflictError: what this rests on changed while texts were encoded.
     """
     with grid.store.read() as tx:
-        sought, marks = _sought(tx, grid.grid.name, name, redo=redo), watch.marks(tx)
-        fold = fold_by(folding(tx))
+        basis = Basis(tx, lambda tx: _sought(tx, grid.grid.name, name, redo=redo))
+        sought, fold = basis.found, fold_by(folding(tx))
     of, rows, hs = sought.round, list(sought.rows.values()), [one.hs for one in sought.written]
     model = find.resolve(str(of.options["example_model"]))
     vectors = encode.encode([*rows, *hs], model, progress)
@@ -81,7 +83,7 @@ def find_examples(grid: OnGrid, name: str, *, redo: bool = False, progress: Prog
     found = nearest_examples((rows, vectors[: len(rows)]), (hs, vectors[len(rows) :]), n, fold)
     listed = list(_listed(sought, found))
     with grid.store.write() as tx:
-        check_unmoved(tx, marks)
+        basis.check_unmoved(tx)
         n_kept = examples.put(tx, of, listed)
         params = {"grid": grid.grid.name, "round": name, "of": of.examples, "n_examples": n, "redo": redo}
         counts = {"round": name, "rows": len(rows), "examples": len(listed), "reviewed_before": n_kept}
@@ -220,7 +222,17 @@ def review_examples(grid: OnGrid, name: str, path: str | Path) -> RunRecord:
         counts: dict[str, Any] = {"round": name, "used": n_used, "not_used": len(new) - n_used}
         counts |= {"already_there": sum(len(there[words]) for words in said) - len(new), "rows_to_review": n_rows}
         params = {"grid": grid.grid.name, "round": name, "path": str(path)}
-        return note_run(tx, f"{EXAMPLES} review", params, counts)
+        run = note_run(tx, f"{EXAMPLES} review", params, counts)
+    return replace(run, notes=_sorted_apart(said, list(there)))
+
+
+def _sorted_apart(said: dict[_Words, bool], there: list[_Words]) -> tuple[str, ...]:
+    """A sentence where `used` seems to have been sorted apart from its rows, which are in their order in a sheet."""
+    place = {words: at for at, words in enumerate(there)}
+    in_order = is_ascending([place[words] for words in said])
+    if not (in_order and is_sorted([SAID[used] for used in said.values()])):
+        return ()
+    return (f"{sorted_alone('`used`', len(said), 'examples')}. Compare some with their texts",)
 
 
 def _words(row: str, rank: object, hs: str, cn: str) -> _Words:

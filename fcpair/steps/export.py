@@ -24,19 +24,23 @@ from fcpair.files.writings import hf_files as hf_text_files
 from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.stages.partition import as_tier, tier_rules
-from fcpair.steps.ground import OnGrid, need_labels, note_run, own, scheme_of
+from fcpair.steps.decided import decisions_table
+from fcpair.steps.ground import OnGrid, as_done, need_labels, note_run, own, scheme_of
 from fcpair.steps.overview import look_again_notes, simulated_note
 from fcpair.steps.partition import Tiers, empty, tier_rows, tiers_of
 from fcpair.steps.pool import pool_ids
+from fcpair.steps.rows import ROW, rows_table
 from fcpair.steps.sampled import sampled
 from fcpair.steps.writings import writings
 from fcpair.store import Tx, decisions, grids, runs, texts
 from fcpair.texts.stratify import shares_of, stratify
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
 
 USUAL = Export()
+TEMPLATES: Layout = "templates"
 FOLDERS: tuple[Layout, ...] = ("training", "hf")
 """The layouts of written texts that are folders."""
 NO_CORPUS = """this study has no corpus: its texts came with the labels. This makes a study that has both:
@@ -61,6 +65,7 @@ class Exports:
     def __init__(self, grid: OnGrid) -> None:
         self._grid = grid
 
+    @takes_params
     def qrels(
         self, path: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
     ) -> RunRecord:
@@ -72,6 +77,7 @@ class Exports:
         params = _params("qrels", path, rules, tier=tier.label, **options.read_by("qrels"))
         return _write_file(self._grid, path, qrels_text(graded), params, _graded_counts(graded))
 
+    @takes_params
     def beir(
         self, folder: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
     ) -> RunRecord:
@@ -85,6 +91,7 @@ class Exports:
         params = _params("beir", folder, rules, tier=tier.label, **options.read_by("beir"))
         return _write_folder(self._grid, folder, files, params, {"corpus": len(cns), **_graded_counts(graded)})
 
+    @takes_params
     def hf(self, folder: str | Path, rules: Partition | None = None) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `export.hf.hf_files`."""
         check_new_folder(folder)
@@ -98,6 +105,7 @@ class Exports:
         counts = {Path(name).stem: len(rows) for name, rows in files.items() if not isinstance(rows, str)}
         return _write_folder(self._grid, folder, files, _params("hf", folder, rules), counts)
 
+    @takes_params
     def training(
         self, kind: Kind, folder: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
     ) -> RunRecord:
@@ -115,6 +123,7 @@ class Exports:
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
         return _write_folder(self._grid, folder, files, params, sets.counts)
 
+    @takes_params
     def corpus(
         self,
         path: str | Path,
@@ -145,29 +154,46 @@ class Exports:
         params = _params("corpus", path, rules, without=without.label, **options.read_by("corpus"))
         return _write_file(self._grid, path, left, params, counts)
 
+    @takes_params
     def texts(
         self, path: str | Path, layout: Layout = "table", options: Export = USUAL, name: str | None = None
     ) -> RunRecord:
         """Write what was written in a round, the one that counts if none is named, in a layout of `files.writings`.
 
         `training` and `hf` make a folder, whose two sides share no row of the grid, and have types as evenly as that
-        allows. Raises StageError also where no text is or was written.
+        allows. `templates` are texts that are templates of items; InputError says what is wrong with them, by cell.
+        Raises StageError also where no text is or was written.
         """
         place = Path(path)
         if layout in FOLDERS:
             check_new_folder(place)
         with self._grid.store.read() as tx:
             rows = writings(tx, name)
+            known = rows_table(tx, self._grid.grid.name) if layout == TEMPLATES else None
             facts = runs.study_facts(tx)
             about = About(facts["title"], *grids.names(tx), simulated_note(decisions.origins(tx)), version("fcpair"))
         own = options.read_by("texts") if layout in FOLDERS else {}
         params = {"kind": "texts", "layout": layout, "round": name, **own, "out": str(path)}
         counts: dict[str, Any] = {"texts": len(rows), "answered": rows["hs"].nunique()}
+        if known is not None:
+            rows = _as_templates(rows, known, name or "that counts")
         if layout not in FOLDERS:
             return _write_file(self._grid, path, _as_file(layout, rows, path), params, counts)
         is_test = _test_side(rows, options)
         files = hf_text_files(rows, is_test, about) if layout == "hf" else split_files(rows, is_test)
         return _write_folder(self._grid, path, files, params, {**counts, "test": int(is_test.sum())})
+
+    def decisions(self, path: str | Path) -> RunRecord:
+        """Write what was decided, cell by cell, as `steps.decided.decisions_table` has it.
+
+        `Grid.import_outcomes` reads it back, and of a grid of items `fcpair bias score --reader items` scores it.
+        """
+        check_suffix(path)
+        with self._grid.store.read() as tx:
+            rows = decisions_table(tx, self._grid.grid.name)
+        by_rule = {str(rule): int(n) for rule, n in rows["rule"].value_counts(sort=False).items()}
+        params = {"kind": "decisions", "out": str(path)}
+        return _write_file(self._grid, path, rows, params, {"decisions": len(rows), "by_rule": by_rule})
 
     def _whole_corpus(self, path: str | Path, options: Export) -> RunRecord:
         if options.pool != Export.pool:
@@ -183,6 +209,20 @@ def _as_file(layout: Layout, rows: pd.DataFrame, path: str | Path) -> pd.DataFra
         return crowdcounter(rows)
     check_suffix(path)
     return parscn(rows) if layout == "parscn" else rows
+
+
+def _as_templates(rows: pd.DataFrame, known: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Texts as templates; one that does not say what it is about takes it from its row, and its id from its cell."""
+    import pandas as pd
+
+    from fcpair.files.templates import written_templates
+
+    about = known.drop_duplicates(ROW).set_index(ROW).reindex(rows["hs"]).reset_index(drop=True)
+    texts = pd.DataFrame({"text": rows["cn"], "cell": rows["cell"], "author": rows["by"], "statement": rows["hs"]})
+    texts["id"] = rows["cell"].astype(str) + "-" + rows["by"]
+    for key, column in (("category", "category"), ("stereotyped", "group")):
+        texts[key] = about[column] if column in about.columns else ""
+    return written_templates(texts, f"round {name}, cell")
 
 
 def _test_side(rows: pd.DataFrame, options: Export) -> NDArray[np.bool_]:
@@ -207,7 +247,7 @@ def _own(tx: Tx, rules: Partition | None) -> Partition:
 def _facts(tx: Tx, rules: Partition) -> Facts:
     said, simulated = runs.study_facts(tx), simulated_note(decisions.origins(tx))
     names = (said["title"], said["hs_name"], said["cn_name"])
-    keeps_known = own(tx, Pair, {}).keep_known
+    keeps_known = as_done(tx, Pair).keep_known
     declared, notes = tier_rules(rules.diamond), look_again_notes(tx)
     return Facts(*names, scheme_of(tx), declared, simulated, version("fcpair"), keeps_known, notes, sampled(tx))
 

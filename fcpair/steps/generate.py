@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from fcpair.errors import InputError, StageError, nearest
+from fcpair.errors import ConflictError, InputError, StageError, nearest
 from fcpair.models.language import check_known, other_language
 from fcpair.models.prompt import unfenced
 from fcpair.models.reply import Cell, Outlook, Progress, Speaker, speaker
@@ -24,13 +25,18 @@ from fcpair.stages.question.form import Answer
 from fcpair.stages.spelling import NO_TEXT, identity, writable
 from fcpair.steps import settle
 from fcpair.steps.answers import closed_question, form_of, numbers
-from fcpair.steps.ground import OnGrid, begin_run, check_unmoved
+from fcpair.steps.ground import Basis, MovedError, OnGrid, begin_run
 from fcpair.steps.record import save_answers
 from fcpair.steps.reviewed import given_to_models
 from fcpair.steps.standing import check_done
-from fcpair.store import Tx, authors, cells, decisions, people, replies, rounds, runs, watch, work
+from fcpair.store import Tx, authors, cells, decisions, people, replies, rounds, runs, work
 
 GENERATE = "generate"
+TRIES = 3
+MOVING = (
+    "changed each time while they were asked, so nothing was written; their replies are kept, and running the command "
+    "again asks only for the rest"
+)
 SHOWN = 200  # characters of a reply that cannot be taken
 
 
@@ -60,6 +66,10 @@ class _Asked:
     model: list[int]
 
 
+_Replied = dict[tuple[Answerer, int], tuple[Cell, str | None]]
+"""What a model said of a cell, by its number, and how the cell was then."""
+
+
 def asks_a_service(of: Round) -> bool:
     """Whether any model of a round is one of a service, to which texts are sent."""
     return any(parse_answerer(one).source == "service" for one in of.options["models"])
@@ -72,7 +82,7 @@ def generate(grid: OnGrid, name: str, *, progress: Progress | None = None) -> Ru
     takes a cell of a file, and of several questions it is a JSON object with each by its name; one that cannot be taken
     is a skip, whose note says why. A text may have any length: what is amiss with it is marked (`stages.marks`), for
     those who curate it. Models are asked outside of any transaction, and their replies are kept, so that a run that
-    broke off asks only for the rest.
+    broke off asks only for the rest, as does this where what they are asked has changed meanwhile.
 
     Raises:
         UnknownIdError: no such round.
@@ -82,28 +92,37 @@ def generate(grid: OnGrid, name: str, *, progress: Progress | None = None) -> Ru
             prompt has a place for, or the language of the round is none that can be told.
         ServiceError: the service gives no usable answer; the study is as it was.
         ModelError: a model of this machine cannot be had.
-        ConflictError: the study changed while the models were asked.
+        ConflictError: what the models are asked changed while they were asked, as often as that was tried.
     """
-    with grid.store.read() as tx:
-        asked, marks = _asked(tx, grid.grid.name, name), watch.marks(tx)
-    prompt = str(asked.round.options["prompt"])
-    speakers = [speaker(one, prompt, _weighs(asked.round)) for one in asked.answerers]
-    replied = _replies(asked, speakers, progress)
-    form = form_of(asked.round.form)
-    taken = [_taken(form, asked.round, reply, cell) for reply, cell in zip(replied, asked.cell, strict=True)]
-    with grid.store.write() as tx:
-        check_unmoved(tx, marks)
-        models = {one.name: own.record() for one, own in zip(asked.answerers, speakers, strict=True)}
-        run_id = begin_run(tx, GENERATE, {"grid": grid.grid.name, "round": name, "models": models})
-        _save(tx, asked, form, taken, run_id)
-        n_answers = sum(one.answer is not None for one in taken)
-        counts: dict[str, Any] = {"round": name, "models": len(models), "answers": n_answers}
-        counts["skips"] = len(taken) - n_answers
-        if marked := Counter(mark for one in taken for mark in one.marks):
-            counts["marked"] = {name: marked[name] for name in MARKS if name in marked}
-        if asked.round.counts and closed_question(form):
-            counts |= settle.settle(tx, sorted(set(asked.cell_id)))
-        return runs.end_run(tx, run_id, counts)
+    replied: _Replied = {}
+    for _ in range(TRIES):
+        with grid.store.read() as tx:
+            basis = Basis(tx, lambda tx: _asked(tx, grid.grid.name, name))
+        asked = basis.found
+        prompt = str(asked.round.options["prompt"])
+        speakers = [speaker(one, prompt, _weighs(asked.round)) for one in asked.answerers]
+        said = _replies(asked, speakers, replied, progress)
+        form = form_of(asked.round.form)
+        taken = [_taken(form, asked.round, reply, cell) for reply, cell in zip(said, asked.cell, strict=True)]
+        with suppress(MovedError), grid.store.write() as tx:
+            basis.check_unmoved(tx)
+            models = {one.name: own.record() for one, own in zip(asked.answerers, speakers, strict=True)}
+            run_id = begin_run(tx, GENERATE, {"grid": grid.grid.name, "round": name, "models": models})
+            _save(tx, asked, form, taken, run_id)
+            return runs.end_run(tx, run_id, _counts(tx, asked, form, taken))
+    raise ConflictError(f"what the models of round `{name}` are asked {MOVING}")
+
+
+def _counts(tx: Tx, asked: _Asked, form: Form, taken: Sequence[_Taken]) -> dict[str, Any]:
+    """What is counted of a run, and what rules decide by it."""
+    n_answers = sum(one.answer is not None for one in taken)
+    counts: dict[str, Any] = {"round": asked.round.name, "models": len(asked.answerers), "answers": n_answers}
+    counts["skips"] = len(taken) - n_answers
+    if marked := Counter(mark for one in taken for mark in one.marks):
+        counts["marked"] = {name: marked[name] for name in MARKS if name in marked}
+    if asked.round.counts and closed_question(form):
+        counts |= settle.settle(tx, sorted(set(asked.cell_id)))
+    return counts
 
 
 def _asked(tx: Tx, grid: str, name: str) -> _Asked:
@@ -160,13 +179,17 @@ def _cell(of: Round, row: str, column: str, about_row: Mapping[str, Any], exampl
     return Cell(row, column, fill(str(of.options["prompt"]), places, own), own)
 
 
-def _replies(asked: _Asked, speakers: Sequence[Speaker], progress: Progress | None) -> list[str | None]:
-    said: list[str | None] = [None] * len(asked.cell)
+def _replies(
+    asked: _Asked, speakers: Sequence[Speaker], replied: _Replied, progress: Progress | None
+) -> list[str | None]:
+    """What the models say of their cells; of those that are in `replied` as they are now, what is there."""
+    keys = [(asked.answerers[model], cell_id) for model, cell_id in zip(asked.model, asked.cell_id, strict=True)]
     for model, one in enumerate(speakers):
         own = [at for at, of in enumerate(asked.model) if of == model]
-        for at, reply in zip(own, one.replies([asked.cell[at] for at in own], progress), strict=True):
-            said[at] = reply
-    return said
+        new = [at for at in own if keys[at] not in replied or replied[keys[at]][0] != asked.cell[at]]
+        said = one.replies([asked.cell[at] for at in new], progress) if new else []
+        replied |= {keys[at]: (asked.cell[at], reply) for at, reply in zip(new, said, strict=True)}
+    return [replied[key][1] for key in keys]
 
 
 class _Taken(NamedTuple):

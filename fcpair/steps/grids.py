@@ -11,10 +11,10 @@ from fcpair.errors import Finding, StageError, reject
 from fcpair.files.tabular import LINE, check_file, place_of, read_table
 from fcpair.params import as_params
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
-from fcpair.records import ANSWERS_ROWS, REWORDS_ROWS, Role, RunRecord
+from fcpair.records import ANSWERS_ROWS, HIDES, REWORDS_ROWS, Role, RunRecord
 from fcpair.stages.plan import check_plans, labels_asked
 from fcpair.stages.question import parse_form
-from fcpair.steps import init, known
+from fcpair.steps import departure, init, known
 from fcpair.steps.collect import Collected, Row, collect
 from fcpair.steps.ground import (
     PLAN,
@@ -25,8 +25,10 @@ from fcpair.steps.ground import (
     find_grid,
     note_run,
 )
+from fcpair.steps.recipe import of_plan
 from fcpair.steps.standing import AXES, check_done
 from fcpair.store import Tx, authors, cells, grids, rounds, settings, sides, texts
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +38,7 @@ LANGUAGE = "language"
 SOURCE_FILES = ("file", "aliases", "slurs")
 
 
+@takes_params
 def add_grid(study: OnStudy, plan: GridPlan) -> RunRecord:
     """Add a grid with its rounds to the study; `Grid.pair` makes its cells.
 
@@ -56,15 +59,24 @@ def add(tx: Tx, plan: GridPlan) -> RunRecord:
     grid_id = grids.add(tx, plan.name, *named)
     made = {}
     for one in plan.rounds:
-        rewords = {REWORDS_ROWS: True} if one.name in plan.rewording else {}
-        what = {"counts": one is plan.counting, "options": {**options_of(one), ANSWERS_ROWS: True, **rewords}}
+        options = {**options_of(one), ANSWERS_ROWS: True, **_hides(plan, one)}
+        options |= {REWORDS_ROWS: True} if one.name in plan.rewording else {}
+        what = {"counts": one is plan.counting, "options": options}
         made[one.name] = init.add_round(tx, grid_id, one.name, Role(one.answered_by), parse_form(one.form), **what)
     if plan.validate:
-        init.add_checks(tx, grid_id, made[plan.counting.name], labels_asked(plan.counting))
+        init.add_checks(tx, grid_id, made[plan.counting.name], labels_asked(plan.counting), _hides(plan, plan.counting))
     with grids.about(tx, grid_id):
         run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
         settings.put(tx, PLAN, {name: _kept(getattr(plan, name)) for _, name in AXES}, run.id)
+        for stage, values in of_plan(plan):
+            settings.put(tx, settings.RECIPE + stage, values, run.id)
+    if departure.version(tx):
+        departure.next_version(tx, run.id)
     return run
+
+
+def _hides(plan: GridPlan, of: RoundPlan) -> dict[str, str]:
+    return {HIDES: "column"} if of.name in plan.hiding else {}
 
 
 def options_of(plan: RoundPlan) -> dict[str, Any]:
@@ -82,7 +94,8 @@ def _files_of(source: Source) -> dict[str, Any]:
     return {name: file_setting(path) for name in SOURCE_FILES if (path := getattr(source, name))}
 
 
-def _side(kept: Mapping[str, Any]) -> SidePlan:
+def side_of(kept: Mapping[str, Any]) -> SidePlan:
+    """A side of a plan, as a setting has it."""
     sources = [
         Source(**{**one, **{name: Path(one[name]["path"]) for name in SOURCE_FILES if one[name]}})
         for one in kept.get("sources", ())
@@ -91,6 +104,7 @@ def _side(kept: Mapping[str, Any]) -> SidePlan:
     return SidePlan(**{**kept, "file": file, "sources": tuple(sources)})
 
 
+@takes_params
 def fill(grid: OnGrid, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
     """Fill both sides of a planned grid, and make its cells: every row with every column.
 
@@ -108,7 +122,7 @@ def fill_here(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: bool = F
     """Fill the grid of this name as `fill` does, in a transaction that is under way, and about it."""
     begin_building(tx, "pair", redo=redo)
     kept = settings.of_stage(tx, PLAN)
-    planned = {name: getattr(plan, name) if plan else _side(kept[name]) for _, name in AXES}
+    planned = {name: getattr(plan, name) if plan else side_of(kept[name]) for _, name in AXES}
     found = {name: collect(side.sources, known.digester(tx)) for name, side in planned.items() if side.sources}
     notes = [note for one in found.values() for note in one.notes]
     for axis, side_name in AXES:

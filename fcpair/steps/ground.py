@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from fcpair.errors import ConflictError, StageError, UnknownIdError
+from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError
 from fcpair.params import MAIN, Assign, as_params
 from fcpair.records import GridKey, Round, RunRecord
+from fcpair.steps import departure
 from fcpair.steps.sampled import sampled
 from fcpair.store import Store, Tx, cells, grids, rounds, runs, settings
 
 if TYPE_CHECKING:
     from fcpair.stages.question import Closed
     from fcpair.steps.opaque import Opaque
-    from fcpair.store import watch
 
 Options = TypeVar("Options")
+Loaded = TypeVar("Loaded")
+FILE_KEYS = {"path", "sha256"}  # of the setting of a file; an older one has the path alone
 PLAN = "grid"  # the settings of a planned grid
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
 MORE = ", `fcpair assign --more` deals further labels in this one"
@@ -126,18 +128,56 @@ def opaque(tx: Tx) -> Opaque:
 
 
 def own(tx: Tx, cls: type[Options], given: Mapping[str, Any]) -> Options:
-    """The study's own options of a kind, as its settings have them, with those in `given` in their place.
+    """The study's own options of a kind, with those in `given` in their place: what its recipe says of the stage, done
+    or not, and without a recipe what the stage was done with.
 
-    What no setting says has its default: an option that a newer fcpair brought, or one that was never set.
+    What no setting says has its default: an option that a newer fcpair brought, or one that was never set. Raises
+    SettingError where a setting is none that can be, as something other than fcpair may have written it.
     """
-    names = {item.name for item in fields(cls)}  # type: ignore[arg-type]
-    kept = settings.of_stage(tx, cls.stage)  # type: ignore[attr-defined]
-    return cls(**{**{name: value for name, value in kept.items() if name in names}, **given})
+    return made(cls, settings.with_recipe(tx, cls.stage), given)  # type: ignore[attr-defined]
+
+
+def as_done(tx: Tx, cls: type[Options]) -> Options:
+    """The options with which a stage was done; the defaults where it was not."""
+    return made(cls, settings.of_stage(tx, cls.stage), {})  # type: ignore[attr-defined]
+
+
+def made(cls: type[Options], there: Mapping[str, Any], given: Mapping[str, Any]) -> Options:
+    """Options of the settings that are there, with those in `given` in their place; raises what `own` does."""
+    kept = kept_of(cls, there)
+    try:
+        return cls(**{**kept, **given})
+    except InputError as error:
+        raise of_settings(cls, kept, error) from None
+
+
+def kept_of(cls: type, there: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that are parameters of a class, as they were given."""
+    names = {item.name for item in fields(cls)}
+    return {name: _kept(value) for name, value in there.items() if name in names}
+
+
+def of_settings(cls: type, kept: Mapping[str, Any], error: InputError) -> InputError:
+    """What is raised where options cannot be made: it says so where the study's own settings are at fault."""
+    try:
+        cls(**kept)
+    except InputError as of_kept:
+        stage: str = cls.stage  # type: ignore[attr-defined]
+        return SettingError(f"a setting that the study keeps of `{stage}` cannot be used: {of_kept}. Set it anew")
+    return error
+
+
+def _kept(value: Any) -> Any:
+    """A setting as it was given; of a file, or of several, where they were."""
+    if isinstance(value, dict) and "path" in value and value.keys() <= FILE_KEYS:
+        return value["path"]
+    return [_kept(one) for one in value] if isinstance(value, list) else value
 
 
 def is_own(tx: Tx, options: Any) -> bool:
-    """Whether these options are the study's own; never while none were set."""
-    return has_own(tx, type(options)) and own(tx, type(options), {}) == options
+    """Whether these options are those that were set; never while none were."""
+    there = settings.of_stage(tx, options.stage)
+    return bool(there) and made(type(options), there, {}) == options
 
 
 def has_own(tx: Tx, cls: Any) -> bool:
@@ -147,7 +187,7 @@ def has_own(tx: Tx, cls: Any) -> bool:
 
 def lease_min(tx: Tx, round_: Round) -> int | None:
     """For how many minutes whoever asks is given a slot of a round of this grid; None where it is dealt beforehand."""
-    dealing = own(tx, Assign, {}) if round_.counts else None
+    dealing = as_done(tx, Assign) if round_.counts else None
     return dealing.lease_minutes if dealing and dealing.open else None
 
 
@@ -160,10 +200,15 @@ def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | N
 
 def keep(tx: Tx, options: Any, run: RunRecord, *, only: Collection[str] | None = None) -> None:
     """Let these options hold as the study's settings, set by `run`; or `only` some of them."""
-    values = {name: value for name, value in as_params(options).items() if only is None or name in only}
-    given = {name: getattr(options, name) for name in values}
-    files = {name: _file_settings(value) for name, value in given.items() if is_file(value)}
-    settings.put(tx, options.stage, values | files, run.id)
+    values = {name: value for name, value in as_settings(options).items() if only is None or name in only}
+    departure.follow(tx, options, values, run.id)
+    settings.put(tx, options.stage, values, run.id)
+
+
+def as_settings(options: Any) -> dict[str, Any]:
+    """The parameters as settings keep them: of a file, or of several, what they hold, too."""
+    given = {name: getattr(options, name) for name in as_params(options)}
+    return as_params(options) | {name: _file_settings(value) for name, value in given.items() if is_file(value)}
 
 
 def is_file(value: Any) -> bool:
@@ -176,8 +221,12 @@ def _file_settings(value: Any) -> Any:
 
 
 def file_setting(path: Path) -> dict[str, str]:
-    """A file as a setting keeps it: `path` and `sha256`, by which it is known where it lies elsewhere."""
-    return {"path": str(path.absolute()), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    """A file as a setting keeps it: `path` and `sha256`, by which it is known where it lies elsewhere.
+
+    Of a file that is not there, the path alone.
+    """
+    place = {"path": str(path.absolute())}
+    return place | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()} if path.is_file() else place
 
 
 @cache
@@ -247,18 +296,51 @@ def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
     progress.clear_from(tx, stage)
 
 
-def check_unmoved(tx: Tx, marks: watch.Marks) -> None:
-    """Raise ConflictError where anything has happened in the study since `watch.marks` were these.
+class MovedError(ConflictError):
+    """What a step rests on is not any more what it was."""
 
-    What takes long is worked out between two short transactions: the first loads what it rests on and takes the marks,
-    the second begins with this and writes.
+
+class Basis(Generic[Loaded]):
+    """What a step rests on that takes long: it is worked out between two short transactions.
+
+    The first makes this, which loads what it rests on (`found`); the second begins with `check_unmoved`, and writes.
     """
-    from fcpair.store import watch
 
-    if watch.marks(tx) != marks:
-        raise ConflictError(
-            "the study has changed while this was being worked out, so nothing was written; run the command again"
-        )
+    def __init__(self, tx: Tx, load: Callable[[Tx], Loaded]) -> None:
+        from fcpair.store import watch
+
+        self._load, self._marks = load, watch.marks(tx)
+        self.found = load(tx)
+
+    def check_unmoved(self, tx: Tx) -> None:
+        """Raise MovedError unless what would be loaded now is what was found, whatever else happened in the study.
+
+        It is not loaded again where nothing has happened at all. Raises what loading does, too.
+        """
+        from fcpair.store import watch
+
+        if watch.marks(tx) != self._marks and not is_same(self._load(tx), self.found):
+            raise MovedError(
+                "what this rests on has changed while it was being worked out, so nothing was written; run the command "
+                "again"
+            )
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two things that were loaded are alike: frames, arrays, records and all that is made of these."""
+    if type(one) is not type(other):
+        return False
+    if is_dataclass(one):  # by every field: some are no part of what makes records equal
+        one, other = vars(one), vars(other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if hasattr(one, "equals"):  # a frame
+        return bool(one.equals(other))
+    if hasattr(one, "tobytes"):  # an array
+        one, other = (one.shape, one.tobytes()), (other.shape, other.tobytes())
+    return bool(one == other)
 
 
 def need_labels(tx: Tx, stage: str) -> None:

@@ -12,11 +12,13 @@ from fcpair.records import RunRecord
 from fcpair.steps.ground import OnStudy, begin_building, note
 from fcpair.steps.known import digester
 from fcpair.store import Tx, sides, texts
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@takes_params
 def import_corpus(study: OnStudy, options: Import, *, redo: bool = False) -> RunRecord:
     """Read the corpus: the source pairs that the study starts from."""
     with study.store.read() as tx:

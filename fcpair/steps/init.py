@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -35,10 +35,11 @@ def add_grid(tx: Tx, name: str, setup: Setup) -> None:
     add_checks(tx, grid_id, label, question)
 
 
-def add_checks(tx: Tx, grid_id: int, checks: int, question: Closed) -> None:
+def add_checks(tx: Tx, grid_id: int, checks: int, question: Closed, options: Mapping[str, Any] | None = None) -> None:
     """Add the round that checks what was decided on the answers of another, which asks `question`, blind or not."""
-    add_round(tx, grid_id, CHECK, Role.VALIDATOR, Form((("verdict", VERDICT),)), checks=checks)
-    add_round(tx, grid_id, BLIND, Role.VALIDATOR, Form((("own_label", question),)), checks=checks, blind=True)
+    add = partial(add_round, tx, grid_id, role=Role.VALIDATOR, checks=checks, options=options)
+    add(CHECK, form=Form((("verdict", VERDICT),)))
+    add(BLIND, form=Form((("own_label", question),)), blind=True)
 
 
 def add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **what: Any) -> int:

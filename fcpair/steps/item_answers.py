@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from fcpair.bias.answered import Answers
 from fcpair.bias.items import COLUMNS, LETTERS, STATEMENT, answers_to_items
-from fcpair.errors import StageError, nearest
+from fcpair.errors import InputError, StageError, nearest
 from fcpair.records import Round
+from fcpair.stages.said import shares_of
 from fcpair.steps.given import answers_table, replies_table
 from fcpair.steps.ground import OnGrid
 from fcpair.steps.rows import ROW, rows_table
 from fcpair.store import Tx, rounds
 
-if TYPE_CHECKING:
-    pass
+_UNKNOWN = (np.nan,) * len(LETTERS)
 
 
 def item_answers(grid: OnGrid, name: str | None = None) -> dict[str, Answers]:
     """What was answered to the items of a grid in a round, the one that counts if none is named, by who answered.
 
-    Where the round asks for probabilities these are there as well. A skip is an answer that cannot be read.
+    Where the round asks for probabilities these are there as well. A skip is an answer that cannot be read, but for a
+    reply whose likeliest options tie: its probabilities count.
 
     Raises:
         StageError: the rows are no items, or nothing was answered.
@@ -56,22 +57,33 @@ def items_answered(tx: Tx, name: str, of: Round) -> dict[str, Answers]:
     items = rows.set_index(ROW).loc[table["row"], columns].reset_index(drop=True)
     found = {}
     for by, own in table.reset_index(drop=True).groupby("by", sort=False):
-        weighed = own["reply"].where(~own["skipped"], "").tolist()
-        shares = _shares(weighed) if of.probabilities else None
+        shares = _shares(own["reply"].tolist(), own["skipped"].tolist()) if of.probabilities else None
         said = own[question].where(~own["skipped"], own["reply"]).tolist()
         here = items.loc[own.index].reset_index(drop=True)
         found[str(by)] = answers_to_items(here, said, shares, name, own["cell"].tolist())
     return found
 
 
-def _shares(replies: list[str]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """The probabilities of the options in each reply, `(n, 3)`; NaN where they cannot be read."""
-    return np.array([_read(reply) for reply in replies], np.float64).reshape(len(replies), len(LETTERS))
+def _shares(replies: list[str], skipped: list[bool]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """The probabilities of the options in each reply, `(n, 3)`; NaN where they cannot be read.
+
+    Of a skip only those whose likeliest options tie.
+    """
+    told = [_tied(one) if skip else _read(one) for one, skip in zip(replies, skipped, strict=True)]
+    return np.array(told, np.float64).reshape(len(replies), len(LETTERS))
 
 
-def _read(reply: str) -> list[float]:
+def _read(reply: str) -> Sequence[float]:
     try:
         told = json.loads(reply)
         return [float(told[letter]) for letter in LETTERS]
-    except (ValueError, TypeError, KeyError):
-        return [np.nan] * len(LETTERS)
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return _UNKNOWN
+
+
+def _tied(reply: str) -> Sequence[float]:
+    try:
+        shares, _ = shares_of(reply, LETTERS)
+    except InputError:
+        return _UNKNOWN
+    return shares if shares.count(max(shares)) > 1 else _UNKNOWN

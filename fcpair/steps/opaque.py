@@ -5,7 +5,8 @@ from __future__ import annotations
 import hmac
 
 _HALF = 26  # bits
-_MASK = (1 << _HALF) - 1
+_HALF_OF_CELL = 16  # bits, as a number of a cell has 32
+_CELLS = 1 << 2 * _HALF_OF_CELL
 _ROUNDS = 4
 
 
@@ -26,21 +27,33 @@ class Opaque:
         """The number that stands for these parts; from it alone nobody can tell them, nor whether two share one."""
         return 1 + (self._digest(purpose, *parts) & (1 << 2 * _HALF) - 1)
 
-    def hide(self, purpose: str, number: int) -> int:
-        """The number that stands for one from 1 to 2^52, and for no other; `reveal` takes it back.
+    def hide(self, purpose: str, number: int, half: int = _HALF) -> int:
+        """The number that stands for one from 1 to 2^52 (of 2 x `half` bits), and for no other; `reveal` takes it back.
 
         A permutation of four Feistel rounds (doi:10.1137/0217022), which cannot be told from a random one.
         """
-        left, right = divmod(number - 1, 1 << _HALF)
+        left, right = divmod(number - 1, 1 << half)
         for round_ in range(_ROUNDS):
-            left, right = right, left ^ self._digest(purpose, round_, right) & _MASK
-        return 1 + (left << _HALF | right)
+            left, right = right, left ^ self._digest(purpose, round_, right) & (1 << half) - 1
+        return 1 + (left << half | right)
 
-    def reveal(self, purpose: str, hidden: int) -> int:
+    def reveal(self, purpose: str, hidden: int, half: int = _HALF) -> int:
         """The number that `hide` was given; any other where `hidden` is none of its, 0 where it cannot be one."""
-        left, right = divmod(hidden - 1, 1 << _HALF)
-        if left > _MASK:
+        left, right = divmod(hidden - 1, 1 << half)
+        if left > (1 << half) - 1:
             return 0
         for round_ in reversed(range(_ROUNDS)):
-            left, right = right ^ self._digest(purpose, round_, left) & _MASK, left
-        return 1 + (left << _HALF | right)
+            left, right = right ^ self._digest(purpose, round_, left) & (1 << half) - 1, left
+        return 1 + (left << half | right)
+
+    def hide_cell(self, number: int) -> int:
+        """What stands for the number of a cell whose column nobody is to tell: above all numbers that cells have.
+
+        It has ten digits, which every program for spreadsheets keeps.
+        """
+        return _CELLS + self.hide("cell", number, _HALF_OF_CELL)
+
+    def reveal_cell(self, number: int) -> int:
+        """The number of a cell that `hide_cell` may have hidden; where it can have hidden none so, the same number."""
+        hidden = self.reveal("cell", number - _CELLS, _HALF_OF_CELL) if number > _CELLS else 0
+        return hidden or number

@@ -11,7 +11,7 @@ from fcpair.steps import settle, standing, tally
 from fcpair.steps.ground import OnStudy, is_planned, lease_min
 from fcpair.steps.known import folding
 from fcpair.steps.later import validate
-from fcpair.steps.outlook import when_all_is_done
+from fcpair.steps.outlook import Work, at_hand, when_all_is_done
 from fcpair.steps.sampled import sampled
 from fcpair.store import Tx, decisions, docket, people, progress, rounds, runs, work
 from fcpair.store.grids import each, here
@@ -28,13 +28,14 @@ def status(study: OnStudy) -> dict[str, Any]:
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
     nothing to do), `sampled` (only where some cells were drawn: `cells`, and `of` how many), `grids` (those that are
-    planned, see `standing.overview`, with what is `next` there), `next` (what to do now). What is about the grid
-    `main` is empty where there is none.
+    planned, see `standing.overview`, with what is `next` and `also` there), `next` (what to do now) and `also` (all
+    else that can be done now). What is about the grid `main` is empty where there is none.
     """
     with study.store.read() as tx:
         facts, origins, others = runs.study_facts(tx), decisions.origins(tx), standing.planned(tx)
         given = work.counted(tx)
         main = _NO_MAIN if is_planned(tx) else _main(tx, [one for one in given if one.grid_id == here(tx)])
+        due = [step for one in (main, *others) for step in (one["next"], *one["also"])]
         return {
             "study": {
                 "file": study.store.place,
@@ -51,13 +52,13 @@ def status(study: OnStudy) -> dict[str, Any]:
             "simulated": simulated_note(origins),
             "notes": [*main["notes"], *_ahead(tx)],
             "grids": others,
-            "next": next(filter(None, [main["next"], *(one["next"] for one in others)]), None) or when_all_is_done(tx),
+            **standing.to_do(filter(None, due), when_all_is_done(tx)),
         }
 
 
 _NO_MAIN: dict[str, Any] = {
     **{name: {} for name in ("stages", "overlap", "rounds", "adjudications", "pairs")},
-    **{"lost_verdicts": 0, "verdicts_not_due": 0, "notes": [], "next": None},
+    **{"lost_verdicts": 0, "verdicts_not_due": 0, "notes": [], "next": None, "also": []},
 }
 
 
@@ -77,6 +78,8 @@ def _main(tx: Tx, counts: list[work.Count]) -> dict[str, Any]:
     dealable = validate.lost(tx)[1] if counted.n_lost else []
     not_due = docket.verdicts_not_due(tx)
     again = validate.proposal(tx, len(dealable)) if dealable else None
+    labels, verdicts = by_round[label.name], by_round.get(check.name, {})
+    open_work = Work(labels, verdicts, not_due, counted.pairs, adjudications["second_look"], again)
     drawn = sampled(tx)
     return {
         "sampled": asdict(drawn) if drawn else None,
@@ -93,7 +96,7 @@ def _main(tx: Tx, counts: list[work.Count]) -> dict[str, Any]:
             *_not_due(not_due),
             *_late(tx, counts, label),
         ],
-        "next": _next(built, by_round[label.name], by_round.get(check.name, {}), adjudications, again),
+        **standing.to_do(at_hand(built, open_work)),
     }
 
 
@@ -180,53 +183,6 @@ def _people(tx: Tx, given: list[work.Count]) -> list[dict[str, Any]]:
 def _adjudications(tx: Tx, counted: tally.Tally) -> dict[str, int]:
     again = len(settle.overtaken(tx)) if decisions.is_answered(tx) else 0
     return {**counted.by_rule, "waiting": counted.pairs.wait_for_person, "second_look": again}
-
-
-def _next(
-    built: dict[str, int],
-    labels: dict[str, int],
-    verdicts: dict[str, int],
-    adjudications: dict[str, int],
-    again: str | None,
-) -> str | None:
-    waiting = adjudications["waiting"]
-    missing = [stage for stage in ("import", "select", "retrieve", "pair") if not built[stage]]
-    steps = (
-        (not built["pair"], f"run `fcpair {missing[0] if missing else ''}`"),
-        (not built["assign"], "run `fcpair assign`"),
-        (
-            labels["open"],
-            f"open labels: {labels['open']:,}; {_where(labels.get('free', 0))}",
-        ),
-        (labels["vacant"], f"labels that nobody is left to give: {labels['vacant']:,}; `fcpair people add NAME`"),
-        (
-            waiting or not sum(adjudications.values()),
-            f"pairs that wait for a decision: {waiting:,}; run `fcpair adjudicate`, or `fcpair serve`",
-        ),
-        (
-            adjudications["second_look"],
-            f"pairs decided before their labels changed: {adjudications['second_look']:,}; `fcpair adjudicate`, or "
-            "`fcpair serve`",
-        ),
-        (not sum(verdicts.values()), "run `fcpair validate assign`"),
-        (again, f"pairs whose label has changed since its verdict: {again}"),
-        (
-            verdicts["vacant"],
-            f"verdicts that nobody is left to give: {verdicts['vacant']:,}; `fcpair people add NAME --role validator`",
-        ),
-        (
-            verdicts["open"],
-            f"open verdicts: {verdicts['open']:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`",
-        ),
-    )
-    return next((step for due, step in steps if due), None)
-
-
-def _where(n_free: int) -> str:
-    """Where open labels are given; sheets are of what people have."""
-    if n_free:
-        return f"{n_free:,} of them are free for whoever asks in the browser: `fcpair serve`"
-    return "`fcpair serve`, or `fcpair labels sheets DIR` and `... import FILE`"
 
 
 def log(study: OnStudy) -> list[RunRecord]:

@@ -15,22 +15,25 @@ from fcpair.stages import retrieve
 from fcpair.stages.pair import even_shares
 from fcpair.steps import grids
 from fcpair.steps.ground import OnGrid, begin_building, is_planned, keep, note_run
+from fcpair.steps.recipe import by_recipe
 from fcpair.steps.sampled import put_sampled, sampled
 from fcpair.store import Tx, cells, sides
+from fcpair.values import takes_params
 
 
+@takes_params
 def make_grid(grid: OnGrid, options: Pair | None = None, *, redo: bool = False) -> RunRecord:
     """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
 
     With `options.sample`, so many cells of that are drawn, and the rest of the grid is never made. A planned grid is
-    made of its sides, and takes no options (`grids.fill`).
+    made of its sides, and takes no options (`grids.fill`). Without options, it is made as the recipe says.
 
     Raises InputError where the grid has not as many candidates or cells as are to be drawn, or more cells than there
     are numbers.
     """
     with grid.store.read() as tx:
         planned = is_planned(tx)
-    options = options or Pair()
+    options = options or by_recipe(grid, Pair)
     if planned and options != Pair():
         raise InputError(f"the sides of grid `{grid.grid.name}` are planned, so nothing is drawn; omit the options")
     return grids.fill(grid, redo=redo) if planned else _make(grid, options, redo=redo)

@@ -37,6 +37,7 @@ from fcpair.steps.answers import form_of, told
 from fcpair.steps.ground import OnGrid, cell_of, is_planned, labels_of, need_labels, note, note_run, own, scheme_of
 from fcpair.store import Tx, cells, decisions, rounds, runs, sides
 from fcpair.store.grids import number_of
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +63,7 @@ class Tiers:
     n_second_look: int = 0
 
 
+@takes_params
 def partition(grid: OnGrid, options: Partition | None = None) -> Tiers:
     """Derive Diamond, Gold, Silver and Bronze from judgements, adjudications and verdicts.
 
@@ -74,6 +76,7 @@ def partition(grid: OnGrid, options: Partition | None = None) -> Tiers:
         return replace(found, pairs=_numbered(found.pairs))
 
 
+@takes_params
 def note_partition(grid: OnGrid, options: Partition) -> RunRecord:
     """Derive the tiers, and make these rules the study's own."""
     pairs = partition(grid, options).pairs
@@ -129,6 +132,7 @@ def _align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np
     return np.where(keys[at] == pairs, values[at], NO_CODE)
 
 
+@takes_params
 def tier_rows(
     grid: OnGrid, tier: Tier | str, options: Partition | None = None, *, published: bool = False
 ) -> pd.DataFrame:
@@ -141,6 +145,7 @@ def tier_rows(
     return tier_start(grid, tier, None, options, published=published)[0]
 
 
+@takes_params
 def tier_start(
     grid: OnGrid, tier: Tier | str, first: int | None, options: Partition | None = None, *, published: bool = False
 ) -> tuple[pd.DataFrame, int]:
@@ -185,6 +190,7 @@ def _in_published_columns(
     return table.assign(simulated=simulated) if simulated.any() else table
 
 
+@takes_params
 def release(
     grid: OnGrid, tier: Tier | str, path: str | Path, options: Partition | None = None, *, published: bool = False
 ) -> RunRecord:
@@ -210,6 +216,7 @@ def empty(tier: Tier) -> str:
     return f"{tier.label} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
 
 
+@takes_params
 def explain(grid: OnGrid, number: int, options: Partition | None = None) -> Explanation:
     """Say why a pair is where it is; raises UnknownIdError when there is none of that number.
 

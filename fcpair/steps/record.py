@@ -5,6 +5,7 @@ there.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from fcpair.files.answers import Incoming
 from fcpair.files.corpus import CN, HS
 from fcpair.params import Assign
 from fcpair.records import Origin, Round, RunRecord, Status
+from fcpair.stages.disorder import is_ascending, is_sorted
 from fcpair.stages.question import NO_CODE
 from fcpair.stages.spelling import identity
 from fcpair.steps import asking, eligible, handover, settle
 from fcpair.steps.answers import closed_question, form_of
-from fcpair.steps.ground import begin_run, has_own, is_planned, lease_min
+from fcpair.steps.ground import begin_run, has_own, is_planned, lease_min, opaque
 from fcpair.steps.known import digester
-from fcpair.store import Tx, cells, decisions, grids, people, progress, rounds, runs, slots, texts, work
+from fcpair.store import Tx, cells, decisions, grids, people, progress, runs, settings, slots, texts, work
 from fcpair.store.answers import WRITTEN
 from fcpair.store.grids import id_of, number_of
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUPERSEDE = "--supersede takes this as the newer answer"
+FROM_FILES = "from_files"  # the settings that say which rounds of a planned grid are answered in files, undealt
 NOBODY = -1  # stands for a person or an assignment that there is not
 
 
@@ -45,6 +48,8 @@ def enter(tx: Tx, given: Incoming, round_: Round, *, supersede: bool, **about: s
     new = answers[answers["is_new"]]
     params = {**about, "path": given.path, "supersede": supersede}
     run_id = begin_run(tx, f"{round_.name} import", params)
+    if given.brings_work and is_planned(tx):
+        settings.put(tx, FROM_FILES, {round_.name: True}, run_id)
     for origin, rows in new.groupby("origin"):
         save_answers(tx, rows, Origin(str(origin)), run_id)
     skips = int((new[_said(new)] == NO_CODE).sum())
@@ -52,7 +57,34 @@ def enter(tx: Tx, given: Incoming, round_: Round, *, supersede: bool, **about: s
     counts |= handover.refill(tx, seed=0) if skips else {}
     if round_.counts and closed_question(form_of(round_.form)):
         counts |= settle.settle(tx, new["cell_id"].unique().tolist())
-    return runs.end_run(tx, run_id, counts)
+    return replace(runs.end_run(tx, run_id, counts), notes=sorted_apart(given))
+
+
+def sorted_apart(given: Incoming) -> tuple[str, ...]:
+    """A sentence on each column of a person's answers that seems to have been sorted apart from its rows.
+
+    That is where the answers are sorted, and the rows are still in the order of their cells, or in that in which they
+    were dealt.
+    """
+    rows = given.rows.reset_index(drop=True)
+    orders = [rows[name] for name in ("pair", "position") if name in rows.columns]
+    found = []
+    for name, own in rows.groupby("person", sort=False):
+        if any(is_ascending(order[own.index].tolist()) for order in orders):
+            columns = [column for column, cells in given.said.items() if is_sorted([cells[at] for at in own.index])]
+            found += [_note_of(column, str(name), len(own), f"{given.of.number}s") for column in columns]
+    return tuple(found)
+
+
+def _note_of(column: str, name: str, n: int, cells: str) -> str:
+    told = sorted_alone(f"`{column}` of {name}" if name else f"`{column}`", n, cells)
+    return f"{told}. Compare some with their texts; a corrected file is taken in with --supersede"
+
+
+def sorted_alone(column: str, n: int, what: str) -> str:
+    """What is said of a column of `n` answers that is sorted while its rows are not."""
+    told = f"column {column} is sorted, and its rows are not"
+    return f"{told}: if it was sorted alone, its {n:,} answers are beside other {what}"
 
 
 def _said(rows: pd.DataFrame) -> str:
@@ -66,7 +98,7 @@ def locate(tx: Tx, given: Incoming) -> None:
 
     if not progress.built(tx)["pair"]:
         raise StageError("the study has no pairs yet; run `fcpair pair`")
-    rows, cell = given.rows, given.of.number
+    rows, cell = given.rows.assign(pair=given.rows["pair"].map(opaque(tx).reveal_cell)), given.of.number
     kinds = dict(zip((HS, CN), grids.kinds(tx), strict=True))
     digest = digester(tx)
     sides = rows[[*kinds]].apply(lambda side: side.map(digest).map(_ids(tx, kinds[str(side.name)])))
@@ -151,25 +183,49 @@ def _there(name: str, known: Iterable[str]) -> str:
 def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
     """Add `assignment_id` to each row, and a finding where the pair was not dealt to that person.
 
-    Answers to a study in which nothing was dealt bring their own assignments.
+    Answers to a study in which nothing was dealt bring their own assignments. Else `position` is where it was dealt.
     """
     rows = given.rows
     named = ((rows["cell_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
-    if _is_undealt(tx, round_):
-        checked = named & eligible.has_checked(tx, rows["cell_id"], rows["person_id"])
-        pairs = zip(rows["pair"], rows["person"], strict=True)
-        messages = (f"{name} validates or decided pair {pair}, so cannot label it" for pair, name in pairs)
-        given.complain(checked, messages, cause="who validates or decided a pair cannot label it")
-        _add_undealt(tx, rows[named])
+    given.brings_work = _is_undealt(tx, round_)
+    if given.brings_work:
+        _refuse_the_barred(tx, given, named, round_)
+        _add_undealt(tx, rows[named], round_)
     elif lease_min(tx, round_) is not None:
         _take_free(tx, rows[named], round_)
-    dealt = work.assignments(tx, round_)[["id", "cell_id", "person_id"]].rename(columns={"id": "assignment_id"})
-    found = rows.merge(dealt, on=["cell_id", "person_id"], how="left")["assignment_id"]
-    stray = named & found.isna().to_numpy()
+    dealt = work.assignments(tx, round_)[["id", "cell_id", "person_id", "position"]]
+    found = rows.merge(dealt, on=["cell_id", "person_id"], how="left")
+    stray = named & found["id"].isna().to_numpy()
     pairs = zip(rows["pair"], rows["person"], strict=True)
     messages = (f"{given.of.number} {pair} was not dealt to {name}" for pair, name in pairs)
     given.complain(stray, messages, cause=f"these {given.of.number}s were not dealt to the person named")
-    given.rows = rows.assign(assignment_id=found.fillna(NOBODY).astype("int64"))
+    given.rows = rows.assign(assignment_id=found["id"].fillna(NOBODY).astype("int64"))
+    if not given.brings_work and lease_min(tx, round_) is None:  # else they stand in the order of the file
+        given.rows["position"] = found["position"]
+
+
+def _refuse_the_barred(tx: Tx, given: Incoming, named: NDArray[np.bool_], round_: Round) -> None:
+    """Add a finding where somebody may not answer a cell that was dealt to nobody."""
+    rows, cell = given.rows, given.of.number
+    checked = named & eligible.has_checked(tx, rows["cell_id"], rows["person_id"])
+    pairs = list(zip(rows["pair"], rows["person"], strict=True))
+    messages = (f"{name} validates or decided {cell} {pair}, so cannot label it" for pair, name in pairs)
+    given.complain(checked, messages, cause=f"who validates or decided a {cell} cannot label it")
+    if not is_planned(tx):
+        return
+    barred = np.zeros(len(rows), np.bool_)
+    barred[named] = _barred(tx, rows[named], round_)
+    why = "who made a row, wrote or answered it before, or has not passed the pilot, does not answer it"
+    messages = (f"{name} may not answer {cell} {pair}: {why}" for pair, name in pairs)
+    given.complain(barred & ~checked, messages, cause=why)
+
+
+def _barred(tx: Tx, rows: pd.DataFrame, round_: Round) -> NDArray[np.bool_]:
+    """Whether each person may not be given that cell, shape `(n_rows,)`."""
+    ids, column = np.unique(rows["person_id"].to_numpy(np.int64), return_inverse=True)
+    heirs = [slots.Heir(one, 0, ()) for one in ids.tolist()]
+    found = handover.barred(tx, rows["cell_id"].to_numpy(np.int64), heirs, round_, first=True)
+    return np.asarray(found[np.arange(len(rows)), column])
 
 
 def _take_free(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
@@ -181,17 +237,22 @@ def _take_free(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
 
 
 def _is_undealt(tx: Tx, round_: Round) -> bool:
-    return round_.counts and not has_own(tx, Assign) and not is_planned(tx)
+    """Whether answers bring their own work: nothing was dealt in the round, or only what files had brought."""
+    if not is_planned(tx):
+        return round_.counts and not has_own(tx, Assign)
+    if lease_min(tx, round_) is not None:
+        return False
+    return round_.name in settings.of_stage(tx, FROM_FILES) or not work.by_status(tx, round_)
 
 
-def _add_undealt(tx: Tx, rows: pd.DataFrame) -> None:
+def _add_undealt(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
     own = rows[["cell_id", "person_id"]].drop_duplicates()
-    there = work.assignments(tx, rounds.counting(tx)).set_index(["cell_id", "person_id"]).index
+    there = work.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
     own = own[~own.set_index(["cell_id", "person_id"]).index.isin(there)].assign(status=Status.OPEN.value)
-    last = own["person_id"].map(work.last_positions(tx, rounds.counting(tx), own["person_id"].tolist()))
+    last = own["person_id"].map(work.last_positions(tx, round_, own["person_id"].tolist()))
     last = last.fillna(0).astype("int64")
     own["position"] = last + own.groupby("person_id").cumcount() + 1
-    work.add_assignments(tx, own, rounds.counting(tx))
+    work.add_assignments(tx, own, round_)
 
 
 def compare(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> None:

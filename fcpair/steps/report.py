@@ -21,6 +21,7 @@ from fcpair.steps.report_main import main_part
 from fcpair.steps.standing import grid_facts
 from fcpair.store import Tx, decisions, people, runs, watch
 from fcpair.store.grids import each, grid_of, keys, number_of
+from fcpair.values import takes_params
 
 # The stages that change labels, decisions, verdicts or tier rules; the grid is fixed as soon as there are labels.
 CHANGING = (
@@ -34,6 +35,7 @@ CHANGING = (
 )
 
 
+@takes_params
 def write(study: OnStudy, path: str | Path, partition: Partition | None = None, agreement: Agree | None = None) -> Path:
     """Write everything about the study into one HTML file, at whatever stage it is; changes nothing in it.
 

@@ -19,22 +19,26 @@ from fcpair.params import Retrieve
 from fcpair.records import RunRecord
 from fcpair.stages import retrieve
 from fcpair.stages.nearest import Found, Positions
-from fcpair.steps.ground import OnGrid, begin_building, check_building, check_unmoved, note
+from fcpair.steps.ground import Basis, OnGrid, begin_building, check_building, note
 from fcpair.steps.listed import listed
+from fcpair.steps.recipe import by_recipe
 from fcpair.steps.runs import ids_of, pooled
-from fcpair.store import Tx, sides, texts, watch
+from fcpair.store import Tx, sides, texts
+from fcpair.values import takes_params
 
 SHOWN = 10  # HS that a note names
 _log = logging.getLogger(__name__)
 
 
-def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
+@takes_params
+def bring_in(
+    grid: OnGrid, options: Retrieve | None = None, *, redo: bool = False, progress: Progress | None = None
+) -> RunRecord:
     """Bring candidates in: neighbours of the source CNs, less all source CNs; or those of a list; or those of runs.
 
-    Raises ModelError when the model cannot be had.
+    Without options, as the recipe says. Raises ModelError when the model cannot be had.
     """
-    if options.list is not None and options.runs:
-        raise InputError("say either which candidates to take (--list FILE) or from which runs (--run FILE)")
+    options = options or by_recipe(grid, Retrieve)
     if options.list is not None:
         return _take_listed(grid, options, options.list, redo=redo)
     if options.runs:
@@ -44,7 +48,8 @@ def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: P
         check_where(options.dask)
     with grid.store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
-        there, source_ids, marks = texts.source_copies(tx), sides.source_cns(tx), watch.marks(tx)
+        basis = Basis(tx, lambda tx: (texts.source_copies(tx), sides.source_cns(tx)))
+        there, source_ids = basis.found
         if not source_ids:
             raise InputError("no selected HS has a CN in the corpus to look from; take candidates by --list or --run")
         _warn_of_language(tx, options.model)
@@ -59,7 +64,7 @@ def bring_in(grid: OnGrid, options: Retrieve, *, redo: bool = False, progress: P
     if not candidates:
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
     with grid.store.write() as tx:
-        check_unmoved(tx, marks)
+        basis.check_unmoved(tx)
         begin_building(tx, "retrieve", redo=redo)
         sides.set_neighbours(tx, found.assign(source_id=ids[found.pop("source")], cn_id=ids[found.pop("cn")], run=""))
         sides.put(tx, "column", candidates)

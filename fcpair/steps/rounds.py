@@ -12,10 +12,10 @@ from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.stages.assign import Dealing, shard_order
 from fcpair.stages.rounds import batches, deal_round, deal_rows, draw_columns, in_batches
 from fcpair.steps import access, checks, handover, qualify, spot
-from fcpair.steps.ground import OnGrid, check_unmoved, find_grid, is_planned, note_run
+from fcpair.steps.ground import Basis, OnGrid, find_grid, is_planned, note_run
 from fcpair.steps.people import active, expected
-from fcpair.steps.standing import check_done, standing, undone
-from fcpair.store import Tx, authors, cells, decisions, grids, rounds, slots, watch, work
+from fcpair.steps.standing import check_done, standing
+from fcpair.store import Tx, authors, cells, decisions, grids, rounds, slots, work
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class _Asked(NamedTuple):
     """What is to be dealt: the round, its cells by id and by row and column, and to whom.
 
-    `people` are the places of those who may have anything, among all whom the round expects; `barred`,
-    `(n_cells, n_people)`, says which of them may not have which cell. `batch`, `(n_cells,)`, is the batch of each, and
-    `source` a number for where its row is from, where that is asked for.
+    `people` are the places of those who may have anything, among all whom the round expects, whose names are in
+    `names`; `barred`, `(n_cells, n_people)`, says which of them may not have which cell. `batch`, `(n_cells,)`, is the
+    batch of each, and `source` a number for where its row is from, where that is asked for.
     """
 
     round: Round
@@ -35,6 +35,7 @@ class _Asked(NamedTuple):
     column: NDArray[np.int64]
     batch: NDArray[np.int64]
     source: NDArray[np.int64]
+    names: list[str]
     people: NDArray[np.int64]
     barred: NDArray[np.bool_]
 
@@ -52,12 +53,13 @@ def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -
             further batch is done.
         InputError: several rounds and no name, or too few people for what is asked.
         UnknownIdError: no such round.
-        ConflictError: the study changed while this was worked out.
+        ConflictError: what this rests on changed while it was worked out.
     """
     import pandas as pd
 
     with grid.store.read() as tx:
-        asked, marks = _asked(tx, grid.grid.name, name, redo=redo), watch.marks(tx)
+        basis = Basis(tx, lambda tx: _asked(tx, grid.grid.name, name, redo=redo))
+    asked = basis.found
     checks.prepare(asked.round)
     options = asked.round.options
     seed = options["seed"]
@@ -68,7 +70,7 @@ def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -
     place = in_batches(dealt.annotator, asked.batch[dealt.pair], place)
     loads = np.bincount(dealt.annotator, minlength=asked.barred.shape[1])
     with grid.store.write() as tx:
-        check_unmoved(tx, marks)
+        basis.check_unmoved(tx)
         if not asked.round.per_batch:
             work.clear_assignments(tx, asked.round)
         everybody = active(tx, asked.round.role, _number(tx, asked.round))
@@ -122,7 +124,7 @@ def _asked(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _Asked:
     able = np.flatnonzero(~barred.all(axis=0))
     batch = batches(row, round_.batch, round_.options["seed"]) if round_.batch else np.zeros(len(row), np.int64)
     source = handover.sources(tx, cell_id) if round_.by_source else batch
-    return _Asked(round_, cell_id, row, column, batch, source, able, barred[:, able])
+    return _Asked(round_, cell_id, row, column, batch, source, names, able, barred[:, able])
 
 
 def _drawn(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
@@ -178,14 +180,6 @@ def _check(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     if there.dealt and not redo:
         n_dealt = sum(there.counts[one.value] for one in Status)
         raise StageError(f"round `{round_.name}` has been dealt; `--redo` would discard {n_dealt:,} assignments")
-
-
-def waits(tx: Tx, round_: Round) -> bool:
-    """Whether the pilot that a round asks for is still to be judged."""
-    if not round_.passed:
-        return False
-    with grids.about(tx, find_grid(tx, round_.passed).id):
-        return undone(tx, round_.passed, rounds.counting(tx)) is not None
 
 
 def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:

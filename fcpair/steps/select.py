@@ -14,15 +14,19 @@ from fcpair.records import RunRecord
 from fcpair.stages import retrieve
 from fcpair.steps.ground import OnGrid, begin_building, note
 from fcpair.steps.listed import listed
+from fcpair.steps.recipe import by_recipe
 from fcpair.store import Tx, sides, texts
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def select(grid: OnGrid, options: Select, *, redo: bool = False) -> RunRecord:
-    """Choose the HS: drawn by seed, or as a file lists them."""
-    if (options.hs is None) == (options.list is None):
+@takes_params
+def select(grid: OnGrid, options: Select | None = None, *, redo: bool = False) -> RunRecord:
+    """Choose the HS: drawn by seed, or as a file lists them; without options, as the recipe says."""
+    options = options or by_recipe(grid, Select)
+    if options.hs is None and options.list is None:
         raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
     with grid.store.write() as tx:
         begin_building(tx, "select", redo=redo)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from fcpair.stages.question.labels import VERDICT, answer_words
 from fcpair.stages.question.several import NONE
 from fcpair.steps import access, eligible, given
 from fcpair.steps.answers import form_of
-from fcpair.steps.ground import OnGrid, scheme_of
+from fcpair.steps.ground import OnGrid, opaque, scheme_of
 from fcpair.store import Tx, authors, free, people, rounds, runs, work
 from fcpair.store.grids import number_of
 
@@ -86,10 +87,10 @@ def _old(tx: Tx, folder: Path, of: Round, columns: Sequence[str]) -> list[OldShe
                 continue
             n = dict(zip(own["status"].tolist(), own["n"].tolist(), strict=True))
             open_ = n.get(Status.OPEN.value, 0)
-            left = one.retired or (not open_ and Status.WITHDRAWN.value in n)
-            yield OldSheet(path, one.name, why_kept(path, columns), open_, left)
+            passed_on = not one.retired and not open_ and Status.WITHDRAWN.value in n
+            yield OldSheet(path, one.name, why_kept(path, columns), open_, one.retired, passed_on)
 
-    return [sheet for sheet in found() if sheet.kept or sheet.left]
+    return [sheet for sheet in found() if sheet.kept or sheet.left or sheet.passed_on]
 
 
 SHEET_COLUMNS = ("annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note")
@@ -138,7 +139,10 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
         columns = ["validator", "position", "pair", "hs", "cn"]
         blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
         rows = rows[rows["blind"] == blind].copy()
-        rows["pair"] = number_of(rows["cell_id"])
+        hides = rounds.checking(tx).hides_column
+        rows["pair"] = numbers_on_sheet(tx, rounds.checking(tx), rows["cell_id"])
+        if hides:
+            columns.remove("cn")
         if blind:
             question, answer = scheme_of(tx), "own_label"
             sheets = rows.assign(own_label="", note="")[[*columns, "own_label", "note"]]
@@ -147,6 +151,7 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
             rows["label"] = rows["cell_id"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
         blank = to_fill_in(tx, answer, answer_words(question))
+        blank = _without(blank, "cn") if hides else blank
     return _write_by_person(sheets, folder, form, blank, FILLED_IN[True])
 
 
@@ -172,12 +177,24 @@ def write_answer_sheets(
         questions = form_of(of.form).questions
         blank = _blank(tx, {name: _how(question) for name, question in questions}, CELL.sides)
         sheets = rows[["annotator"]].rename(columns={"annotator": "by"})
-        sheets = sheets.assign(cell=number_of(rows["cell_id"]), row=rows["hs"], column=rows["cn"])
+        sheets = sheets.assign(cell=numbers_on_sheet(tx, of, rows["cell_id"]), row=rows["hs"], column=rows["cn"])
+        if of.hides_column:
+            sheets, blank = sheets.drop(columns="column"), _without(blank, "column")
         if of.edits:
             sheets[given.ORIGINAL] = rows["cell_id"].map(authors.originals(tx, of))
     return _write_by_person(
         sheets.assign(**dict.fromkeys(blank.columns, ""), note=""), folder, form, blank, [*blank.columns]
     )
+
+
+def numbers_on_sheet(tx: Tx, of: Round, cell_ids: pd.Series[int]) -> pd.Series[int]:
+    """The numbers of cells on a sheet of a round; where it hides the column, they do not tell it."""
+    numbers = number_of(cell_ids)
+    return numbers.map(opaque(tx).hide_cell) if of.hides_column else numbers
+
+
+def _without(blank: Blank, side: str) -> Blank:
+    return replace(blank, sides={name: said for name, said in blank.sides.items() if name != side})
 
 
 def _how(question: Question[Any]) -> Sequence[str] | str:

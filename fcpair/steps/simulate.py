@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Simulate, as_params
+from fcpair.params import Annotate, Simulate, about_people, as_params
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages import simulate as simulation
 from fcpair.stages.question import NO_CODE, Closed
 from fcpair.stages.simulate_form import fill_in, form_truths
 from fcpair.steps import asking, handover, settle, validate
 from fcpair.steps.answers import closed_question, form_of, numbers
-from fcpair.steps.ground import OnGrid, begin_run
+from fcpair.steps.ground import OnGrid, begin_run, own
+from fcpair.steps.recipe import by_recipe, follow_of_study
 from fcpair.steps.record import save_answers
-from fcpair.store import Tx, authors, cells, decisions, free, people, rounds, runs, settings, work
+from fcpair.store import Tx, authors, cells, decisions, free, grids, people, rounds, runs, settings, work
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,12 +28,17 @@ if TYPE_CHECKING:
 TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by its first run, and then kept
 
 
-def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
-    """Let simulated people answer everything that is open: labels first, else verdicts.
+@takes_params
+def simulate(grid: OnGrid, options: Simulate | None = None) -> RunRecord:
+    """Let simulated people answer everything that is open: labels first, else verdicts; without options, as the recipe
+    says.
+
+    They also answer what the study asks people about themselves, where that has a list of answers.
 
     Raises:
         StageError: nothing is open, or a person has answered in this study.
     """
+    options = options or by_recipe(grid, Simulate)
     with grid.store.write() as tx:
         if n := by_people(tx):
             raise StageError(
@@ -46,10 +53,21 @@ def simulate(grid: OnGrid, options: Simulate) -> RunRecord:
         answering = _Answering(tx, round_, options, **drawn)
         run_id = begin_run(tx, options.stage, as_params(options))
         settings.put(tx, TRUTH, drawn, run_id)
+        _describe(tx, round_, options.seed)
+        follow_of_study(tx, options, run_id)
         counts = _simulate_round(tx, round_, answering, options.seed, run_id)
         if round_.counts and answering.question:
             counts |= settle.settle(tx, work.assignments(tx, round_)["cell_id"].unique().tolist())
         return runs.end_run(tx, run_id, {"round": round_.name, **counts})
+
+
+def _describe(tx: Tx, round_: Round, seed: int) -> None:
+    """Have those who answer a round say about themselves what the study asks, unless they did before."""
+    with grids.about(tx, grids.keys(tx)[0].id):
+        asked = dict(map(about_people, own(tx, Annotate, {}).demographics))
+    if any(asked.values()):
+        there = people.undescribed(tx, round_.role)
+        people.describe(tx, dict(zip(there, simulation.attributes(len(there), asked, seed), strict=True)))
 
 
 def by_people(tx: Tx) -> int:
@@ -121,10 +139,6 @@ def _simulate_round(tx: Tx, round_: Round, people_: _Answering, seed: int, run_i
 
 def _habits(options: Simulate, question: Closed | None) -> simulation.Habits:
     """How people answer; only one closed question can be leaned on."""
-    for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
-        value = getattr(options, name)
-        if not 0 <= value <= 1:
-            raise InputError(f"{name} is {value}; expected a probability from 0 to 1")
     return simulation.Habits(
         options.positive, options.accuracy, *_leaning(options, question), options.not_sure, options.skips
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import partial
 from shlex import quote
 from typing import Any, NamedTuple
@@ -11,8 +12,8 @@ from fcpair.errors import StageError
 from fcpair.params import Adjudicate, named_grids
 from fcpair.records import Role, Round, Status
 from fcpair.steps.ground import PLAN, OnStudy, find_grid, has_own, is_planned, lease_min
-from fcpair.steps.later import adjudicate, reviewed
-from fcpair.store import Tx, cells, free, grids, rounds, settings, sides, slots, work
+from fcpair.steps.later import adjudicate, reviewed, settle, spot
+from fcpair.store import Tx, cells, decisions, docket, free, grids, rounds, settings, sides, slots, work
 
 AXES: tuple[tuple[sides.Axis, str], ...] = (("row", "rows"), ("column", "columns"))
 NAMED = 8  # of those who have something open
@@ -93,36 +94,68 @@ def overview(study: OnStudy) -> list[dict[str, Any]]:
 
 
 def planned(tx: Tx) -> list[dict[str, Any]]:
-    """What `overview` says of each grid that is planned, and what is `next` there; None where nothing is."""
+    """What `overview` says of each grid that is planned, with what is `next` there (or None) and `also` can be done."""
     there = [one.name for one in grids.each(tx) if is_planned(tx)]
     found = []
     for name in there:
         with grids.about(tx, find_grid(tx, name).id):
-            found.append(grid_facts(tx, name) | {"next": _next(tx, name)})
+            found.append(grid_facts(tx, name) | to_do(_at_hand(tx, name)))
     return found
 
 
-def _next(tx: Tx, name: str) -> str | None:
+def to_do(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
+    """What is `next` of all that can be done now, and what can be done `also`."""
+    there = [*steps]
+    return {"next": there[0] if there else otherwise, "also": there[1:]}
+
+
+def _at_hand(tx: Tx, name: str) -> Iterator[str]:
+    """All that can be done now in a planned grid, what comes first before the rest."""
     on = f"--grid {quote(name)}"
     if not cells.number_range(tx)[1]:
-        return None if waits_for(tx) else f"run `fcpair pair {on}`"
+        if not waits_for(tx):
+            yield f"run `fcpair pair {on}`"
+        return
     for there in map(partial(standing, tx), rounds.asked(tx)):
-        if said := _next_in(tx, there, on, f"round `{there.round.name}` of grid `{name}`"):
-            return said
-    if has_own(tx, Adjudicate) and (n := len(adjudicate.waiting(tx))):
-        return f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {on}`"
-    return _next_check(tx, on, name)
+        said = _next_in(tx, there, on, f"round `{there.round.name}` of grid `{name}`")
+        if said and (there.dealt or _may_begin(tx, name, there.round)):
+            yield said
+    if has_own(tx, Adjudicate):
+        yield from _of_decisions(tx, on, name)
 
 
-def _next_check(tx: Tx, on: str, name: str) -> str | None:
-    """What is next where decisions are validated."""
+def _may_begin(tx: Tx, grid: str, of: Round) -> bool:
+    """Whether a round waits neither for the one on which it rests, nor for its pilot or the grid of its examples."""
+    if of.rests_on and not of.per_batch and undone(tx, grid, rounds.named(tx, of.rests_on)):
+        return False
+    return not (pilot_waits(tx, of) or examples_wait_for(tx, of))
+
+
+def pilot_waits(tx: Tx, of: Round) -> bool:
+    """Whether the pilot that a round asks for is still to be judged."""
+    if not of.passed:
+        return False
+    with grids.about(tx, find_grid(tx, of.passed).id):
+        return undone(tx, of.passed, rounds.counting(tx)) is not None
+
+
+def _of_decisions(tx: Tx, on: str, name: str) -> Iterator[str]:
+    """What waits for a person's decision or verdict; cells are first dealt to validators when all answers are in."""
+    if n := len(adjudicate.waiting(tx)):
+        yield f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {on}`"
+    if n := len(settle.overtaken(tx)):
+        yield f"cells of grid `{name}` decided before their answers changed: {n:,}; run `fcpair adjudicate {on}`"
     check = rounds.checking(tx)
-    there = standing(tx, check)
-    if check.ids and not there.dealt and has_own(tx, Adjudicate):
-        return f"run `fcpair validate assign {on}`"
-    if there.counts["open"]:
-        return f"open verdicts in grid `{name}`: {there.counts['open']:,}; `fcpair serve`"
-    return None
+    verdicts = standing(tx, check)
+    if check.ids and not verdicts.dealt and _is_decided(tx) and not undone(tx, name, rounds.counting(tx)):
+        yield f"run `fcpair validate assign {on}`"
+    if (n := verdicts.counts["open"]) > docket.verdicts_not_due(tx):
+        yield f"open verdicts in grid `{name}`: {n:,}; `fcpair serve`"
+
+
+def _is_decided(tx: Tx) -> bool:
+    """Whether any cell has a decision that does not discard it."""
+    return not all(discards for _, discards in decisions.n_by_rule(tx))
 
 
 def _next_in(tx: Tx, there: Standing, on: str, which: str) -> str | None:
@@ -131,10 +164,10 @@ def _next_in(tx: Tx, there: Standing, on: str, which: str) -> str | None:
     if role is Role.MODEL:
         return None if there.dealt else _next_of_models(tx, there.round, on)
     come = f"`fcpair people add NAME --role {role}`"
-    if there.round.per_batch and not counts["open"]:
-        return None  # more of it is dealt as batches are done
+    deal = f"`fcpair assign {on} --round {quote(there.round.name)}`"
+    if there.round.per_batch and not counts["open"]:  # more of it is dealt as batches are done
+        return f"run {deal}" if slots.heirs(tx, role) and spot.is_due(tx, there.round) else None
     if not there.dealt:
-        deal = f"`fcpair assign {on} --round {quote(there.round.name)}`"
         return f"run {deal}" if slots.heirs(tx, role) else f"{which} waits for people: {come}, then {deal}"
     if counts["open"]:
         have = [f"{name} {n:,}" for name, n in work.open_by_person(tx, there.round)]

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.errors import InputError, StageError
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps import handover
-from fcpair.steps.ground import OnGrid, check_unmoved, keep, need_corpus, note_run
+from fcpair.steps.ground import Basis, MovedError, OnGrid, keep, need_corpus, note_run
 from fcpair.steps.handover import Handover
 from fcpair.steps.people import expected
-from fcpair.store import Tx, cells, decisions, rounds, slots, watch, work
+from fcpair.store import Tx, cells, decisions, rounds, slots, work
 from fcpair.store.slots import Heir
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +55,7 @@ class _Plan(NamedTuple):
     counts: dict[str, int]
 
 
+@takes_params
 def deal_more(grid: OnGrid, options: Assign) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 
@@ -68,10 +70,10 @@ def deal_more(grid: OnGrid, options: Assign) -> RunRecord:
         raise InputError("groups are for the first deal; `--more` deals to everybody who may take a pair")
     for _ in range(TRIES):
         with grid.store.read() as tx:
-            there, marks = _load(tx, options), watch.marks(tx)
-        plan = _plan(there, options)
-        with suppress(ConflictError), grid.store.write() as tx:
-            check_unmoved(tx, marks)
+            basis = Basis(tx, lambda tx: _load(tx, options))
+        plan = _plan(basis.found, options)
+        with suppress(MovedError), grid.store.write() as tx:
+            basis.check_unmoved(tx)
             return _write(tx, plan, options)
     with grid.store.write() as tx:  # people answer faster than this is worked out: once, they wait
         return _write(tx, _plan(_load(tx, options), options), options)

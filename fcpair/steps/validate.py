@@ -18,7 +18,9 @@ from fcpair.stages.validate import blind_verdict, draw_pairs
 from fcpair.steps import eligible, handover
 from fcpair.steps.ground import OnGrid, keep, note_run, own, scheme_of
 from fcpair.steps.people import active
+from fcpair.steps.recipe import by_recipe
 from fcpair.store import Tx, decisions, people, rounds, slots, topics, work
+from fcpair.values import takes_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,20 +31,25 @@ _WAIT = "{:,} pairs wait until all their labels are in"
 read_verdict = reader_of(words_of(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE})
 
 
-def assign_validation(grid: OnGrid, options: Validate, *, redo: bool = False, more: bool = False) -> RunRecord:
+@takes_params
+def assign_validation(
+    grid: OnGrid, options: Validate | None = None, *, redo: bool = False, more: bool = False
+) -> RunRecord:
     """Deal adjudicated pairs to validators who took no part in them, as evenly as that allows.
 
-    `more` adds pairs to a round that is under way: those without a verdict on the label that they have now; of a part
-    of them, first those that had a verdict on another label.
+    Without options, as the recipe says. `more` adds pairs to a round that is under way: those without a verdict on the
+    label that they have now; of a part of them, first those that had a verdict on another label.
     """
     import pandas as pd
 
     from fcpair.stages.assign import shard_order, share_out
 
+    options = options or by_recipe(grid, Validate, more=more)
     with grid.store.write() as tx:
         if not rounds.checking(tx).ids:
             raise StageError("decisions of this grid are not validated; a recipe says so by [grid.validate]")
         was_blind = is_blind(tx)
+        more = more and not work.assignments(tx, rounds.checking(tx)).empty
         if not more:
             _make_way(tx, redo=redo)
         elif options.blind is not was_blind and not work.open_work(tx, rounds.checking(tx)).empty:

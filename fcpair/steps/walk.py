@@ -8,7 +8,7 @@ from typing import Any
 
 from fcpair.errors import RecipeEndError
 from fcpair.models.encode import Progress
-from fcpair.params import MAIN, Adjudicate, Agree, Partition
+from fcpair.params import MAIN, Adjudicate, Agree, Import, Partition
 from fcpair.plans import GridPlan
 from fcpair.recipe import Recipe
 from fcpair.records import Role, Round, RunRecord
@@ -35,6 +35,7 @@ from fcpair.steps import (
     standing,
     validate,
 )
+from fcpair.steps import recipe as kept
 from fcpair.steps import rounds as dealing
 from fcpair.steps.ground import OnGrid, OnStudy, find_grid, has_own, is_own
 from fcpair.store import Tx, cells, rounds
@@ -48,9 +49,10 @@ def walk(
 ) -> Iterator[RunRecord]:
     """Run the stages of `recipe` from the first that is not done, and yield what each did: grid by grid, `main` first.
 
-    A grid that the study does not have is added. Each is walked until people have to answer, unless the recipe has
-    simulated people do it, until cells wait for an adjudicator, a service is to be asked (`generate` does that), or to
-    the end of the road. Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
+    A grid that the study does not have is added, and the study keeps what the recipe says (`recipe.keep`), unless its
+    first stage fails. Each grid is walked until people have to answer, unless the recipe has simulated people do it,
+    until cells wait for an adjudicator, a service is to be asked (`generate` does that), or to the end of the road.
+    Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
 
     Raises:
         RecipeError: the study is not what the recipe says; nothing was done.
@@ -62,25 +64,49 @@ def walk(
     for plan in recipe.grids:
         if plan.name not in there:
             yield grids.add_grid(study, plan)
+    try:
+        for n_done, run in enumerate(_stages(study, recipe, progress)):
+            if not n_done:
+                kept.keep(study, recipe)  # now that something has come of it
+            yield run
+    except RecipeEndError:
+        kept.keep(study, recipe)
+        raise
+    kept.keep(study, recipe)
+
+
+def _stages(study: OnStudy, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
+    """The stages of all grids, which are there."""
+    instead = partial(_instead, recipe)
     if recipe.annotate and not _is_own(study, recipe.annotate) and not recipe.has_main:
         yield assign.note_annotate(study, recipe.annotate)
     if recipe.has_main:
-        main = OnGrid(study.store, there[MAIN])
-        yield from _walk(main, partial(_due, main, recipe, progress))
+        with study.store.read() as tx:
+            main = OnGrid(study.store, find_grid(tx, MAIN))
+        yield from _walk(main, partial(_due, main, recipe, progress), instead)
     for plan in recipe.grids:
         with study.store.read() as tx:
             grid = OnGrid(study.store, find_grid(tx, plan.name))
-        yield from _walk(grid, partial(_planned, grid, plan, recipe, progress))
+        yield from _walk(grid, partial(_planned, grid, plan, recipe, progress), instead)
 
 
-def _walk(grid: OnGrid, due: Callable[[], Step | None]) -> Iterator[RunRecord]:
+def _walk(grid: OnGrid, due: Callable[[], Step | None], instead: Callable[[str], str]) -> Iterator[RunRecord]:
     while step := due():
         section, run, options = step
         if options is None:
-            raise RecipeEndError(
-                f"the recipe has no section [{section}], which comes next; add it, or run the stage by hand"
-            )
+            raise RecipeEndError(f"the recipe has no section [{section}], which comes next; {instead(section)}")
         yield run(grid, options)
+
+
+def _instead(recipe: Recipe, section: str) -> str:
+    """What to do where a recipe has no section for a stage; one that makes no pairs is for a study that has labels."""
+    made = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
+    if section != Import.stage or any(made):
+        return "add it, or run the stage by hand"
+    return (
+        "add it, or run the stage by hand. A recipe that makes no pairs is for a study that has some: "
+        "`fcpair labels import FILE --format fc-conan` brings those of a published partition, with their labels"
+    )
 
 
 def _due(grid: OnGrid, recipe: Recipe, progress: Progress | None) -> Step | None:
@@ -184,7 +210,9 @@ def _deal_due(tx: Tx, one: standing.Standing) -> bool:
     """Whether a round can be dealt now, or more of it."""
     if not dealing.has_people(tx, one.round):
         return False
-    return spot.is_due(tx, one.round) if one.round.per_batch else not one.dealt and not dealing.waits(tx, one.round)
+    return (
+        spot.is_due(tx, one.round) if one.round.per_batch else not one.dealt and not standing.pilot_waits(tx, one.round)
+    )
 
 
 def _spot_due(tx: Tx, open_: Round) -> Step | None:

@@ -38,8 +38,8 @@ def save(store: Store, place: Place, file: Path) -> Manifest:
         return container.write(file, about, lambda to: own.save(tx, store.address, to, file.absolute().parent))
 
 
-def restore(file: Path, place: Place) -> Manifest:
-    """Bring the study of a backup back at `place`, where none may be.
+def restore(file: Path, place: Place, *, create: bool) -> Manifest:
+    """Bring the study of a backup back at `place`, where none may be; `create` as in `backends.make`.
 
     Raises StudyError, and leaves nothing there, where the backup is damaged, of another kind of database or of a newer
     fcpair.
@@ -52,7 +52,7 @@ def restore(file: Path, place: Place) -> Manifest:
                 f"{file} is a backup of a study in {_CALLED[manifest.kind]}; restore it to one, and `fcpair copy` "
                 f"takes it to {backends.named(place)}"
             )
-        own.restore(place, content, manifest.further)
+        own.restore(place, content, manifest.further, create=create)
     return manifest
 
 

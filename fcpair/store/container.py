@@ -23,6 +23,7 @@ FORMAT = 1
 PART = ".part"
 MANIFEST = "manifest.json"
 _START = b"PK\x03\x04"
+_NAME_AT, _MEMBERS = 30, b"study."  # where the name of the first member is, and how that begins
 _SAYS = b"A backup by fcpair; the SHA-256 of every byte before these 64 digits: "
 _N_DIGITS = 64
 _AT_ONCE = 1 << 20
@@ -67,6 +68,11 @@ class _Checked:
         if not data and self._sum.hexdigest() != self._manifest.sha256:
             raise StudyError(_DAMAGED.format(path=self._path))
         return data
+
+
+def begins(start: bytes) -> bool:
+    """Whether a file that begins like this is a backup, be it whole or not."""
+    return start.startswith(_START) and start[_NAME_AT:].startswith(_MEMBERS)
 
 
 def write(path: Path, manifest: Manifest, save: Callable[[Any], object]) -> Manifest:

@@ -26,8 +26,10 @@ TABLES = tuple(metadata.sorted_tables)  # what is referred to comes first
 NUMBERS = "numbers"
 
 
-def copy(source: Place, target: Place, progress: Progress) -> Copied:
+def copy(source: Place, target: Place, progress: Progress, *, create: bool = False) -> Copied:
     """Copy the study at `source` to `target`, where none may be; the source may be served meanwhile.
+
+    A database that a server does not have is made only to `create` it.
 
     `progress` is called with how many rows were copied or compared, of how many. Raises StudyError, and leaves nothing
     at the target, where the source is damaged, where the target cannot hold it, or where what was written is another.
@@ -39,7 +41,7 @@ def copy(source: Place, target: Place, progress: Progress) -> Copied:
         with before.read() as tx:
             _check_extents(tx, before.place)
             fill = partial(_fill, tx, place=before.place, progress=progress)
-            after = Store.create(target, lambda into: made.append(fill(into)), bulk=True)
+            after = Store.create(target, lambda into: made.append(fill(into)), bulk=True, create=create)
             after.close()
     finally:
         before.close()

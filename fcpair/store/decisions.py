@@ -264,8 +264,9 @@ def answered_cells(tx: Tx, of: Round) -> list[int]:
 
 def is_answered(tx: Tx) -> bool:
     """Whether anybody has answered anything, a skip included, that was not withdrawn."""
-    of_it = assignment.c.id == judgement.c.assignment_id  # from the first answer on: where there is none, at once
-    given = select(judgement.c.id).where(exists().where(of_it, current.ANSWER).correlate(judgement))
+    # From the first answer on, one after the other: as a join, PostgreSQL would read all of them first.
+    newest = select(assignment.c.judgement_id).where(assignment.c.id == judgement.c.assignment_id).correlate(judgement)
+    given = select(judgement.c.id).where(judgement.c.id == newest.scalar_subquery(), judgement.c.withdraws.is_(None))
     return bool(tx.execute(select(given.exists())).scalar_one())
 
 
@@ -417,8 +418,11 @@ def by_hand(tx: Tx) -> list[int]:
 
 
 def n_by_person(tx: Tx, besides: list[int]) -> dict[int, int]:
-    """On how many pairs of the grid, without those `besides`, a decision by each person stands, by their id."""
-    own = (adjudication.c.rule == Rule.PERSON.value) & adjudication.c.person_id.is_not(None)
+    """On how many pairs of the grid, without those `besides`, a decision by each person stands, by their id.
+
+    It may have come by file.
+    """
+    own = adjudication.c.rule.in_((Rule.PERSON.value, Rule.IMPORTED.value)) & adjudication.c.person_id.is_not(None)
     query = select(adjudication.c.person_id, func.count()).where(own, current.DECISION)
     query = query.where(span(tx).holds(adjudication.c.cell_id), adjudication.c.cell_id.not_in(lists.listed(besides)))
     return {row[0]: row[1] for row in tx.execute(query.group_by(adjudication.c.person_id))}

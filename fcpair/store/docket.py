@@ -237,6 +237,14 @@ def standing(tx: Tx, cell_id: int) -> Standing | None:
     return None if row is None else Standing._make(row)
 
 
+def words_taken_back(tx: Tx, cell_id: int, person_id: int) -> tuple[str, bool]:
+    """The note and the flag of a person's newest decision on a pair; none, where they have made none."""
+    own = (adjudication.c.cell_id == cell_id) & (adjudication.c.person_id == person_id)
+    query = select(adjudication.c.note, adjudication.c.flagged).where(own, adjudication.c.rule == Rule.PERSON.value)
+    row = tx.execute(query.order_by(adjudication.c.id.desc()).limit(1)).first()
+    return ("", False) if row is None else (row.note, row.flagged)
+
+
 def n_decided(tx: Tx, person_id: int) -> int:
     """On how many pairs of the grid a person's decision stands."""
     own = (adjudication.c.person_id == person_id) & (adjudication.c.rule == Rule.PERSON.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import bindparam, insert, select, update
@@ -84,12 +84,28 @@ def _visitor(row: Any) -> Visitor | None:
 
 
 def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence: str) -> None:
-    """Note that a person agreed to a sentence, the first time, and add to what they said about themselves."""
+    """Note that a person agreed to a sentence, the first time, and add to what they said about themselves.
+
+    What simulated people said in their place before is not theirs.
+    """
     own = person.c.id == person_id
-    first = {"consented_at": now(), "consented_to": sentence}
+    first = {"consented_at": now(), "consented_to": sentence, "demographics": None}
     tx.execute(update(person).where(own, person.c.consented_at.is_(None)).values(**first))
     said = tx.execute(select(person.c.demographics).where(own)).scalar() or {}
     tx.execute(update(person).where(own).values(demographics={**said, **demographics}))
+
+
+def describe(tx: Tx, said: Mapping[int, dict[str, str]]) -> None:
+    """Note what simulated people say about themselves, by the id of the person in whose place they answer."""
+    for person_id, demographics in said.items():
+        tx.execute(update(person).where(person.c.id == person_id).values(demographics=demographics))
+
+
+def undescribed(tx: Tx, role: Role) -> list[int]:
+    """Who takes part in a role, has not consented, and of whom nothing is known, by id."""
+    nobody_yet = person.c.retired_at.is_(None) & person.c.consented_at.is_(None) & person.c.demographics.is_(None)
+    query = select(person.c.id).where(person.c.role == role.value, nobody_yet).order_by(person.c.id)
+    return list(tx.execute(query).scalars())
 
 
 def set_blurred(tx: Tx, person_id: int, blurred: bool) -> None:

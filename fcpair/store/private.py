@@ -12,11 +12,30 @@ from pathlib import Path
 
 OWNER_ALONE = 0o600
 OTHERS = 0o077
+EVERYBODY = 0o007
 
 
 def create(path: Path) -> None:
     """Make an empty file that only its owner can read and write; raises FileExistsError where there is one."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ALONE))
+
+
+def withdraw(path: str | Path) -> str | None:
+    """Keep a file that everybody can read or write to its owner; one that is shared with a group alone stays as it is.
+
+    Returns a sentence about it; None where nothing was changed, as where the file is not there or is somebody else's.
+    """
+    try:
+        rights = stat.S_IMODE(os.stat(path).st_mode)
+        if os.name != "posix" or not rights & EVERYBODY:
+            return None
+        os.chmod(path, OWNER_ALONE)
+    except OSError:
+        return None
+    return (
+        f"everybody on this machine could read or write {path} (its rights were {rights:04o}), and now only its owner "
+        f"can; `chmod 660 {shlex.quote(str(path))}` lets its group in"
+    )
 
 
 def exposed(path: str | Path) -> str | None:

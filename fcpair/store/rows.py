@@ -39,9 +39,11 @@ def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame
     """
     import pandas as pd
 
+    whole = [isinstance(column.type, Integer) for column in query.selected_columns]
+    if all(whole) and not streamed and (found := backends.of(tx).numbers(tx, query)) is not None:
+        return found
     result = cast("CursorResult[Any]", tx.execute(query, execution_options=STREAMED if streamed else {}))
     names = list(result.keys())
-    whole = [isinstance(column.type, Integer) for column in query.selected_columns]
     parts = [
         pd.DataFrame({name: _numbers(part[at]) if whole[at] else part[at] for at, name in enumerate(names)})
         for part in _columns(result if streamed else _source(result, query), len(names))

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 
+from fcpair import revisions
 from fcpair.errors import StudyError
 from fcpair.store import backends, extent, tables
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-# The migrations, oldest first; a test holds them against the scripts, so that opening need not load Alembic.
-OLDER = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
-HEAD = "0009"
+OLDER, HEAD = revisions.OLDER, revisions.HEAD
 # As Alembic makes it.
 _version = Table(
     "alembic_version",
@@ -62,6 +61,11 @@ def check(conn: Connection, place: str) -> None:
         )
 
 
+def revision(conn: Connection) -> str:
+    """The revision of the tables."""
+    return str(conn.execute(text("SELECT version_num FROM alembic_version")).scalar())
+
+
 def outdated(conn: Connection, place: str) -> str | None:
     """The revision of the tables where it is an older one than this fcpair's, None where it is this one's.
 
@@ -69,7 +73,7 @@ def outdated(conn: Connection, place: str) -> str | None:
     """
     if not {"alembic_version", "study"} <= set(inspect(conn).get_table_names()):
         raise StudyError(f"{place} is a database but no study; `fcpair init` makes a new study")
-    found = str(conn.execute(text("SELECT version_num FROM alembic_version")).scalar())
+    found = revision(conn)
     if found in OLDER:
         return found
     if found != HEAD:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from shlex import quote
 from typing import Any, NamedTuple
 from warnings import catch_warnings
 
 from sqlalchemy import Table, exists, func, inspect, select
-from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from fcpair.errors import StudyError
@@ -100,15 +99,22 @@ def check_schema(tx: Tx, place: str) -> None:
     """Raise StudyError where this is no study, or one of another schema; a damaged one is neither."""
     try:
         missing = set(metadata.tables) - set(inspect(tx).get_table_names())
-        is_other = len(missing) > len(metadata.tables) / 2 or _version(tx) in schema.OLDER or _version(tx) > schema.HEAD
+        is_other = len(missing) > len(metadata.tables) / 2 or _is_other(schema.revision(tx))
     except DBAPIError:
         return
     if is_other:
         schema.check(tx, place)
 
 
-def _version(tx: Tx) -> str:
-    return str(tx.execute(sql("SELECT version_num FROM alembic_version")).scalar())
+def revision(tx: Tx) -> str:
+    """The revision of the tables; empty where damage hides it."""
+    with suppress(DBAPIError), apart(tx):
+        return schema.revision(tx)
+    return ""
+
+
+def _is_other(revision: str) -> bool:
+    return revision in schema.OLDER or revision > schema.HEAD
 
 
 def pages(tx: Tx) -> Found:
@@ -120,8 +126,8 @@ def tables(tx: Tx) -> Found:
     """The tables have the columns and indexes that they should have."""
     there = inspect(tx)
     names = set(there.get_table_names())
-    version = _version(tx)
-    faults = [] if version == schema.HEAD else [f"the schema is `{version}`, and should be `{schema.HEAD}`"]
+    found_at = schema.revision(tx)
+    faults = [] if found_at == schema.HEAD else [f"the schema is `{found_at}`, and should be `{schema.HEAD}`"]
     for table in metadata.sorted_tables:
         if table.name not in names:
             faults.append(f"the table `{table.name}` is missing")

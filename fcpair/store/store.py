@@ -67,12 +67,13 @@ class Store:
         return one
 
     @classmethod
-    def create(cls, place: Place, fill: Callable[[Tx], object], *, bulk: bool = False) -> Store:
-        """Make a new study at `place`, with its first rows by `fill`; only its owner can read it. `bulk` as in `write`.
+    def create(cls, place: Place, fill: Callable[[Tx], object], *, bulk: bool = False, create: bool = True) -> Store:
+        """Make a new study at `place`, with its first rows by `fill`; only its owner can read it. `bulk` as in `write`,
+        `create` as in `backends.make`.
 
         Raises StudyError when something is there or the place cannot be written.
         """
-        home = backends.make(place)
+        home = backends.make(place, create=create)
         try:
             store = cls(home)
             with store.write(bulk=bulk) as tx:

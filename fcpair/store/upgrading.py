@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
 from fcpair.errors import StudyError
-from fcpair.store import backends, backups, container, schema
+from fcpair.store import backends, backups, container, private, schema
 from fcpair.store.backends import Place
 from fcpair.store.store import Store, Tx
+
+_log = logging.getLogger(__name__)
 
 
 def upgrade(place: Place, then: Callable[[Tx], object]) -> Path | None:
     """Bring the tables of the study at `place` up to date, and do what is to be done `then`, in one transaction.
 
-    Returns the backup of before; None, and no backup, where there is nothing to do. Raises StudyError where a file is
-    being served; servers with a database are told so when they next write.
+    A file that everybody could read is kept to its owner from now on. Returns the backup of before; None, and no
+    backup, where there is nothing to do. Raises StudyError where others use the study, such as a server.
     """
     home = backends.find(place)
     store = Store(home)
@@ -42,6 +45,8 @@ def _upgrade(store: Store, place: Place, revision: str, then: Callable[[Tx], obj
     except BaseException:
         file.unlink()
         raise
+    if changed := private.withdraw(store.place):  # up to 0.4.0, a study had the rights that the umask gave
+        _log.warning("%s", changed)
     return file
 
 

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from fcpair.errors import Finding, InputError, nearest, reject
 from fcpair.files.tabular import LINE, place_of, read_table
+from fcpair.texts.cells import labels_in
 
 SPELLING, LABEL, TIMES = "spelling", "label", "n"
-_BETWEEN = re.compile(r"[,;،؛\r\n]+")
 _PERSIAN = str.maketrans({"ي": "ی", "ى": "ی", "ك": "ک", "ـ": None})
 _PARTS = re.compile(r"[^\w]+|_+")
 _PLURAL = re.compile(r"(?<=[a-z]{3})(?<!s)s$")
@@ -36,8 +36,8 @@ def folded(spelling: str) -> str:
 
 
 def spellings_in(cell: str) -> list[str]:
-    """The labels of a cell as they are spelt, parted by comma, semicolon (Latin or Persian) or a line break."""
-    return [one.strip() for one in _BETWEEN.split(cell) if folded(one)]
+    """The labels of a cell as they are spelt (`labels_in`), without what has no letter or digit."""
+    return [one for one in labels_in(cell) if folded(one)]
 
 
 @dataclass(frozen=True)
@@ -79,25 +79,27 @@ class Aliases:
                 named), or a label twice; and, where labels are declared, of each that is empty, unless the table says
                 that a cell may be.
         """
-        known = self._known(cells)
+        spelt, wrong = _spelt(cells)
+        known = self._known(spelt[cell] for cell in cells if cell in spelt)
+        wrong |= {cell: message for cell, own in spelt.items() if (message := list(self._wrong(own, known)))}
         findings = [
             Finding(place, int(line), message)
             for cell, line in zip(cells, lines, strict=True)
-            for message in self._wrong(cell, known)
+            for message in wrong.get(cell, ())
         ]
         reject(place, findings)
-        return [_meant(cell, known) for cell in cells]
+        meant = {cell: tuple(label for one in own for label in known[folded(one)]) for cell, own in spelt.items()}
+        return [meant[cell] for cell in cells]
 
-    def _known(self, cells: Iterable[str]) -> dict[str, Labels]:
+    def _known(self, spelt: Iterable[list[str]]) -> dict[str, Labels]:
         if not self.is_declared:
             forms: dict[str, Counter[str]] = {}
-            for spelling, n in Counter(one for cell in cells for one in spellings_in(cell)).items():
+            for spelling, n in Counter(one for cell in spelt for one in cell).items():
                 forms.setdefault(folded(spelling), Counter())[spelling] += n
             return {form: (max(sorted(spelt), key=lambda one: spelt[one]),) for form, spelt in forms.items()}
         return {**self.table, **{folded(label): (label,) for label in self.labels}}
 
-    def _wrong(self, cell: str, known: Mapping[str, Labels]) -> Iterable[str]:
-        spelt = spellings_in(cell)
+    def _wrong(self, spelt: Sequence[str], known: Mapping[str, Labels]) -> Iterable[str]:
         if not spelt and self.is_declared and "" not in known:
             yield "no label; expected at least one"
         for spelling in spelt:
@@ -115,7 +117,9 @@ class Aliases:
         """The labels that a spelling may stand for; none where no label is near.
 
         A known spelling has its own. Else: labels that are written one after the other without a separator, the only
-        label that begins with these words, or the nearest one (`difflib`, ratio of at least 0.6).
+        label that begins with these words, the nearest one (`difflib`, ratio of at least 0.6), or the only one that
+        has all words of the spelling, or all of whose words the spelling has (`consequences` is `warning of
+        consequences`).
         """
         known = self._known(())
         form = folded(spelling)
@@ -125,7 +129,12 @@ class Aliases:
         if len(begun) == 1:
             return begun[0]
         near = get_close_matches(form, [one for one in known if one], 1)
-        return _run_together(form.split(), known) or (known[near[0]] if near else ())
+        within = [label for one, label in known.items() if one and _is_within(set(one.split()), set(form.split()))]
+        return (
+            _run_together(form.split(), known)
+            or (known[near[0]] if near else ())
+            or (within[0] if len(within) == 1 else ())
+        )
 
     def listed(self, cells: Iterable[str]) -> list[dict[str, str | int]]:
         """Every spelling in the cells, how many times it is there, and the label proposed; the most frequent first.
@@ -139,8 +148,20 @@ class Aliases:
         ]
 
 
-def _meant(cell: str, known: Mapping[str, Labels]) -> Labels:
-    return tuple(label for one in spellings_in(cell) for label in known[folded(one)])
+def _is_within(one: set[str], other: set[str]) -> bool:
+    return bool(one and other) and (one <= other or other <= one)
+
+
+def _spelt(cells: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The labels of each distinct cell as they are spelt, and of those that cannot be read why."""
+    spelt: dict[str, list[str]] = {}
+    wrong: dict[str, list[str]] = {}
+    for cell in dict.fromkeys(cells):
+        try:
+            spelt[cell] = spellings_in(cell)
+        except InputError as error:
+            wrong[cell] = [str(error)]
+    return spelt, wrong
 
 
 def _run_together(words: Sequence[str], known: Mapping[str, Labels]) -> Labels:

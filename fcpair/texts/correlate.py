@@ -53,8 +53,9 @@ def correlate(
 
     Intervals are percentiles of draws with replacement of texts and, where there are several, of raters at the same
     time; a rating counts as often as its text and its rater are drawn (the pigeonhole bootstrap: Owen 2007, DOI
-    10.1214/07-AOAS122). So they are for new texts and new raters, and rather too wide than too narrow. A correlation is
-    undefined with fewer than three texts, and where the measure or the ratings do not vary.
+    10.1214/07-AOAS122). So they are for new texts and the mean of as many new raters, and rather too wide than too
+    narrow for that; the mean of all raters there could be correlates more. A correlation is undefined with fewer than
+    three texts, and where the measure or the ratings do not vary.
 
     `population` has the measure of all texts that could have been rated, by group (None: of all). Texts of `given`
     without a rating belong to it, too. Raises InputError for a number of draws that cannot be.
@@ -92,6 +93,8 @@ def _figures(rated: Rated, draws: int, seed: int) -> tuple[Figure, ...]:
     for name, of in KINDS.items():
         figure = Figure(name, float(of(x, mean, once)[0]), n)
         figure = with_percentiles(figure, np.concatenate([of(x, *one) for one in drawn]), _basis(rated))
+        if figure.low is not None:
+            figure = noted(figure, _speaks_for(rated))
         if figure.low is not None and 1 < len(rated.raters) < FEW_RATERS:
             figure = noted(figure, f"only {len(rated.raters)} raters: they say little about how raters differ")
         found.append(figure)
@@ -102,6 +105,15 @@ def _basis(rated: Rated) -> str:
     n_raters = len(rated.raters)
     who = f"{n_raters:,} raters" if n_raters > 1 else "the same rater"
     return f"{who} and {basis_of(len(rated.measure), 'text')}"
+
+
+def _speaks_for(rated: Rated) -> str:
+    """Whose ratings an interval is about: the mean of few raters correlates less than that of all there could be."""
+    n_raters = len(rated.raters)
+    if n_raters < 2:
+        return "it is for the ratings of this rater, and of no other"
+    many = "as many raters a text" if np.isnan(rated.ratings).any() else f"{n_raters:,} raters"
+    return f"it is for the mean of {many}, not of all raters there could be, whose mean correlates more"
 
 
 def _undefined(rated: Rated) -> str | None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from fcpair.stages.spelling import identity
+from fcpair.texts.crossed import Crossed, Groups, crossed
 from fcpair.texts.keywords import Keywords, keywords
 from fcpair.texts.lengths import deviation, half_up, mean, words
 from fcpair.texts.repeated import OFTEN, often_repeated, own_copies
@@ -17,8 +20,8 @@ from fcpair.texts.repeated import OFTEN, often_repeated, own_copies
 if TYPE_CHECKING:
     import pandas as pd
 
-Per = Literal["all", "group", "source", "label", "labels"]
-TEXTS, ROWS, MEAN, MEAN_ROW = "texts", "rows", "mean words", "mean row words"
+Per = Literal["all", "group", "source", "label", "labels", "label by group"]
+TEXTS, ROWS, SHARE = "texts", "rows", "share of texts"
 NO_NAME = "(empty)"
 
 
@@ -30,12 +33,19 @@ class Columns:
     row: str | None = None
     group: str | None = None
     source: str | None = None
-    by: str | None = None
+    writer: str | None = None
 
-    @property
-    def names(self) -> tuple[str | None, ...]:
-        """All of them, None where there is none."""
-        return self.text, self.row, self.group, self.source, self.by
+
+@dataclass(frozen=True)
+class TextLabels:
+    """A column of labels: those of each line of the table, and the names in the order in which they are told.
+
+    Without names they are those that a text has, in alphabetical order.
+    """
+
+    column: str
+    of: Sequence[Sequence[str]]
+    names: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,8 @@ class Described:
     """A figure: its name, what it is about, its value and the number that it rests on.
 
     Attributes:
-        per: of what kind `of` is: the whole table (`of` is empty), a group, a source, a label, or two labels, `A + B`.
+        per: of what kind `of` is: the whole table (`of` is empty), a group, a source, a label, two labels, `A + B`, or
+            a label and a group, `A x G`. Of several columns of labels, the column is named before each: `types: A`.
         value: a whole number, an exact mean or a standard deviation; None where `why` says why it is undefined.
         over_groups: of a mean over the whole table, the mean of the means of its groups that have texts.
         n_groups: how many groups that is.
@@ -121,7 +132,6 @@ class _Table:
     frame: pd.DataFrame
     lines: Sequence[int]
     columns: Columns
-    labels: Sequence[Sequence[str]] | None
     limits: Limits
     figures: list[Described] = field(default_factory=list)
 
@@ -141,8 +151,8 @@ def describe(
     columns: Columns,
     *,
     lines: Sequence[int],
-    labels: Sequence[Sequence[str]] | None = None,
-    names: Sequence[str] = (),
+    labels: Sequence[TextLabels] = (),
+    groups: Sequence[Groups] | None = None,
     limits: Limits = Limits(),
     n_keywords: int = 5,
 ) -> Description:
@@ -156,12 +166,12 @@ def describe(
         frame: strings; the columns that `columns` names.
         columns: what they are.
         lines: how the rows of `frame` are named in what is told of them.
-        labels: the labels of each row of `frame`.
-        names: the labels in the order in which they are to be told; those that are in `labels` if not given.
+        labels: columns of labels, each with those of every row of `frame`.
+        groups: the groups of each row of `frame` by which every label is counted.
         limits: the numbers of words that texts should keep to.
         n_keywords: how many keywords of each label, at most.
     """
-    table = _Table(frame, lines, columns, labels, limits)
+    table = _Table(frame, lines, columns, limits)
     _count_all(table)
     _count_repeated(table)
     _count_within(table)
@@ -170,15 +180,20 @@ def describe(
     for per, column in kinds:
         for of, is_of in _parts(table, column):
             _measure(table, table.has_text & is_of, per, of)
-    found: tuple[Keywords, ...] = ()
-    if labels is not None:
-        own = [one for one, has in zip(labels, table.has_text, strict=True) if has]
-        names = names or sorted({label for one in own for label in one})
-        _count_labels(table, own, names)
-        found = tuple(keywords(list(table.texts[columns.text]), own, names, n_keywords)) if n_keywords else ()
+    found: list[Keywords] = []
+    for one in labels:
+        own = [of for of, has in zip(one.of, table.has_text, strict=True) if has]
+        names = one.names or sorted({label for of in own for label in of})
+        before = f"{one.column}: " if len(labels) > 1 else ""
+        _count_labels(table, own, names, before)
+        if groups is not None:
+            of_texts = [of for of, has in zip(groups, table.has_text, strict=True) if has]
+            _cross(table, crossed(own, names, of_texts), before)
+        listed = keywords(list(table.texts[columns.text]), own, names, n_keywords) if n_keywords else ()
+        found += [replace(each, label=f"{before}{each.label}") for each in listed]
     often = often_repeated(table.texts[columns.text])
     repeated = tuple(Repeated(str(text), int(n)) for text, n in often.items())
-    return Description(tuple(table.figures), repeated, tuple(_shared(table)), found)
+    return Description(tuple(table.figures), repeated, tuple(_shared(table)), tuple(found))
 
 
 def _parts(table: _Table, column: str | None) -> Iterator[tuple[str, pd.Series[bool]]]:
@@ -205,7 +220,7 @@ def _count_all(table: _Table) -> None:
 
 
 def _count_repeated(table: _Table) -> None:
-    texts, by = table.texts[table.columns.text], table.columns.by
+    texts, by = table.texts[table.columns.text], table.columns.writer
     often = often_repeated(texts)
     table.add(f"texts repeated more than {OFTEN} times", len(often), len(texts))
     table.add("answers with such a text", int(often.sum()), len(texts))
@@ -234,13 +249,20 @@ def _measure(table: _Table, where: pd.Series[bool], per: Per, of: str) -> None:
     lengths = {"row words": table.n_row_words, "words": table.n_words}
     for what, counts in lengths.items():
         if counts is not None:
-            of_these = counts[where[counts.index]]
-            n, average, sd = len(of_these), mean(of_these), deviation(of_these)
             means = _group_means(table, counts) if per == "all" else []
-            over = sum(means, Fraction()) / len(means) if means else None
-            why = "" if n else "no text"
-            table.figures.append(Described(f"mean {what}", per, of, average, n, why, over, len(means)))
-            table.figures.append(Described(f"sd {what}", per, of, sd, n, "" if n > 1 else why or "only one text"))
+            _lengths(table, what, counts[where[counts.index]], per, of, means)
+
+
+def _lengths(
+    table: _Table, what: str, counts: pd.Series[int], per: Per, of: str, means: Sequence[Fraction] = ()
+) -> None:
+    """Mean and standard deviation of words; `means` are those of groups."""
+    n, over = len(counts), sum(means, Fraction()) / len(means) if means else None
+    why = "" if n else "no text"
+    table.figures.append(Described(f"mean {what}", per, of, mean(counts), n, why, over, len(means)))
+    table.figures.append(
+        Described(f"sd {what}", per, of, deviation(counts), n, "" if n > 1 else why or "only one text")
+    )
 
 
 def _group_means(table: _Table, counts: pd.Series[int]) -> list[Fraction]:
@@ -249,16 +271,31 @@ def _group_means(table: _Table, counts: pd.Series[int]) -> list[Fraction]:
     return [one for one in means if one is not None]
 
 
-def _count_labels(table: _Table, labels: Sequence[Sequence[str]], names: Iterable[str]) -> None:
+def _count_labels(table: _Table, labels: Sequence[Sequence[str]], names: Iterable[str], before: str) -> None:
+    """How many texts have each label, and two, and how long those of each label are."""
     n = len(labels)
-    counts = Counter(label for one in labels for label in one)
     pairs = Counter(pair for one in labels for pair in combinations(sorted(one), 2))
-    table.add("texts with several labels", sum(len(one) > 1 for one in labels), n)
-    table.add("texts without a label", sum(not one for one in labels), n)
+    table.add(f"{before}texts with several labels", sum(len(one) > 1 for one in labels), n)
+    table.add(f"{before}texts without a label", sum(not one for one in labels), n)
     for name in names:
-        table.add(TEXTS, counts[name], n, "label", name)
+        lengths = table.n_words[np.array([name in one for one in labels], np.bool_)]
+        table.add(TEXTS, len(lengths), n, "label", f"{before}{name}")
+        _share(table, len(lengths), n, "label", f"{before}{name}")
+        _lengths(table, "words", lengths, "label", f"{before}{name}")
     for pair, n_both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
-        table.add(TEXTS, n_both, n, "labels", " + ".join(pair))
+        table.add(TEXTS, n_both, n, "labels", before + " + ".join(pair))
+
+
+def _share(table: _Table, part: int, whole: int, per: Per, of: str) -> None:
+    share = Fraction(part, whole) if whole else None
+    table.figures.append(Described(SHARE, per, of, share, whole, "" if whole else "no text"))
+
+
+def _cross(table: _Table, counts: Iterable[Crossed], before: str) -> None:
+    """How many texts of each group have each label, and which share of the group's texts that is."""
+    for one in counts:
+        table.add(TEXTS, one.n, one.n_group, "label by group", f"{before}{one.of}")
+        _share(table, one.n, one.n_group, "label by group", f"{before}{one.of}")
 
 
 def _shared(table: _Table) -> Iterator[Shared]:

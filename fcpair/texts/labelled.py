@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,12 +12,12 @@ import numpy.typing as npt
 from fcpair.errors import Finding, InputError, nearest, reject
 from fcpair.files.tabular import LINE, require
 from fcpair.stages.spelling import fold
+from fcpair.texts.cells import labels_in
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Bools = npt.NDArray[np.bool_]
-_BETWEEN = re.compile("[;,]")
 
 
 @dataclass(frozen=True)
@@ -45,9 +43,9 @@ def read_labelled(
 ) -> Labelled:
     """The labels of a table of strings, whose `line` findings name if it has one.
 
-    A cell has labels separated by `;` or `,`, or is a JSON list; an empty one has none. Neither capitals nor how words
-    are joined tell labels apart. A text has a label if any of the columns `truth` says so. Without `labels`, they are
-    those of the truth. Predicted labels in `ignored` are left out and counted.
+    A cell holds labels as `labels_in` reads them; an empty one has none. Neither capitals nor how words are joined tell
+    labels apart. A text has a label if any of the columns `truth` says so. Without `labels`, they are those of the
+    truth. Predicted labels in `ignored` are left out and counted.
 
     Raises:
         InputError: a missing column; cells that cannot be read; labels that are not known, or duplicated in a cell.
@@ -117,20 +115,10 @@ def _split(table: pd.DataFrame, place: str, name: str, found: list[Finding]) -> 
 
 def split_labels(cell: str) -> list[str]:
     """The labels of one cell, as they are written; raises InputError for a list that is no JSON, and an empty label."""
-    if not cell.strip():
-        return []
-    if cell.strip().startswith("["):
-        try:
-            listed = json.loads(cell)
-        except json.JSONDecodeError:
-            raise InputError(f"`{cell}` is no JSON list") from None
-        if not all(isinstance(one, str) for one in listed):
-            raise InputError(f"`{cell}` is no list of texts")
-    else:
-        listed = _BETWEEN.split(cell)
+    listed = labels_in(cell)
     if not all(fold(one) for one in listed):
         raise InputError(f"`{cell}` has an empty label")
-    return [one.strip() for one in listed]
+    return listed
 
 
 def _marked(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -23,7 +22,6 @@ from fcpair.web.schemas import LARGEST_ID, LONGEST_NOTE, Note, RequestId, Word
 
 SEE_OTHER = 303
 CONFLICT = 409
-_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 PAGE = 30  # decisions on one page of the list
 REASONS = {
     Rule.UNANIMOUS: "the labels agree",
@@ -40,15 +38,6 @@ SentNumber = Annotated[int | None, Form(ge=1, le=LARGEST_ID)]
 SentId = Annotated[RequestId, Form()]
 
 
-def _keys(choices: Sequence[str]) -> list[str]:
-    """The key of each choice: its place, from 1, but x of the last one; of a number, which must be its own key, itself.
-
-    None, an empty string, where that takes more than one key.
-    """
-    keys = [name if _NUMBER.fullmatch(name) else str(at) for at, name in enumerate(choices[:-1], 1)]
-    return [*(key if len(key) == 1 else "" for key in keys), "x"]
-
-
 class _Desk:
     """One visitor's conflicts in one grid, and what the routes show of them."""
 
@@ -60,7 +49,6 @@ class _Desk:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
         values: dict[str, Any] = {
             "case": case,
-            "keys": _keys(case.choices) if case else (),
             "queue": self.docket.state(self._visitor.id),
             "elsewhere": self._elsewhere(),
             "reading": self.docket.allowance(self._visitor.id),

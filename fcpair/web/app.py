@@ -8,14 +8,16 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
+from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
-from fcpair.params import Annotate
+from fcpair.params import LISTENS_AT, Annotate
 from fcpair.study import Study
 from fcpair.web import adjudicate, api, joining, lead, offline, pages
 from fcpair.web.aside import Aside
@@ -28,6 +30,7 @@ from fcpair.web.turnstile import Turnstile
 
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
+URL = "FCPAIR_URL"
 FORGET_S = 30.0
 ABOUT_API = """
 For clients other than the pages. Every request carries the token of the person's invite link as
@@ -41,6 +44,11 @@ TOKEN = {"type": "http", "scheme": "bearer", "description": "The token of an inv
 
 
 class _App(GuardedApp):
+    @cached_property
+    def described(self) -> bytes:
+        """What `openapi` says, as it is sent: written once, since that costs more than most answers do."""
+        return bytes(JSONResponse(self.openapi()).body)
+
     def openapi(self) -> dict[str, Any]:
         """The description of the API. It names the token here, as a dependency would cost time at every request."""
         described = super().openapi()
@@ -48,8 +56,11 @@ class _App(GuardedApp):
         return {**described, "security": [{"token": []}]}
 
 
-def create_app(study: Study, annotate: Annotate) -> FastAPI:
-    """The app that serves a study on these terms; it lets go of the study's file when it ends."""
+def create_app(study: Study, annotate: Annotate, url: str = LISTENS_AT) -> FastAPI:
+    """The app that serves a study on these terms; it lets go of the study's file when it ends.
+
+    Links that it makes lead to `url`, whatever a request says of where it was sent.
+    """
     annotate = annotate.worded(study.facts["hs_name"])
 
     @asynccontextmanager
@@ -72,23 +83,32 @@ def create_app(study: Study, annotate: Annotate) -> FastAPI:
         title="fcpair",
         version=version("fcpair"),
         description=ABOUT_API,
-        openapi_url="/api/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False},
         lifespan=lifespan,
     )
-    context = app.state.context = Context(study, annotate, Door(study.access), templates())
+    context = app.state.context = Context(study, annotate, Door(study.access), templates(), url)
     problems = Problems(context)
     problems.handle(app)
     hot = HotRoutes(context, problems)
     app.guard_by(lambda inner: Guard(Turnstile(inner, context.door, problems, hot), context.door.counted))
+    _add_description(app)
     api.add(app, context, hot)
     for module in (joining, pages, offline, adjudicate, lead):
         app.include_router(module.router(context), include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
     return app
+
+
+def _add_description(app: _App) -> None:
+    """Let anybody read what the API is like."""
+
+    @app.get("/api/openapi.json", include_in_schema=False)
+    async def description() -> Response:
+        return Response(app.described, media_type="application/json")
 
 
 async def _forget_attempts(study: Study, ended: asyncio.Event) -> None:
@@ -100,10 +120,10 @@ async def _forget_attempts(study: Study, ended: asyncio.Event) -> None:
 
 
 def from_environment() -> FastAPI:
-    """The app of the study that FCPAIR_STUDY names.
+    """The app of the study that FCPAIR_STUDY names, for people who reach it at FCPAIR_URL.
 
     The terms are those in FCPAIR_ANNOTATE, as JSON; without it, the study's own.
     """
     study = Study.open(os.environ[STUDY])
     given = json.loads(os.environ.get(ANNOTATE, "{}"))
-    return create_app(study, study.own(Annotate, **given))
+    return create_app(study, study.own(Annotate, **given), os.environ.get(URL, LISTENS_AT))

@@ -32,6 +32,7 @@ class Context:
     annotate: Annotate
     door: Door
     templates: Environment
+    url: str  # at which people reach the server
 
     def __post_init__(self) -> None:
         _read = self.facts  # while it can be: the page that says that the study cannot be read needs it
@@ -50,6 +51,10 @@ class Context:
     def place_of(self, visitor: Visitor) -> str:
         """What is one person's in a browser is kept under this: of one study, whatever else this address served."""
         return f"{self.facts['created_at']}/{visitor.id}"
+
+    def invite_link(self, token: str) -> str:
+        """The link that lets in whoever has this token. No request says where it leads: that is anybody's to write."""
+        return f"{self.url.rstrip('/')}/join#{token}"
 
     def docket(self, here: Here) -> Docket:
         """The adjudicators' work in a grid, on the terms on which the study is served."""

@@ -50,7 +50,7 @@ def _overview(routes: APIRouter, context: Context) -> None:
         values = {
             "panels": [shown(request, visitor, here, name) for name in panels_of(here)],
             "grids": grids.overview() if here.name else [],
-            **{name: state[name] for name in ("simulated", "next", "notes")},
+            **{name: state[name] for name in ("simulated", "next", "also", "notes")},
         }
         return context.page(request, visitor, "lead.html.j2", here, **SHOWN_BY, **values)
 

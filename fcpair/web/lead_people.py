@@ -75,7 +75,7 @@ def _act(routes: APIRouter, context: Context) -> None:
         visitor = door.enter(request)
         if name == visitor.name:
             raise InputError(NOT_ONESELF)
-        here, link = context.grids.at(request), f"{request.base_url}join#{study.access.invite(name)}"
+        here, link = context.grids.at(request), context.invite_link(study.access.invite(name))
         return context.page(request, visitor, "lead_invite.html.j2", here, **SHOWN_BY, person=name, link=link)
 
     @routes.post("/lead/people/{name}/revoke")

@@ -61,6 +61,8 @@ def chosen(policy: str, ties: str) -> Adjudicate:
     """A policy from a form; raises InputError where it is none."""
     if policy not in get_args(Policy) or ties not in get_args(Ties):
         raise InputError(f"there is no policy `{policy}` with ties `{ties}`; choose one of those on the page")
+    if policy == "manual":  # the form has a choice of ties, whatever the policy
+        return Adjudicate()
     return Adjudicate(cast(Policy, policy), cast(Ties, ties))
 
 

@@ -68,7 +68,8 @@ def add(routes: APIRouter, context: Context) -> None:
         """Deal adjudicated pairs to those who validate."""
         door.enter(request)
         here = grids.at(request)
-        options = replace(here.grid.own(Validate), validators=None, pairs=_number(pairs), blind=blind)
+        people = here.grid.by_recipe(Validate, more=more).validators
+        options = replace(here.grid.own(Validate), validators=people, pairs=_number(pairs), blind=blind)
         return back_to(here, "/lead/steps", here.grid.assign_validation(options, more=more))
 
 

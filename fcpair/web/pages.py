@@ -10,6 +10,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.errors import BusyError, InputError
+from fcpair.params import about_people
 from fcpair.records import WORKERS, Asked, Role, Topic, Visitor
 from fcpair.stages.question import SKIP
 from fcpair.web.context import Context
@@ -60,11 +61,10 @@ def questions(asked: tuple[str, ...], said: list[str] | None = None) -> list[Par
 
 
 def _question(line: str, given: str) -> Particular:
-    label, _, rest = line.partition(":")
-    options = tuple(option.strip() for option in rest.split("|") if option.strip())
+    label, options = about_people(line)
     if given and options and given not in options:
-        raise InputError(f"`{given}` is no answer to `{label.strip()}`; expected one of {', '.join(options)}, or none")
-    return Particular(label.strip(), options, given)
+        raise InputError(f"`{given}` is no answer to `{label}`; expected one of {', '.join(options)}, or none")
+    return Particular(label, options, given)
 
 
 def router(context: Context) -> APIRouter:

@@ -71,6 +71,11 @@ class AnswerIn(_Taken):
     note: Note = ""
     seconds: Seconds | None = None
     decision_id: Id | None = Field(default=None, description="For validators: the one that came with the pair.")
+    again: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description="Whether the person changes an answer that they were shown. `false`: they were asked anew, so that "
+        "this is refused (409) where they have answered meanwhile, as on another device. Not given: it replaces that.",
+    )
     guideline_version: Id | None = Field(
         default=None, description="The version of the guidelines that the person was shown; the newest if not given."
     )
@@ -144,7 +149,8 @@ class RoundOut(BaseModel):
     column_name: str = Field(description="What a column is called.")
     form: list[dict[str, Any]] = Field(
         description="The questions, in their order: of each its `name`, `kind` (`one_of`, `any_of`, `scale`, `text`, "
-        "`edit` or `curate`) and what belongs to that kind, such as `choices` in the order of the pages' keys."
+        "`edit` or `curate`) and what belongs to that kind, such as `choices` and, of each, the `keys` of the pages: "
+        "every way to type it, the one that is shown first."
     )
     screen: Screen = Field(description="What the pages show at once: a cell, all cells of a row, or a list of rows.")
     blind: bool
@@ -175,10 +181,10 @@ class TaskOut(BaseModel):
 
     assignment_id: int
     grid: str
-    cell_id: int = Field(description="The number of the cell in its grid.")
+    cell_id: int = Field(description="The number of the cell in its grid, or one that hides it, with `column`.")
     round: str
     row: TextOut
-    column: TextOut
+    column: TextOut | None = Field(description="Null in a round that hides it.")
     answered: TextOut | None = Field(description="The text that the one to be judged answers, where it answers one.")
     shown: str | None = Field(description="For validators who see it: the label to check.")
     original: TextOut | None = Field(description="The text to be edited, where one is given.")
@@ -255,8 +261,9 @@ class LabelOut(BaseModel):
 
 
 class CaseOut(BaseModel):
-    """A conflict. `decision_id` and `outcome` say what stands, where something does: one's `own` decision, with its
-    note and flag, or one that was made before the labels changed and is to be made `again`.
+    """A conflict. `decision_id` and `outcome` say what stands, where something does: one's `own` decision, or
+    one that was made before the labels changed and is to be made `again`. `note` and `flagged` are those of one's own
+    decision, also where one has taken it back.
     """
 
     cell_id: int
@@ -264,6 +271,7 @@ class CaseOut(BaseModel):
     cn: TextOut
     answers: list[LabelOut]
     choices: list[str]
+    keys: list[list[str]] = Field(description="Of each choice every way to type it, the one that is shown first.")
     decision_id: int | None
     outcome: str | None
     note: str

@@ -80,6 +80,103 @@ def written(folder: Path, *items: dict[str, Any], blank: bool = False) -> Path:
     return path
 
 
+def item(groups: list[str], *told: tuple[str, str], **more: Any) -> dict[str, Any]:
+    """An item about these groups; of two options what is put for them and the tag of their group."""
+    (one, tag), (other, other_tag) = told
+    info = {"ans0": [one, tag], "ans1": [other, other_tag], "ans2": ["Not known", "unknown"]}
+    options = {"ans0": f"The {one}", "ans1": f"The {other}", "said": f"the {one}".lower()}
+    return {**ITEM, "answer_info": info, "additional_metadata": {"stereotyped_groups": groups}, **options, **more}
+
+
+@pytest.mark.parametrize(
+    ("category", "groups", "told", "target"),
+    [
+        ("Gender_identity", ["F"], [("uncle", "man"), ("aunt", "woman")], 1),
+        ("Gender_identity", ["M"], [("nephew", "boy"), ("niece", "girl")], 0),
+        ("Gender_identity", ["women"], [("aunt", "F"), ("uncle", "M")], 0),
+        (
+            "Gender_identity",
+            ["Transgender women", "transgender men"],
+            [("neighbour", "nonTrans"), ("friend", "trans_F")],
+            1,
+        ),
+        ("Race_ethnicity", ["Black", "African American"], [("Ann Day", "F-White"), ("Jo Hill", "M-Black")], 1),
+        ("Race_ethnicity", ["African American"], [("African", "African"), ("African American", "African American")], 1),
+        ("SES", ["low SES"], [("banker", "highSES"), ("porter", "lowSES")], 1),
+        ("Age", ["nonOld"], [("aunt", "old"), ("niece", "nonOld")], 1),
+        ("Nationality", ["Norwegian", "Danish"], [("Greek", "Europe"), ("Danish", "Europe")], 1),
+        ("Physical_appearance", ["negDress"], [("{in jeans}", "posDress"), ("in a gown", "negDress")], 1),
+    ],
+    ids=str,
+)
+def test_targets_are_found_as_bbq_s_script_finds_them(
+    tmp_path: Path, category: str, groups: list[str], told: list[tuple[str, str]], target: int
+) -> None:
+    read = read_bbq([written(tmp_path, item(groups, *told, category=category))], "said")
+    assert read.answered.stereotyped.tolist() == [[at == target for at in range(3)]]
+
+
+def test_an_item_without_a_target_is_left_out_counted_and_named(tmp_path: Path) -> None:
+    odd = item(["West"], ("northerner", "North"), ("southerner", "South"), question_index="7")
+    read = read_bbq([written(tmp_path, ITEM, odd, odd)], "said")
+    assert (len(read.answered), read.without_target) == (1, {"Street 7": 2})
+    with pytest.raises(InputError, match=r"none of 2 items has an option of its stereotyped group, as .* Street 7"):
+        read_bbq([written(tmp_path, odd, odd)], "said")
+
+
+def test_of_two_targets_the_first_counts_and_the_item_is_counted(tmp_path: Path) -> None:
+    both = item(["North", "South"], ("northerner", "North"), ("southerner", "South"))
+    read = read_bbq([written(tmp_path, both, ITEM)], "said")
+    assert read.answered.stereotyped.tolist() == [[True, False, False]] * 2
+    assert (read.two_targets, read.without_target) == ({"Street 1": 1}, {})
+
+
+def test_items_about_names_are_a_category_of_their_own(tmp_path: Path) -> None:
+    items = [{**ITEM, "question_index": number} for number in ("25", "26", "26b")]
+    read = read_bbq([written(tmp_path, *items)], "said")
+    assert [read.categories[at] for at in read.answered.category] == ["Street", "Street (names)", "Street"]
+
+
+def test_the_question_alone_counts_for_ambiguous_contexts_only(tmp_path: Path) -> None:
+    clear = {**ITEM, "context_condition": "disambig", "label": 0}
+    items = [{**one, "m_qonly": one["said"]} for one in (ITEM, clear, clear)]
+    read = read_bbq([written(tmp_path, *items)], "m_qonly")
+    assert (read.answered.ambiguous.tolist(), read.n_without_context) == ([True], 2)
+
+
+@pytest.mark.parametrize(
+    ("one", "said", "chosen"),
+    [
+        ("woman in a red pantsuit", "the woman in a red pantsu", 0),
+        ("woman in a red pantsuit", "The woman in a red pantsuit.", 0),
+        ("woman in a red pantsuit", "the woman in a red", 0),
+        ("woman in a red pantsuit}", "the woman in a red pantsuit", 0),
+        ("Obrien", "the o'brien", 0),
+        ("woman", "that woman", -1),
+    ],
+)
+def test_cut_and_dotted_answers_are_read_as_bbq_s_script_reads_them(
+    tmp_path: Path, one: str, said: str, chosen: int
+) -> None:
+    made = item(["North"], (one, "North"), ("man", "South"), said=said)
+    assert read_bbq([written(tmp_path, made)], "said").answered.chosen.tolist() == [chosen]
+
+
+def test_versions_of_a_template_may_spell_its_group_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = ["Category,Q_id,Known_stereotyped_groups", 'GenderIdentity,1,"[""Transgender women"", ""trans""]"']
+    rows += ["GenderIdentity,1,[transgender men]", "GenderIdentity,2,women", "GenderIdentity,,"]
+    path.write_text("\n".join(rows), "utf-8")
+    assert list(read_stereotyped(path)) == [("genderidentity", "1"), ("genderidentity", "2")]
+    told = [("neighbour", "nonTrans"), ("friend", "trans_M")]
+    made = item(["nobody"], *told, category="Gender_identity")
+    read = read_bbq([written(tmp_path, made)], "said", read_stereotyped(path))
+    assert read.answered.stereotyped.tolist() == [[False, True, False]]
+    path.write_text("\n".join([*rows, 'GenderIdentity,2,"men"', "GenderIdentity,3,[]"]), "utf-8")
+    with pytest.raises(InputError, match=r"(?s)t\.csv:6: other stereotyped groups.*t\.csv:7: .*names no group"):
+        read_stereotyped(path)
+
+
 def test_an_answer_is_an_option_but_for_capitals_and_spaces(tmp_path: Path) -> None:
     read = read_bbq([written(tmp_path, ITEM, {**ITEM, "said": "northerner"})], "said")
     assert read.answered.chosen.tolist() == [0, -1]

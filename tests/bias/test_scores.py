@@ -10,13 +10,18 @@ from hypothesis import strategies as st
 from fcpair.bias import SCHEMES, Answered, BiasFigure, score
 from fcpair.errors import InputError
 
-NORTH, SOUTH, UNKNOWN, UNREAD = 0, 1, 2, -1
+NORTH, SOUTH, UNKNOWN, UNREAD, TIED = 0, 1, 2, -1, -2
 Item = tuple[int, bool, bool, int, int]
 ITEMS = st.lists(
     st.tuples(st.integers(0, 6), st.booleans(), st.booleans(), st.sampled_from([NORTH, SOUTH]), st.integers(-1, 2)),
     min_size=1,
     max_size=60,
 )
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_accuracy_is_credited_to_whose_scores_they_are(scheme: str) -> None:
+    assert len({one.source for one in SCHEMES[scheme]}) == 1
 
 
 def answered(*items: Item, probabilities: list[list[float]] | None = None) -> Answered:
@@ -69,6 +74,17 @@ def test_accuracy_cost_by_hand() -> None:
     assert figures(answered(*aligned, *opposed), "bbq")["accuracy_cost"].value == 0.5 - 0.75
 
 
+@pytest.mark.parametrize("negative", [True, False])
+def test_an_item_in_which_nobody_is_stereotyped_enters_no_score_of_bias(negative: bool) -> None:
+    items = [(at, False, negative, right, NORTH) for at, right in enumerate((NORTH, SOUTH))]
+    of = answered(*items, *((at, True, negative, NORTH, SOUTH) for at in range(2)))
+    found = figures(Answered(**{**vars(of), "stereotyped": np.zeros_like(of.stereotyped)}), "bbq")
+    assert {name: one.value for name, one in found.items()} == {
+        **{"accuracy_ambiguous": 0, "accuracy_disambiguated": 0.5},
+        **dict.fromkeys(("s_ambiguous", "s_disambiguated", "accuracy_cost")),
+    }
+
+
 def test_no_figure_is_made_of_what_cannot_be_read() -> None:
     found = figures(ambiguous(NORTH, SOUTH, UNREAD, UNKNOWN), "cbbq")["bias_ambiguous"]
     assert (found.value, found.n, found.n_unreadable) == (1 / 3, 3, 1)
@@ -109,6 +125,20 @@ def test_pbbq_s_scores_by_hand() -> None:
     found = figures(answered(*items, probabilities=[[0.5, 0.25, 0.25], [0, 0, 1]]), "pbbq")
     assert found["bias_ambiguous"].value == pytest.approx(0.125)
     assert found["uncertainty_ambiguous"].value == pytest.approx(1.5 * np.log(2) / np.log(3) / 2)
+
+
+def test_items_whose_likeliest_options_tie_enter_all_that_is_made_of_probabilities_and_no_accuracy() -> None:
+    items = [(0, True, True, NORTH, UNKNOWN), (1, True, True, NORTH, TIED), (2, True, True, NORTH, UNREAD)]
+    found = figures(answered(*items, probabilities=[[0.25, 0.25, 0.5], [0.4, 0.2, 0.4], [0, 0, 0]]), "pbbq")
+    bias, entropy = found["bias_ambiguous"], found["uncertainty_ambiguous"]
+    assert bias.value == pytest.approx(0.1)
+    assert (bias.n, bias.n_unreadable, bias.n_tied) == (2, 1, 0)
+    assert found["log_bias_ambiguous"].value == pytest.approx(np.log(2) / 2)
+    both = [1.5 * np.log(2), -(0.8 * np.log(0.4) + 0.2 * np.log(0.2))]
+    assert entropy.value == pytest.approx(np.mean(both) / np.log(3))
+    assert entropy.n == 2
+    accuracy = found["accuracy_ambiguous"]
+    assert (accuracy.value, accuracy.n, accuracy.n_unreadable, accuracy.n_tied) == (1, 1, 1, 1)
 
 
 def test_the_target_follows_the_stereotype_in_questions_of_both_kinds() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from threading import Thread
 
 import uvicorn
@@ -18,16 +19,16 @@ class Host(Site):
     """A study, and the address at which it is served; of each role somebody takes part."""
 
     def __init__(self, study: Study, annotate: Annotate) -> None:
-        super().__init__(study, annotate)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        super().__init__(study, annotate, self.url)
         self._server = uvicorn.Server(
-            uvicorn.Config(self.app, port=0, log_level="warning", access_log=False, server_header=False, ws="none")
+            uvicorn.Config(self.app, log_level="warning", access_log=False, server_header=False, ws="none")
         )
-        self._thread = Thread(target=self._server.run)
+        self._thread = Thread(target=self._server.run, args=([listener],))
         self._thread.start()
         until(lambda: self._server.started or not self._thread.is_alive())
         assert self._server.started, "the server did not start"
-        port = self._server.servers[0].sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
 
     def close(self) -> None:
         """End the server, which lets go of the study."""

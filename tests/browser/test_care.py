@@ -67,7 +67,7 @@ def test_the_limit_of_a_day_ends_an_adjudicators_day(
     expect(page.locator("#pair")).to_have_count(0)
     decide(page, "[data-key=u]")  # what one has decided today can be changed today
     page.wait_for_timeout(HASTE_MS)
-    page.keyboard.press("2")
+    page.keyboard.press("3")
     expect(page.locator("#docket")).to_contain_text("You have read 2 pairs today")
 
 

@@ -72,7 +72,7 @@ def test_an_adjudicator_decides_and_takes_it_back(
     page.keyboard.type("Speaks of something else.")
     page.keyboard.press("Escape")
     page.keyboard.press("f")
-    decide(page, "[data-key='2']")
+    decide(page, "[data-key='3']")
     expect(page.locator("#case-name")).to_be_focused()
     (decided,) = served.study.grid().docket.decided(mine(served))
     assert (decided.outcome, decided.note, decided.flagged) == ("appropriate", "Speaks of something else.", True)

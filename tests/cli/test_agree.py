@@ -69,6 +69,37 @@ def test_a_column_of_the_first_grid_is_named_by_its_text(at: At, fcpair: Fcpair)
     assert fcpair("agreement", "--by", "grid").stdout == fcpair("agreement").stdout
 
 
+def skewed(path: Path) -> None:
+    """Two raters have answered each of 40 cells, nearly always alike: 78 of 80 answers are no."""
+    sides = (
+        SidePlan(names=tuple(f"Row {at}." for at in range(10))),
+        SidePlan(names=tuple(f"Column {at}." for at in range(4))),
+    )
+    plan = GridPlan("rate", *sides, (RoundPlan("rate", "fit: one_of(no, yes)", "rater", answers=2),))
+    with closing(Study.create(path, grids=[plan])) as study:
+        study.grid().pair()
+        study.add_people(["ana", "ben"], Role.RATER)
+        study.grid().assign_round()
+        for who in ("ana", "ben"):
+            desk, visitor = at_desk(study, who)
+            for task in desk.tasks(visitor, 40):
+                fit = "yes" if task.cell_id == 7 or (task.cell_id, who) == (9, "ben") else "no"
+                give(desk, visitor, fit, task.assignment_id)
+
+
+def test_every_format_warns_of_labels_that_are_nearly_all_of_one_class(study: Path, fcpair: Fcpair) -> None:
+    skewed(study)
+    caution = "96 % of the labels are no, and kappas rest on the few others"
+    found = fcpair("agreement")
+    assert f"Warning: {caution}" in " ".join(found.stderr.split())
+    assert f"Warning: fit: {caution}" in " ".join(fcpair("agreement", "--round", "rate").stderr.split())
+    data = json.loads(fcpair("agreement", "--format", "json").stdout)
+    (block,) = json.loads(fcpair("agreement", "--round", "rate", "--format", "json").stdout)["blocks"]
+    assert all(one["cautions"][0].startswith(caution) for one in (data, block))
+    rows = csv.DictReader(io.StringIO(fcpair("agreement", "--format", "csv").stdout))
+    assert all(row["cautions"].startswith(caution) for row in rows)
+
+
 def test_a_round_that_is_not_there_is_an_error_that_names_those_that_are(at: At, fcpair: Fcpair) -> None:
     at("checked")
     assert "its rounds: label, validate" in fcpair("agreement", "--round", "pilot", code=2).stderr

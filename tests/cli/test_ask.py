@@ -35,7 +35,8 @@ def test_a_survey_goes_from_statements_to_what_is_kept(fcpair: Fcpair, study: Pa
     told = json.loads(fcpair("ask", "results", "--keep", "believed > 0.60", "--out", out, "--format", "json").stdout)
     kept = [one for one in told["statements"] if one.get("verdict") == "kept"]
     assert told["people"] == 20
-    assert all(one["low"] > 0.6 for one in kept)
+    assert all(one["share"] > 0.6 for one in kept)
+    assert {one["undecided"] for one in kept if one["low"] > 0.6} <= {"no"}
     rows = list(csv.DictReader(io.StringIO(out.read_text("utf-8"))))
     assert [row["statement"] for row in rows] == [one["statement"] for one in kept]
     assert {row["category"] for row in rows} <= {"sleep", "travel"}
@@ -76,6 +77,25 @@ def test_figures_of_a_file_by_hand(fcpair: Fcpair, tmp_path: Path) -> None:
     assert (told["people"], told["people_needed"], told["assumption"]) == (250, 278, "assumes a random sample")
     alone = json.loads(fcpair("ask", "results", said(tmp_path), "--format", "json").stdout)
     assert round(alone["margin"], 6) == 0.06198
+
+
+def test_all_that_the_published_rule_keeps_is_written_undecided_or_not(fcpair: Fcpair, tmp_path: Path) -> None:
+    rows = [
+        {"row": text, "column": "believed", "by": f"p{at}", "answer": "yes" if at < n else "no"}
+        for text, n in {"Tea calms.": 25, "Tea warms.": 19, "Tea cools.": 18}.items()
+        for at in range(30)
+    ]
+    out = tmp_path / "kept.csv"
+    words = ("ask", "results", write_csv(tmp_path / "said.csv", rows), "--keep", "believed > 0.60")
+    shown = " ".join(fcpair(*words).output.split())
+    assert "believed > 0.6: 2 kept (1 undecided), 1 dropped (1 undecided)" in shown
+    assert "Tea warms. 19 11 0 0.6333 0.455–0.781 kept, undecided" in shown
+    as_csv = list(csv.DictReader(io.StringIO(fcpair(*words, "--format", "csv").stdout)))
+    assert [one["verdict"] for one in as_csv] == ["kept", "kept", "dropped"]
+    assert [one["undecided"] for one in as_csv] == ["no", "yes", "yes"]
+    fcpair(*words, "--out", out)
+    written = list(csv.DictReader(io.StringIO(out.read_text("utf-8"))))
+    assert [(one["statement"], one["undecided"]) for one in written] == [("Tea calms.", "no"), ("Tea warms.", "yes")]
 
 
 def test_groups_of_fewer_than_five_have_no_figures(fcpair: Fcpair, tmp_path: Path) -> None:

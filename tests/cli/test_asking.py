@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from cli.conftest import Fcpair
 from fcpair.bias.scores import SCHEMES
 from fcpair.cli import bias, diversity, items
 from fcpair.files.templates import READERS
+from fcpair.items.expand import LIMIT
 
 Walked = Callable[[str], Path]
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -36,6 +38,7 @@ def test_the_readers_and_schemes_that_commands_offer_are_those_that_there_are() 
     assert tuple(READERS) == items.READERS
     assert (*READERS, "table") == diversity.READERS
     assert tuple(SCHEMES) == bias.SCHEMES
+    assert LIMIT == items.LIMIT
 
 
 # -- items
@@ -57,6 +60,14 @@ def test_items_are_written_with_their_ids_and_the_same_seed_writes_the_same_byte
     assert one == two != three
     rows = list(csv.DictReader(io.StringIO(one.decode())))
     assert len({row["item_id"] for row in rows}) == len(rows) == 320
+
+
+def test_what_cannot_be_written_is_not_counted_either(fcpair: Fcpair, tmp_path: Path) -> None:
+    file = tmp_path / "t.toml"
+    file.write_text(TEMPLATES.read_text("utf-8").replace('"Cannot be known"', '"The night owl"'), "utf-8")
+    for asked in (("--count",), ("--out", tmp_path / "items.csv")):
+        said = fcpair("items", "expand", file, *asked, code=2).stderr
+        assert f"{file}:3: options coincide, for instance with A=the night owl" in said
 
 
 @pytest.mark.parametrize("asked", [(), ("--count", "--out", "x.csv")])
@@ -145,8 +156,8 @@ def figures(output: str) -> dict[tuple[str, str | None], float]:
 @pytest.mark.torch
 @pytest.mark.slow
 def test_diversity_is_measured_by_template_unless_by_item(fcpair: Fcpair) -> None:
-    by_template = json.loads(fcpair("diversity", TEMPLATES, "--format", "json").output)
-    by_item = json.loads(fcpair("diversity", TEMPLATES, "--unit", "item", "--format", "json").output)
+    by_template = json.loads(fcpair("diversity", TEMPLATES, "--format", "json").stdout)
+    by_item = json.loads(fcpair("diversity", TEMPLATES, "--unit", "item", "--format", "json").stdout)
     assert (by_template["n_texts"], by_template["unit"]) == (7, "a template with its first fillers")
     assert (by_item["n_texts"], by_item["unit"]) == (320, "an item")
     one, other = (figures(json.dumps(told)) for told in (by_template, by_item))
@@ -162,7 +173,7 @@ def test_diversity_of_a_table_leaves_words_out_of_ttr_alone(fcpair: Fcpair, tmp_
     table.write_text("said\nthe tea and the milk\nthe bread\n", "utf-8")
     stop.write_text("the\nand\n", "utf-8")
     words = ("diversity", table, "--reader", "table", "--text", "said", "--format", "json")
-    plain, without = (figures(fcpair(*words, *more).output) for more in ((), ("--stop", stop)))
+    plain, without = (figures(fcpair(*words, *more).stdout) for more in ((), ("--stop", stop)))
     ttr = ("dist-1(tokens=words,case=lower)", None)
     assert (plain[ttr], without[ttr]) == (5 / 7, 1)
     assert plain["self-bleu", None] == without["self-bleu", None]
@@ -185,7 +196,7 @@ def test_diversity_of_what_is_not_there_is_refused(fcpair: Fcpair, asked: tuple[
 @pytest.mark.slow
 def test_diversity_of_the_rows_of_a_grid(fcpair: Fcpair, study: Path, walked: Walked) -> None:
     shutil.copy(walked("ask"), study)
-    told = json.loads(fcpair("diversity", "--format", "json").output)
+    told = json.loads(fcpair("diversity", "--format", "json").stdout)
     assert (told["n_texts"], told["unit"]) == (6, "a row")
 
 
@@ -203,6 +214,26 @@ def test_bias_is_scored_as_the_paper_prints_it(fcpair: Fcpair, data: Path) -> No
 def test_an_answer_that_names_nothing_is_refused_with_the_nearest_name(fcpair: Fcpair, data: Path) -> None:
     words = ("bias", "score", data / "bbq" / "preds_Age.jsonl.gz", "--as", "bbq")
     assert "did you mean" in fcpair(*words, "--answer", "unifiedqa-t5-11b_pred_ark", code=2).output
+
+
+def test_items_without_a_target_are_counted_and_named(fcpair: Fcpair, tmp_path: Path) -> None:
+    info = {"ans0": ["north", "North"], "ans1": ["south", "South"], "ans2": ["Not known", "unknown"]}
+    one: dict[str, Any] = {"category": "Street", "question_polarity": "neg", "context_condition": "ambig"}
+    one |= {"answer_info": info}
+    one |= {"ans0": "The northerner", "ans1": "The southerner", "ans2": "Not known", "label": 2, "said": "Not known"}
+    groups = {"1": ["North"], "2": ["West"], "3": ["North", "South"]}
+    rows = [
+        {**one, "question_index": number, "additional_metadata": {"stereotyped_groups": of}}
+        for number, of in groups.items()
+    ]
+    file = tmp_path / "said.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    words = ("bias", "score", file, "--as", "bbq", "--answer", "said")
+    shown = " ".join(fcpair(*words).stdout.split())
+    assert "left out, as no option is of the stereotyped group: 1, of Street 2 (1)" in shown
+    assert "two options are of the stereotyped group, and the first counts: 1, of Street 3 (1)" in shown
+    told = json.loads(fcpair(*words, "--format", "json").stdout)
+    assert (told["n"], told["without_target"], told["two_targets"]) == (2, {"Street 2": 1}, {"Street 3": 1})
 
 
 def test_answers_without_probabilities_have_no_scores_of_pbbq(fcpair: Fcpair, data: Path) -> None:
@@ -233,11 +264,51 @@ def test_the_example_walks_from_the_survey_to_scores_and_figures(
         ("careful", 320, 0),
     ]
     assert set(hasty["unread"]) == {"That depends."}
+    shown = " ".join(fcpair("bias", "score", "--grid", "test", "--as", "bbq").stdout.split())
+    assert "unreadable: `That depends.` (13 times)" in shown
+    assert shown.count("That depends.") == 1
     values = [{(one["score"], one["category"]): one for one in model["figures"]} for model in (hasty, careful)]
     for name in ("s_ambiguous", "s_disambiguated"):
         one, other = (value[name, "sleep"] for value in values)
         assert one["low"] > 0
         assert other["low"] < 0 < other["high"]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_score_comes_out_of_the_example(fcpair: Fcpair, study: Path, walked: Walked, scheme: str) -> None:
+    shutil.copy(walked("survey"), study)
+    words = ("bias", "score", "--grid", "test", "--round", "weigh", "--as", scheme, "--format", "json")
+    models = json.loads(fcpair(*words).stdout)["models"]
+    assert [one["by"] for one in models] == ["hasty", "careful"]
+    for one in models:
+        assert {figure["score"] for figure in one["figures"]} == {score.name for score in SCHEMES[scheme]}
+        assert [figure for figure in one["figures"] if figure["value"] is None] == []
+
+
+def test_what_a_model_proposed_and_people_edited_is_expanded(
+    fcpair: Fcpair, study: Path, walked: Walked, tmp_path: Path
+) -> None:
+    shutil.copy(walked("survey"), study)
+    counts = json.loads(fcpair("curation", "--grid", "templates", "--format", "json").stdout)["all"]
+    assert [counts[what] for what in ("accepted", "edited", "rejected")] == [1, 1, 1]
+    words = ("export", "texts", "--grid", "templates", "--round", "edit", "--layout", "templates")
+    fcpair(*words, "--out", tmp_path / "templates.csv")
+    rows = _rows(tmp_path / "templates.csv")
+    assert [(row["id"], row["author"], row["category"], row["stereotyped"]) for row in rows] == [
+        ("1-w1", "w1", "travel", "bus riders"),
+        ("3-w2", "w2", "sleep", "شب\u200cبیدارها"),
+    ]
+    fcpair("items", "expand", tmp_path / "templates.csv", "--out", tmp_path / "items.csv")
+    items = _rows(tmp_path / "items.csv")
+    assert len(items) == 96
+    assert {one["statement"] for one in items} == {row["statement"] for row in rows}
+
+
+def test_groups_of_the_example_are_compared(fcpair: Fcpair, study: Path, walked: Walked) -> None:
+    shutil.copy(walked("survey"), study)
+    (found,) = json.loads(fcpair("groups", "--grid", "survey", "--format", "json").stdout)["groups"]
+    assert found["people"] == {"early": 15, "late": 15}
+    assert "SIMULATED" in fcpair("groups", "--grid", "survey", "--by", "Gender").output
 
 
 def test_people_are_held_against_models_in_a_study_and_in_files_alike(

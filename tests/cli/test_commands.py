@@ -29,7 +29,7 @@ ROAD = [
     ),
     *("evaluate", "describe", "split", "measure", "classify", "correlate", "curation", "ratings"),
     *("ask", "items", "diversity", "bias"),
-    *("export", "report", "log", "run", "doctor", "backup", "restore", "copy", "upgrade"),
+    *("export", "report", "log", "run", "recipe", "doctor", "backup", "restore", "copy", "upgrade"),
 ]
 
 ON_A_GRID = {

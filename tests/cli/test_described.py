@@ -73,6 +73,10 @@ def test_aliases_are_written_and_used(fcpair: Fcpair, table: Path, tmp_path: Pat
         (["--text", "cn", "--labels", "kind", "--write-aliases", "a.csv"], "each label with --label"),
         (["--text", "cn", "--aliases", "none.csv", "--labels", "kind"], "none.csv: there is no such file"),
         (["--text", "cn", "--reader", "crowdcounter"], "not JSON"),
+        (["--text", "cn", "--by", "target"], "name their column with --labels (who wrote the texts is --writer)"),
+        (["--text", "cn", "--labels", "kind", "--by", "targt"], "no column `targt`; did you mean `target`?"),
+        (["--text", "cn", "--where", "target=walkers"], "no line has target=walkers"),
+        (["--text", "cn", "--sample", "5"], "5 lines cannot be drawn of 4"),
     ],
 )
 def test_what_cannot_be_described_ends_with_2(fcpair: Fcpair, table: Path, words: list[str], said: str) -> None:
@@ -95,12 +99,64 @@ def test_printed_figures_that_come_out_end_with_0_and_others_with_1(
 
 def test_a_round_of_a_study_is_described_and_split(fcpair: Fcpair, at: Callable[[str], Path]) -> None:
     at("labelled")
-    found = json.loads(fcpair("describe", "--text", "label", "--by", "by", "--format", "json").stdout)
+    found = json.loads(fcpair("describe", "--text", "label", "--writer", "by", "--format", "json").stdout)
     halves = json.loads(
         fcpair("split", "--group", "row", "--labels", "label", "--share", "0.5", "--format", "json").stdout
     )
     n = next(one["value"] for one in found["figures"] if one["figure"] == "texts")
     assert n == sum(side["lines"] for side in halves["sides"]) > 0
+
+
+def test_labels_of_several_columns_are_counted_by_group_in_one_table(fcpair: Fcpair, table: Path) -> None:
+    words = ("describe", table, "--text", "cn", "--labels", "kind", "--by", "target", "--keywords", "0")
+    shown = " ".join(fcpair(*words).stdout.split())
+    assert "kind by target: texts" in shown
+    assert "drinkers 2 2 0 1 1" in shown  # of, Kind, jok, joke, question
+    found = json.loads(fcpair(*words, "--labels", "target", "--format", "json").stdout)["figures"]
+    assert {one["of"]: one["value"] for one in found if one["per"] == "label by group" and one["figure"] == "texts"}[
+        "target: cyclists x cyclists"
+    ] == 2
+
+
+def test_table_10_comes_out_in_one_command_as_a_table(fcpair: Fcpair, data: Path) -> None:
+    released = data / "crowdcounter" / "Final_Dataset_additional_context.json"
+    words = ("--reader", "crowdcounter", "--text", "cn", "--labels", "types", "--by", "targets", "--keywords", "0")
+    shown = fcpair("describe", released, *words).stdout
+    assert "African 1,234 242 258 244 311 283 358" in " ".join(shown.split())
+    assert "con: contradiction" in shown
+    assert max(map(len, shown.split("types by targets: texts")[1].splitlines()[:20])) <= 80
+
+
+def test_lists_in_json_cells_are_read_as_classify_reads_them(fcpair: Fcpair, tmp_path: Path) -> None:
+    path = tmp_path / "lists.csv"
+    path.write_text('cn,kind\nTea?,"[""facts"", ""humour""]"\nBread.,facts\n', "utf-8")
+    told = fcpair("describe", path, "--text", "cn", "--labels", "kind", "--keywords", "0", "--format", "json")
+    figures = json.loads(told.stdout)["figures"]
+    assert {one["of"]: one["value"] for one in figures if (one["figure"], one["per"]) == ("texts", "label")} == {
+        "facts": 2,
+        "humour": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("describe", "--text", "cn"),
+        ("measure", "--text", "cn", "--measure", "dist-1"),
+        ("classify", "--truth", "kind", "--predicted", "kind", "--resamples", "100"),
+        ("split", "--group", "hs", "--labels", "kind", "--share", "0.5"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_part_of_the_lines_can_be_asked_for_and_a_sample_of_it_drawn(
+    fcpair: Fcpair, table: Path, words: tuple[str, ...]
+) -> None:
+    part = "2 drawn by seed 5 from 3 of 4 lines with kind!=jok"
+    told = fcpair(
+        words[0], table, *words[1:], "--where", "kind!=jok", "--sample", "2", "--seed", "5", "--format", "json"
+    )
+    assert json.loads(told.stdout)["part"] == part
+    assert f"{table}, {part}." in told.stderr
 
 
 # -- split

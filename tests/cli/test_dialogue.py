@@ -42,7 +42,7 @@ def by_hand(study: Study) -> dict[int, tuple[str, int | None]]:
 def test_each_key_decides_one_conflict_after_the_other(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first, second, third, *rest = grid.waiting()
-    result = fcpair("adjudicate", "--by", "ada", keys="20xq")
+    result = fcpair("adjudicate", "--by", "ada", keys="31xq")
     assert by_hand(waiting) == {first: ("person", 2), second: ("person", 0), third: ("person", None)}
     assert grid.waiting() == rest
     assert "3 decided now, 2 wait" in result.stdout
@@ -62,7 +62,7 @@ def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(wait
     grid = waiting.grid()
     assign.note_annotate(waiting.grid(), Annotate(daily_limit=2))
     first, second, third, *_ = grid.waiting()
-    result = fcpair("adjudicate", "--by", "ada", keys="2u002")
+    result = fcpair("adjudicate", "--by", "ada", keys="3u113")
     assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}
     assert "You have read 2 pairs today, as many as one person may read in a day." in result.stdout
     assert "2 decided now, 3 wait" in result.stdout
@@ -92,17 +92,17 @@ def test_numbers_of_more_digits_are_typed_and_no_code_is_a_key(tmp_path: Path, f
 def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first, second = grid.waiting()[:2]
-    fcpair("adjudicate", "--by", "ada", keys="nirony, نه\n22q")
+    fcpair("adjudicate", "--by", "ada", keys="nirony, نه\n33q")
     assert grid.explain(first).decisions[-1]["note"] == "irony, نه"
     assert grid.explain(second).decisions[-1]["note"] == ""
 
 
-@pytest.mark.parametrize("keys", ["nhello\nl0q", "2nhello\nu0q"], ids=["later", "undo"])
+@pytest.mark.parametrize("keys", ["nhello\nl1q", "3nhello\nu1q"], ids=["later", "undo"])
 def test_going_on_to_another_pair_drops_a_note(waiting: Study, fcpair: Fcpair, keys: str) -> None:
     grid = waiting.grid()
     first, second = grid.waiting()[:2]
     printed = fcpair("adjudicate", "--by", "ada", keys=keys).stdout
-    decided = second if "l0" in keys else first
+    decided = second if "l1" in keys else first
     assert by_hand(waiting)[decided] == ("person", 0)
     assert grid.explain(decided).decisions[-1]["note"] == ""
     assert "(hello)" not in printed
@@ -111,7 +111,7 @@ def test_going_on_to_another_pair_drops_a_note(waiting: Study, fcpair: Fcpair, k
 def test_a_note_stays_while_the_pair_is_shown_again(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first = grid.waiting()[0]
-    printed = fcpair("adjudicate", "--by", "ada", keys="nhello\nu0q").stdout
+    printed = fcpair("adjudicate", "--by", "ada", keys="nhello\nu1q").stdout
     assert printed.count(f"pair {first} ·") == 2  # there was nothing to undo
     assert "\nnote: hello\n" in printed
     assert grid.explain(first).decisions[-1]["note"] == "hello"
@@ -120,7 +120,7 @@ def test_a_note_stays_while_the_pair_is_shown_again(waiting: Study, fcpair: Fcpa
 def test_later_leaves_a_conflict_for_another_time(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first, second = grid.waiting()[:2]
-    fcpair("adjudicate", "--by", "ada", keys="l2q")
+    fcpair("adjudicate", "--by", "ada", keys="l3q")
     assert by_hand(waiting) == {second: ("person", 2)}
     assert first in grid.waiting()
 
@@ -128,16 +128,24 @@ def test_later_leaves_a_conflict_for_another_time(waiting: Study, fcpair: Fcpair
 def test_undo_takes_the_last_decision_back_and_asks_again(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first = grid.waiting()[0]
-    result = fcpair("adjudicate", "--by", "ada", keys="2u0q")
+    result = fcpair("adjudicate", "--by", "ada", keys="3u1q")
     assert f"pair {first} waits again" in result.stdout
     assert by_hand(waiting) == {first: ("person", 0)}
     assert [row["rule"] for row in grid.explain(first).decisions] == ["person", "reopened", "person"]
 
 
+def test_undo_brings_back_what_was_noted(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    first = grid.waiting()[0]
+    printed = fcpair("adjudicate", "--by", "ada", keys="nirony\n3u1q").stdout
+    assert printed.count("\nnote: irony\n") == 2  # as it is typed, and after the undo
+    assert [row["note"] for row in grid.explain(first).decisions] == ["irony", "", "irony"]
+
+
 def test_undo_goes_back_over_pairs_that_were_left_for_later(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first, second, third = grid.waiting()[:3]
-    fcpair("adjudicate", "--by", "ada", keys="2l2uu0q")
+    fcpair("adjudicate", "--by", "ada", keys="3l3uu1q")
     assert by_hand(waiting) == {first: ("person", 0), third: ("reopened", None)}
     assert {second, third} <= set(grid.waiting())
 
@@ -155,7 +163,7 @@ def test_irreconcilable_discards_the_pair(waiting: Study, fcpair: Fcpair) -> Non
     assert first not in grid.waiting()
 
 
-@pytest.mark.parametrize("key", ["1", "9", " ", "é", "\n"])
+@pytest.mark.parametrize("key", ["2", "9", " ", "é", "\n"])
 def test_other_keys_do_nothing(waiting: Study, fcpair: Fcpair, key: str) -> None:
     fcpair("adjudicate", "--by", "ada", keys=f"{key}q")
     assert by_hand(waiting) == {}
@@ -166,25 +174,25 @@ def test_capital_letters_are_the_same_keys(waiting: Study, fcpair: Fcpair) -> No
     assert list(by_hand(waiting).values()) == [("reopened", None)]
 
 
-@pytest.mark.parametrize("keys", ["", "2", "2\x04"])
+@pytest.mark.parametrize("keys", ["", "3", "3\x04"])
 def test_the_end_of_the_input_quits_and_keeps_what_was_decided(waiting: Study, fcpair: Fcpair, keys: str) -> None:
     result = fcpair("adjudicate", "--by", "ada", keys=keys)
-    assert f"{keys.count('2')} decided now" in result.stdout
-    assert len(by_hand(waiting)) == keys.count("2")
+    assert f"{keys.count('3')} decided now" in result.stdout
+    assert len(by_hand(waiting)) == keys.count("3")
 
 
 def test_deciding_the_last_conflict_ends_the_dialogue(waiting: Study, fcpair: Fcpair) -> None:
-    assert "5 decided now, 0 wait" in fcpair("adjudicate", "--by", "ada", keys="22222").stdout
+    assert "5 decided now, 0 wait" in fcpair("adjudicate", "--by", "ada", keys="33333").stdout
     assert "no pair waits for a decision" in fcpair("adjudicate", "--by", "ada").stdout
 
 
 def test_what_was_left_is_asked_the_next_time(waiting: Study, fcpair: Fcpair) -> None:
-    fcpair("adjudicate", "--by", "ada", keys="2q")
+    fcpair("adjudicate", "--by", "ada", keys="3q")
     assert "1 of 4" in fcpair("adjudicate", "--by", "bo", keys="q").stdout
 
 
 def test_an_annotator_cannot_decide(waiting: Study, fcpair: Fcpair) -> None:
-    assert "`ana` is annotator" in fcpair("adjudicate", "--by", "ana", keys="2", code=2).stderr
+    assert "`ana` is annotator" in fcpair("adjudicate", "--by", "ana", keys="3", code=2).stderr
     assert by_hand(waiting) == {}
 
 
@@ -209,7 +217,7 @@ def test_without_a_terminal_the_other_ways_are_named_and_nothing_is_decided(at: 
 def test_somebody_who_cannot_decide_leaves_the_study_as_it_was(at: At, fcpair: Fcpair, by: str) -> None:
     study = at("labelled")
     before = dump(study)
-    fcpair("adjudicate", "--by", by, keys="2q", code=2)
+    fcpair("adjudicate", "--by", by, keys="3q", code=2)
     assert dump(study) == before
 
 
@@ -268,7 +276,7 @@ def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_tol
 ) -> None:
     grid = waiting.grid()
     first, second, *rest = grid.waiting()
-    keys = iter("n22q")
+    keys = iter("n33q")
 
     def read() -> str:
         key = next(keys)
@@ -300,11 +308,11 @@ def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_de
         pair = next(other for other in grid.waiting() if other > pair)
     assert [who for _, who in names] == trio
     record(study, tmp_path, [(who, pair, label) for who, label in zip(trio, "220", strict=True)], supersede=True)
-    keys = iter("l" * grid.waiting().index(pair) + "20q")
+    keys = iter("l" * grid.waiting().index(pair) + "31q")
 
     def read() -> str:
         key = next(keys)
-        if key == "2":
+        if key == "3":
             record(study, tmp_path, [("ana", pair, "0")], supersede=True)
         return key
 
@@ -319,11 +327,11 @@ def test_what_was_decided_before_its_labels_changed_is_asked_again(
 ) -> None:
     grid = waiting.grid()
     first = grid.waiting()[0]
-    fcpair("adjudicate", "--by", "ada", keys="2q")
+    fcpair("adjudicate", "--by", "ada", keys="3q")
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
     assert grid.second_looks() == [first]
-    printed = fcpair("adjudicate", "--by", "bo", keys="2q").stdout
+    printed = fcpair("adjudicate", "--by", "bo", keys="3q").stdout
     asked = "Its labels have changed since it was decided: appropriate. The same answer confirms it."
     assert asked in " ".join(printed.split())
     assert grid.second_looks() == []
@@ -339,7 +347,7 @@ def test_undo_of_a_second_look_leaves_what_somebody_else_had_decided(
     grid.decide(first, 2, by="ada")
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
-    printed = fcpair("adjudicate", "--by", "bo", keys="0uq").stdout
+    printed = fcpair("adjudicate", "--by", "bo", keys="1uq").stdout
     assert f"→ what was decided before on pair {first} stands again" in printed
     assert by_hand(waiting) == {first: ("person", 2)}
     assert grid.second_looks() == [first]
@@ -404,7 +412,7 @@ def test_a_real_terminal_is_read_key_by_key(waiting: Study) -> None:
     command = (sys.executable, "-m", "fcpair", "adjudicate", "--by", "ada", "--study", waiting.place)
     with Terminal(*command) as terminal:
         assert f"pair {first} · 1 of 5" in terminal.read("[q] quit")
-        terminal.press("2")
+        terminal.press("3")
         assert "2 of 5" in terminal.read("[q] quit")
         terminal.press("q")
         assert "1 decided now" in terminal.read("4 wait")

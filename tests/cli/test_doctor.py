@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from steps.test_doctor import SCHEMAS, change, spoil
 
 from fcpair.cli import main
+from fcpair.revisions import HEAD
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -59,6 +60,12 @@ def test_json_has_all_that_was_found_and_the_whole_digest(at: At) -> None:
     assert (result.exit_code, found["sound"], len(found["digest"])) == (1, False, 64)
     (answers,) = (one for one in found["checks"] if one["name"] == "answers")
     assert (answers["n"], len(answers["found"])) == (61, 8)
+
+
+def test_it_names_the_schema(at: At) -> None:
+    path = at("checked")
+    assert f"{path}, schema {HEAD}" in " ".join(doctor(path).stdout.split())
+    assert json.loads(doctor(path, "--format", "json").stdout)["schema"] == HEAD == Study.open(path).schema
 
 
 def test_csv_has_a_row_for_each_check(at: At) -> None:

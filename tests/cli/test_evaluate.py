@@ -24,6 +24,8 @@ def test_each_tier_has_a_table_and_the_tiers_a_summary(fcpair: Fcpair, at: At) -
         assert tier in printed
     assert "Over 4 tiers" in printed
     assert "random, expectation" in printed
+    assert "random, one draw" in printed
+    assert "\n  random\n" not in printed
     assert "Kendall's tau" in printed
 
 

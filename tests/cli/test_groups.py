@@ -56,7 +56,32 @@ def test_figures_where_nothing_can_be_written_are_refused(fcpair: Fcpair, tmp_pa
 def test_nine_annotators_are_told_that_they_support_nothing(fcpair: Fcpair, tmp_path: Path) -> None:
     told = " ".join(fcpair("groups", labels(tmp_path, 2, 7), *WORDS).output.split())
     assert "f: undefined, because there are 2 people; expected 5 or more" in told
-    assert "the least p that 2 : 7 people can give is 0.056" in told
+    assert "the least p that 2 : 7 people can give is 0.056: exact, from all 36 ways" in told
+
+
+@pytest.mark.parametrize(("n", "exact", "least"), [(6, True, 2 / 924), (9, False, 2 / 10_001)])
+def test_every_format_says_whether_p_is_exact_and_the_least_that_it_can_be(
+    fcpair: Fcpair, tmp_path: Path, n: int, exact: bool, least: float
+) -> None:
+    file = labels(tmp_path, n, n)
+    told = " ".join(fcpair("groups", file, *WORDS).output.split())
+    (row,) = csv.DictReader(io.StringIO(fcpair("groups", file, *WORDS, "--format", "csv").output))
+    (one,) = json.loads(fcpair("groups", file, *WORDS, "--format", "json").output)["groups"][0]["differences"]
+    assert (one["exact"], one["least_p"]) == (exact, least)
+    assert (row["exact"], float(row["least_p"])) == (str(exact), least)
+    ways = "exact, from all 924 ways" if exact else "from 10,000 random ways"
+    assert f"the least p that {n} : {n} people can give is {least:.2g}: {ways} to assign the groups, doubled" in told
+    assert "two-sided, that is twice the smaller one-sided p" in told
+
+
+@pytest.mark.slow
+def test_every_format_has_the_mixed_model(fcpair: Fcpair, tmp_path: Path) -> None:
+    file = labels(tmp_path)
+    assert "Odds by one mixed model of all groups" in fcpair("groups", file, *WORDS, "--mixed").output
+    (row,) = csv.DictReader(io.StringIO(fcpair("groups", file, *WORDS, "--mixed", "--format", "csv").output))
+    data = json.loads(fcpair("groups", file, *WORDS, "--mixed", "--format", "json").output)
+    odds = [float(row[f"mixed_odds_{name}"]) for name in ("ratio", "low", "high")]
+    assert odds == data["groups"][0]["differences"][0]["mixed"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ from steps.small import dump, labels_of, open_work, write_corpus, write_csv
 
 from cli.conftest import Fcpair
 from fcpair.cli import main
-from fcpair.cli.output import progress
+from fcpair.cli.output import Table, emit, outlook, progress
+from fcpair.cli.table import Cell
+from fcpair.report.words import bounds, decimal
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -116,7 +118,18 @@ def test_the_status_tells_the_stages_the_people_and_what_is_next(at: At, fcpair:
 )
 def test_the_status_names_the_next_command(at: At, fcpair: Fcpair, stage: str, next_: str) -> None:
     at(stage)
-    assert next_ in fcpair("status").stdout.splitlines()[-1]
+    told = fcpair("status").stdout.splitlines()
+    assert next_ in next(line for line in told if line.startswith("Next: "))
+
+
+def test_the_status_says_all_that_can_be_done(at: At, fcpair: Fcpair) -> None:
+    at("checking")
+    told = " ".join(fcpair("status").stdout.split())
+    assert "Next: pairs that wait for a decision" in told
+    assert "Also: open verdicts" in told
+    state = strict(fcpair("status", "--format", "json").stdout)
+    assert state["next"].startswith("pairs that wait for a decision")
+    assert [step.partition(":")[0] for step in state["also"]] == ["open verdicts"]
 
 
 def test_the_log_keeps_parameters_counts_and_version(at: At, fcpair: Fcpair) -> None:
@@ -389,3 +402,39 @@ def test_redo_is_asked_for_by_name(at: At, fcpair: Fcpair, tmp_path: Path) -> No
     assert said in fcpair("import", corpus, code=2).stderr
     fcpair("import", corpus, "--redo")
     assert study.status()["stages"] == {"import": 21, "select": 0, "retrieve": 0, "pair": 0, "assign": 0}
+
+
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_what_is_rounded_to_nothing_has_no_sign(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows: list[dict[str, Cell]] = [{"what": "a", "value": -0.00001 if form == "table" else -0.0}]
+    emit(form, data=rows, tables=[Table("t", ("what", "value"), [list(row.values()) for row in rows])], rows=rows)
+    assert "-0" not in capsys.readouterr().out
+
+
+def test_a_difference_that_is_rounded_to_nothing_has_no_minus() -> None:
+    assert (decimal(-0.00001, 4), bounds(-0.0001, 0.2)) == ("0.0000", "0.000 to 0.200")
+
+
+def told(calls: list[tuple[float, int, int]], capsys: pytest.CaptureFixture[str]) -> str:
+    """What is told of calls at these times."""
+    clock = iter([at for at, _, _ in calls])
+    advance = outlook("encoding", lambda: next(clock))
+    for _, so_far, total in calls:
+        advance(so_far, total)
+    return capsys.readouterr().err
+
+
+def test_what_takes_long_says_once_about_how_long(capsys: pytest.CaptureFixture[str]) -> None:
+    calls = [(0.0, 10, 1010), (1.0, 20, 1010), (4.0, 60, 1010), (9.0, 110, 1010)]
+    assert told(calls, capsys) == "encoding: 60 of 1,010 are done; at this pace the others take 76 seconds.\n"
+    slower = [(0.0, 1, 1000), (10.0, 11, 1000)]
+    assert told(slower, capsys) == "encoding: 11 of 1,000 are done; at this pace the others take 16 minutes.\n"
+
+
+def test_what_is_done_soon_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told([(0.0, 10, 100), (4.0, 60, 100), (7.0, 100, 100)], capsys) == ""
+
+
+def test_what_begins_anew_is_looked_at_anew(capsys: pytest.CaptureFixture[str]) -> None:
+    first, then = [(0.0, 1, 1000), (10.0, 11, 1000)], [(20.0, 1, 1000), (30.0, 11, 1000)]
+    assert told([*first, *then], capsys).count("16 minutes") == 2

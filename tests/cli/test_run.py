@@ -15,6 +15,7 @@ from fcpair.study import Study
 At = Callable[[str], Path]
 CORPUS = '[import]\npath = "corpus.csv"\n'
 UNANIMOUS = "2 labels or more, all equal to the final one; valid"
+MAJORITY = "2 labels or more, at least two and more than half equal to the final one; valid"
 
 
 def written(folder: Path, content: str) -> Path:
@@ -51,7 +52,21 @@ def test_a_first_run_whose_recipe_goes_no_further_keeps_what_was_done(
         "Note: the recipe has no section [select], which comes next; add it, or run the stage by hand.\n"
     )
     assert result.stdout.splitlines() == ["import: rows 21 · hs 6 · cn 19", "next: run `fcpair select`"]
-    assert [run.stage for run in Study.open(study).log()] == ["init", "import"]
+    assert [run.stage for run in Study.open(study).log()] == ["init", "import", "recipe"]
+
+
+def test_a_recipe_that_makes_no_pairs_names_the_import_that_it_needs(fcpair: Fcpair, tmp_path: Path) -> None:
+    said = fcpair("run", written(tmp_path, '[partition]\ndiamond = "majority"\n')).stderr
+    assert "no section [import]" in said
+    assert "`fcpair labels import FILE --format fc-conan`" in said
+
+
+def test_a_run_says_all_that_can_be_done_now(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+    at("checking")
+    said = fcpair("run", written(tmp_path, "")).stdout.splitlines()
+    assert [line.partition(": ")[0] for line in said] == ["next", "also"]
+    assert said[0].startswith("next: pairs that wait for a decision")
+    assert said[1].startswith("also: open verdicts")
 
 
 def test_where_the_recipe_ends_the_stage_is_run_by_hand_or_its_section_is_added(
@@ -80,14 +95,15 @@ def test_a_first_run_that_is_stopped_leaves_no_study_behind(
     assert result.stderr == f"{study} was not kept, because its first run did not end well\n"
 
 
-def test_the_rule_of_a_recipe_is_the_study_s_own_when_the_walk_gets_there_as_the_help_says(
+def test_the_rule_of_a_recipe_is_the_study_s_own_from_its_first_walk_on_as_the_help_says(
     fcpair: Fcpair, at: At, tmp_path: Path
 ) -> None:
     grid = Study.open(at("checked")).grid()
     recipe = written(tmp_path, '[partition]\ndiamond = "majority"\n')
+    assert json.loads(fcpair("partition", "--format", "json").stdout)["rules"]["diamond"] == UNANIMOUS
     assert "pairs that wait for a decision: 5" in fcpair("run", recipe).stdout
     assert "[default: the study's own, else unanimous]" in " ".join(fcpair("partition", "--help").stdout.split())
-    assert json.loads(fcpair("partition", "--format", "json").stdout)["rules"]["diamond"] == UNANIMOUS
+    assert json.loads(fcpair("partition", "--format", "json").stdout)["rules"]["diamond"] == MAJORITY
     for pair in grid.waiting():
         grid.decide(pair, 2, by="ada")
     assert "partition: diamond" in fcpair("run", recipe).stdout
@@ -119,6 +135,7 @@ def test_another_study_s_recipe_is_refused_with_a_table(fcpair: Fcpair, at: At, 
         "  assign    seed        0                        1",
         "  simulate  -           simulated people answer  people have answered: 61",
         "Let the recipe say what the study is, or make another study by it: `fcpair run RECIPE --study OTHER`.",
+        "`fcpair recipe` prints the one that the study has come to.",
     ]
     assert result.stdout == ""
     assert dump(path) == before

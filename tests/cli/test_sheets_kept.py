@@ -60,6 +60,15 @@ def test_it_says_whose_sheet_is_of_somebody_who_left(fcpair: Fcpair, at: At, tmp
     assert said == f"{folder / 'ana.csv'}: ana has left; what was open on this sheet has gone to others\n"
 
 
+def test_it_does_not_say_of_somebody_active_that_they_have_left(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+    at("dealt")
+    folder = tmp_path / "sheets"
+    fcpair("labels", "sheets", folder)
+    fcpair("people", "handover", "ana")
+    said = fcpair("labels", "sheets", folder).stderr
+    assert said == f"{folder / 'ana.csv'}: ana has nothing open any more; what was taken back has gone to others\n"
+
+
 def test_verdicts_are_kept_alike(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
     at("checking")
     folder = tmp_path / "checks"

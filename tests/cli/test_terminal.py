@@ -86,6 +86,8 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("export", "pairs"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/p"),
     ("export", "preferences"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/f"),
     ("export", "corpus"): ("checked", "--without bronze --out {folder}/c.csv"),
+    ("export", "decisions"): ("checked", "--out {folder}/d.csv"),
+    ("recipe",): ("checked", ""),
     ("export", "texts"): ("shown", "--grid write --out {folder}/w.csv"),
     ("describe",): ("labelled", "--text label --row row --by by --labels label"),
     ("split",): ("labelled", "--group row --labels label --share 0.5"),
@@ -453,7 +455,7 @@ def test_ctrl_c_in_the_dialogue_keeps_what_was_decided(at: At) -> None:
     command = (sys.executable, "-m", "fcpair", "adjudicate", "--by", "ada", "--study", study.place)
     with Terminal(*command) as terminal:
         terminal.read("[q] quit")
-        terminal.press("2")
+        terminal.press("3")
         terminal.read("[q] quit")
         terminal.press("\x03")
         printed = terminal.read("shows it.")
@@ -510,7 +512,7 @@ def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) 
     printed = CliRunner().invoke(main, ["adjudicate", "--study", study.place, "--by", "ada"], input="q").stdout
     assert [line for line in printed.splitlines() if width_of(line) > width] == []
     flat = " ".join(printed.split())
-    assert all(text in flat for text in (shown.hs, shown.cn, "[0] not_appropriate", "[x] irreconcilable", "[q] quit"))
+    assert all(text in flat for text in (shown.hs, shown.cn, "[1] not_appropriate", "[x] irreconcilable", "[q] quit"))
 
 
 def test_a_table_keeps_numbers_whole_and_becomes_a_list_where_it_must() -> None:

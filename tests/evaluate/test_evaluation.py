@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from fcpair.evaluate.compare import kendall
 from fcpair.evaluate.evaluation import NO_HS, Options, TierLabels, evaluate, short_names
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome, Score
@@ -128,6 +129,35 @@ def test_random_has_its_exact_expectation_beside_one_run() -> None:
     # of four CNs two are positive for the first HS and one for the second: 1 - 2/4 * 1/3, and 2/4
     assert expectation.score == pytest.approx((5 / 6 + 1 / 2) / 2)
     assert (expectation.low, expectation.lowest) == (None, None)
+
+
+def test_random_ranks_among_systems_by_its_exact_expectation_whatever_was_drawn() -> None:
+    search = Search(("a", "b"), ("p", "q", "r", "s"), (1, 2), (3, 4, 5, 6))
+    measures = [parse_measure("HitRatio", 2), parse_measure("MRR", 2)]
+    systems = [Random(seed=3), Random(seed=4), Tfidf()]
+    rankings = [Random(seed=seed).rank(search) for seed in (3, 4, 5)]
+    found = evaluate(systems, rankings, TIERS, measures, ZERO, "all")
+    exact = {(one.tier, one.measure): one.score or 0 for one in found.scores if one.expected}
+    last = {(one.tier, one.measure): one.score or 0 for one in found.scores if one.system == "tfidf"}
+    for one in found.concordances:
+        means = (np.array([exact[tier, one.measure]] * 2 + [last[tier, one.measure]]) for tier in (one.one, one.other))
+        assert one.tau == kendall(*means)[0]
+
+
+def test_a_random_order_is_not_told_from_random_where_nearly_every_order_has_a_hit() -> None:
+    """Each of 12 HS has a hit, as 96 of 100 orders have: above the expectation in all of them, and no evidence."""
+    labels = np.zeros((12, 10), np.int8)
+    labels[:, :5] = 1
+    tiers = (TierLabels("gold", "strict", labels, np.ones(12, np.bool_)),)
+    search = Search(("x",) * 12, ("y",) * 10, tuple(range(12)), tuple(range(10)))
+    hits = Ranking(*ordered(np.tile(np.arange(10.0, 0, -1), (12, 1))))
+    found = evaluate(
+        [Random(), Tfidf()], [Random().rank(search), hits], tiers, [parse_measure("HitRatio", 4)], ZERO, "all"
+    )
+    (test,) = found.comparisons
+    expectation = next(one.score for one in found.scores if one.expected)
+    assert expectation == pytest.approx(1 - 5 / 210)
+    assert test.p > 0.05
 
 
 def test_every_two_systems_are_compared_on_each_tier_and_measure() -> None:

@@ -33,9 +33,10 @@ def drawn(found: Outcome, measure: str = "NDCG@5", inks: Inks | None = None) -> 
         return draw(found, measure, inks or Inks())
 
 
-def scores_of(found: Outcome, measure: str = "NDCG@5", *, expected: bool = False) -> list[Score]:
-    """In the order of the bars."""
-    own = [score for score in found.scores if score.measure == measure and score.expected is expected]
+def scores_of(found: Outcome, measure: str = "NDCG@5") -> list[Score]:
+    """In the order of the bars; the first system ranks at random."""
+    own = [score for score in found.scores if score.measure == measure]
+    own = [score for score in own if score.expected is (score.system == found.systems[0].short)]
     places = {system.short: at for at, system in enumerate(found.systems)}
     return sorted(own, key=lambda score: places[score.system])
 
@@ -96,7 +97,7 @@ def test_a_band_runs_from_the_lowest_to_the_highest_score() -> None:
     found = outcome()
     bands = [patch for patch in drawn(found).axes[0].patches if patch.get_zorder() == 1.9]
     ends = [[band.get_x(), band.get_x() + band.get_width()] for band in bands if isinstance(band, Rectangle)]
-    expected = [[score.lowest or 0, score.highest or 0] for score in scores_of(found)]
+    expected = [[score.lowest or 0, score.highest or 0] for score in scores_of(found) if not score.expected]
     assert np.array(ends) == pytest.approx(np.array(expected))
 
 
@@ -104,18 +105,28 @@ def test_a_whisker_runs_over_the_interval() -> None:
     found = outcome()
     whiskers = [line for line in drawn(found).axes[0].lines if line.get_zorder() == 3.1]
     assert [list(np.asarray(line.get_xdata())) for line in whiskers] == [
-        [score.low, score.high] for score in scores_of(found)
+        [score.low, score.high] for score in scores_of(found) if not score.expected
     ]
 
 
-def test_a_random_system_has_its_exact_expectation_marked_and_others_have_not() -> None:
+def test_a_random_system_is_drawn_by_its_exact_expectation_which_is_marked_and_others_are_not() -> None:
     found = outcome()
     marked = [line for line in drawn(found).axes[0].lines if line.get_marker() == "D"]
-    exact = [score.score for score in scores_of(found, expected=True)]
+    exact = [score.score for score in scores_of(found) if score.expected]
     assert [np.asarray(line.get_xdata())[0] for line in marked] == exact
+    assert [bar.get_width() for bar in bars(drawn(found))][: len(TIERS)] == exact
     assert len(exact) == len(TIERS)
     assert "exact expectation" in words_of(drawn(found))
     assert "exact expectation" not in words_of(drawn(outcome(TWO[1:])))
+
+
+def test_a_random_system_looks_the_same_whatever_was_drawn() -> None:
+    found = outcome()
+    scores = [
+        replace(one, score=0.9, low=0.8, high=0.95, highest=1.0) if one.system == "random" and not one.expected else one
+        for one in found.scores
+    ]
+    assert figures.pictures(replace(found, scores=tuple(scores))) == figures.pictures(found)
 
 
 def test_a_measure_with_one_reading_has_no_band_and_says_so() -> None:
@@ -233,7 +244,7 @@ def test_the_axis_begins_at_0_and_holds_everything() -> None:
     for found in (outcome(), outcome((Random(),), TIERS[:1])):
         axes = drawn(found).axes[0]
         low, high = axes.get_xlim()
-        ends = [end for score in scores_of(found) for end in (score.high, score.highest) if end is not None]
+        ends = [end for score in scores_of(found) for end in (score.score, score.high, score.highest) if end]
         assert low == 0
         assert max(ends) <= high <= 1.02
 

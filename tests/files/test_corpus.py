@@ -28,6 +28,32 @@ def conan(folder: Path, *rows: str) -> Path:
     return written(folder, "\n".join(["cn_id,hateSpeech,counterSpeech,hsType", *rows]))
 
 
+# -- a published file that is read as another
+
+
+@pytest.mark.parametrize(
+    ("header", "format", "said"),
+    [
+        ("cn_id,hateSpeech,counterSpeech", "csv", "these are the columns of `--format conan`"),
+        ("INDEX,HATE_SPEECH,COUNTER_NARRATIVE,TARGET", "csv", "these are the columns of `--format mt-conan`"),
+        ("INDEX,HATE_SPEECH,COUNTER_NARRATIVE,TARGET", "conan", "these are the columns of `--format mt-conan`"),
+        ("original_index,hate speech,counternarrative", "csv", "`fcpair labels import FILE --format fc-conan`"),
+    ],
+)
+def test_the_format_of_a_published_file_is_proposed(tmp_path: Path, header: str, format: str, said: str) -> None:
+    path = written(tmp_path, f"{header}\n" + ",".join("x" for _ in header.split(",")) + "\n", "CONAN.csv")
+    with pytest.raises(InputError, match="missing column") as raised:
+        read_corpus(path, format)
+    assert str(raised.value).splitlines()[0].endswith(said)
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n", ""])
+def test_nothing_is_proposed_for_another_file(tmp_path: Path, content: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read_corpus(written(tmp_path, content), "csv")
+    assert "--format" not in str(raised.value)
+
+
 # -- the published corpora
 
 

@@ -132,5 +132,5 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, cells: dict[str, st
 def test_options_that_coincide_are_found(tmp_path: Path) -> None:
     same = {"Biased_question_answer": "the [N1: northerner, Southerner]"}
     found = expand(read_kobbq(written(tmp_path, **same))[0], "templates").findings
-    told = "templates:3: options coincide, for instance with N1=old northerner; N2=southerner; W1=shop"
+    told = "templates:3: options coincide, for instance with N1=old northerner; N2=southerner"
     assert [str(one) for one in found] == [told]

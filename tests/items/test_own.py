@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.templates import read_templates
+from fcpair.files.tabular import write_table
+from fcpair.files.templates import items_table, read_templates, written_templates
 from fcpair.items import as_text, expand, filled_once, n_items, n_templates
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "survey-templates.toml"
@@ -186,3 +189,81 @@ def test_the_example_s_templates_are_expanded() -> None:
     made = expand(templates, "e")
     assert (len(made.frame), made.findings) == (320, ())
     assert {one.author for one in templates} == {"a1", "a2", "a3"}
+
+
+def many(folder: Path, n_slots: int, n_fillers: int) -> Path:
+    fillers = [f"w{at}" for at in range(n_fillers)]
+    slots = "".join(f"\n[template.slots.s{at}]\nfillers = {json.dumps(fillers)}\n" for at in range(n_slots))
+    context = " ".join(f"{{s{at}}}" for at in range(n_slots))
+    return toml(folder, TEA.replace("wait {when}.", f"wait {{when}} {context}.") + slots)
+
+
+def test_a_template_of_too_many_items_is_refused_by_name_before_any_is_made(tmp_path: Path) -> None:
+    path = many(tmp_path, 6, 12)
+    templates, _ = read_templates(path, "fcpair")
+    assert [n_items(one) for one in templates] == [2 * 12**6 * 4] * 2
+    with pytest.raises(InputError, match=r"t\.toml:2: template `tea` a makes 23,887,872 items") as caught:
+        expand(templates, str(path))
+    assert len(caught.value.findings) == 2
+    with pytest.raises(InputError, match="at most 100,000"):
+        items_table(path, 13)
+    with pytest.raises(InputError, match="at most 15"):
+        expand(read_templates(EXAMPLE, "fcpair")[0], "e", limit=15)
+
+
+def test_a_template_may_have_more_slots_than_an_array_has_axes(tmp_path: Path) -> None:
+    frame = expand(read_templates(many(tmp_path, 70, 1), "fcpair")[0], "t").frame
+    assert list(frame["item_id"].iloc[[0, 4]]) == [
+        "tea-a-1-1-1" + "-1" * 70 + "-ambig-neg",
+        "tea-a-1-1-2" + "-1" * 70 + "-ambig-neg",
+    ]
+
+
+# -- templates that were written as texts
+
+
+WRITTEN = "\n".join(f"{column}: {cell}" for column, cell in ROW.items())
+KNOWN = {"id": "7-ben", "author": "ben", "category": "meals", "stereotyped": "all", "statement": "Tea is odd."}
+
+
+def texts(*said: str, **known: str) -> pd.DataFrame:
+    return pd.DataFrame([{"text": text, "cell": at, **known} for at, text in enumerate(said, 7)])
+
+
+def read_again(made: pd.DataFrame, folder: Path) -> object:
+    write_table(made, folder / "made.csv")
+    return read_templates(folder / "made.csv", "fcpair")[0]
+
+
+def test_a_text_with_a_line_for_each_column_is_a_template(tmp_path: Path) -> None:
+    assert (
+        read_again(written_templates(texts(WRITTEN), "round edit"), tmp_path)
+        == read_templates(table(tmp_path), "fcpair")[0]
+    )
+
+
+def test_what_a_text_does_not_say_is_what_is_known_of_it(tmp_path: Path) -> None:
+    short = "\n".join(line for line in WRITTEN.splitlines() if line.partition(":")[0] not in ("id", "author"))
+    (made,) = written_templates(texts(short, **KNOWN), "round edit").to_dict("records")
+    assert {key: made[key] for key in KNOWN} == {**KNOWN, "category": "drinks", "stereotyped": "tea drinkers"}
+
+
+def test_fences_spaces_capitals_and_broken_lines_are_read(tmp_path: Path) -> None:
+    loose = WRITTEN.replace("non_negative:", "Non-negative :").replace("Who is calm?", "Who\n   is calm?")
+    made = written_templates(texts(f"```yaml\n\n{loose}\n```"), "round edit")
+    assert read_again(made, tmp_path) == read_templates(table(tmp_path), "fcpair")[0]
+
+
+def test_what_is_wrong_with_written_templates_is_said_by_cell() -> None:
+    broken = WRITTEN.replace("other: the {B}", "oter: the {B}").replace("Who is calm?", "")
+    with pytest.raises(InputError) as raised:
+        written_templates(texts(WRITTEN, broken, "I would rather not."), "round edit, cell")
+    found = {(one.line, one.message) for one in raised.value.findings}
+    assert {(8, "no `other`"), (8, "no `non_negative`"), (9, "no `culprit`")} <= found
+    assert not [one for one in found if one[0] == 7]
+    assert "round edit, cell:8: no `other`" in str(raised.value)
+
+
+def test_two_written_templates_of_one_id_are_found() -> None:
+    with pytest.raises(InputError, match="template `tea` is in line 7 already"):
+        written_templates(texts(WRITTEN, WRITTEN), "round edit, cell")

@@ -15,7 +15,7 @@ from fcpair.measure.ngrams import Dist, Ent, Ngd, SelfBleu
 from fcpair.measure.novelty import Novelty
 from fcpair.measure.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
 from fcpair.measure.readable import DaleChall, FleschKincaid
-from fcpair.measure.scored import Head, Perplexity
+from fcpair.measure.scored import Head, Perplexity, Regression
 from fcpair.measure.vectors import BertScore, Div, Homogenization, Mover
 
 VALUES = [
@@ -24,7 +24,7 @@ VALUES = [
     *(Dist(), Dist(2, case="lower", per_text=True), Ent(3, "words"), Div("a (b)"), SelfBleu(2), Novelty()),
     *(Novelty(Path("references"), "a column"), FleschKincaid(), DaleChall(Path("none")), Perplexity("gpt2", True)),
     *(Ngd(), Ngd(3, "sum"), Homogenization(), Homogenization("bertscore", "x/y")),
-    *(Head("a/b", "toxic"), Head('./f "g"', "a=b", beside="hs")),
+    *(Head("a/b", "toxic"), Head('./f "g"', "a=b", beside="hs"), Regression("a/b"), Ngd(join=True)),
 ]
 
 

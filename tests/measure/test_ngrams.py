@@ -63,6 +63,23 @@ def test_ngram_diversity_is_the_mean_or_the_sum_over_lengths() -> None:
     assert figure(texts, "ngd(n=2,over=sum)").value == pytest.approx(2 / 5 + 2 / 3)
 
 
+def test_ngd_crosses_from_one_text_into_the_next_only_where_texts_are_joined_and_says_which() -> None:
+    apart, joined = measure(["a b", "b a b"], ["ngd(n=2)", "ngd(n=2,join=true)"]).figures
+    assert apart.value == pytest.approx((2 / 5 + 2 / 3) / 2)  # ab | ba ab
+    assert joined.value == pytest.approx((2 / 5 + 3 / 4) / 2)  # ab bb ba ab
+    found = measure(["a b c d", "e"], ["ngd", "ngd(over=sum)", "ngd(join=true)"])
+    assert found.notes == (
+        "ngd, ngd(over=sum): no n-gram crosses from one text into the next; join=true puts the texts together first",
+        "ngd(join=true): n-grams cross from each text into the next, as the texts are put together in their order",
+    )
+
+
+def test_ngd_of_joined_texts_is_undefined_only_where_all_together_are_too_short() -> None:
+    short, enough = (figure(texts, "ngd(n=3,join=true)") for texts in (["a", "b"], ["a", "b", "c"]))
+    assert (short.value, short.undefined) == (None, "all texts together have fewer than 3 tokens")
+    assert (enough.value, enough.n) == (1, 3)
+
+
 def test_ngram_diversity_is_undefined_where_no_text_is_long_enough() -> None:
     found = figure(["a b", "c"], "ngd(n=3)")
     assert (found.value, found.undefined) == (None, "no text has 3 tokens")

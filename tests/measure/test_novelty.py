@@ -49,10 +49,11 @@ def test_texts_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert values(measure(texts, ["novelty"], references=references)) == whole
 
 
-def test_a_set_that_is_missing_or_empty_is_refused(tmp_path: Path) -> None:
+def test_a_set_that_is_missing_is_refused_and_against_an_empty_one_nothing_is_defined(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="novelty needs a set"):
         measure(["tea"], ["novelty"])
-    with pytest.raises(InputError, match="no text of the set has a token"):
-        measure(["tea"], ["novelty"], references=[["..."]])
+    novelty, other = measure(["tea"], ["novelty", "dist-1"], references=[["..."]]).figures
+    assert (novelty.value, novelty.left_out) == (None, {"no text of the set has a token": 1})
+    assert other.value == 1
     with pytest.raises(InputError, match="there is no such file"):
         measure(["tea"], [f"novelty(against={tmp_path / 'x.csv'})"])

@@ -60,21 +60,32 @@ def test_rouge_score_s_own_tokeniser_gives_persian_texts_0_against_themselves(pa
     assert len(parscn) == 1100
 
 
-def test_a_measure_whose_tokens_lose_the_language_is_refused_before_it_says_anything(
+def test_a_measure_whose_tokens_lose_the_language_is_undefined_and_the_others_are_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from rouge_score.tokenizers import DefaultTokenizer
 
     monkeypatch.setattr(overlap, "_Tokeniser", lambda _: DefaultTokenizer())
-    with pytest.raises(InputError, match="a copy does not reach its maximum for 1 of 2 texts, such as `چای خوب"):
-        measure(["چای خوب است", "tea"], ["rouge-l"], references=[["tea"], ["tea"]], language="fa")
+    texts, references = ["چای خوب است", "tea"], [["tea"], ["tea"]]
+    lost, other = measure(texts, ["rouge-l", "gleu"], references=references, language="fa").figures
+    assert "a copy does not reach its maximum for 1 of 2 texts, such as `چای خوب" in str(lost.undefined)
+    assert (lost.value, other.value) == (None, 0.5)
 
 
-def test_bleu_by_the_wrong_tokens_is_refused_for_a_language_without_spaces() -> None:
+def test_a_few_texts_of_which_a_copy_is_low_are_left_out_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rouge_score.tokenizers import DefaultTokenizer
+
+    monkeypatch.setattr(overlap, "_Tokeniser", lambda _: DefaultTokenizer())
+    found = measure(["چای", "tea", "bread"], ["rouge-l"], references=[["tea"]] * 3).figures[0]
+    assert (found.value, found.n) == (0.5, 2)
+    assert found.left_out == {"a copy of it does not reach the maximum": 1}
+
+
+def test_bleu_by_the_wrong_tokens_is_undefined_for_a_language_without_spaces() -> None:
     texts, references = ["我们喝茶。", "他们烤面包。"], [["我们喝茶。"], ["他们喝茶。"]]
-    with pytest.raises(InputError, match=r"bleu is not right .* for all of them together"):
-        measure(texts, ["bleu"], references=references, language="zh")
-    assert measure(texts, ["bleu(tokens=zh)"], references=references, language="zh").figures[0].n == 2
+    wrong, right = measure(texts, ["bleu", "bleu(tokens=zh)"], references=references, language="zh").figures
+    assert (wrong.value, wrong.undefined) == (None, "no text has 4 tokens (tokens=13a)")
+    assert right.n == 2
 
 
 # -- values
@@ -170,20 +181,49 @@ def test_bleu_is_sacrebleu_s_with_as_many_references_as_each_text_has() -> None:
     assert found.notes == (next(note for note in found.notes if "sacrebleu" in note and "tok:13a" in note),)
 
 
-def test_bleu_of_texts_that_are_all_too_short_is_undefined_or_refused_never_0() -> None:
+def test_bleu_of_texts_that_are_all_too_short_is_undefined_and_the_rest_is_measured() -> None:
     groups = ["long", "short"]
     found = measure(
         ["we drink tea every day", "tea"], ["bleu"], references=[["we drink tea every day"], ["tea"]], groups=groups
     )
     assert [(one.value, one.undefined) for one in found.figures[1:]] == [
         (pytest.approx(100), None),
-        (None, "no text has 4 tokens"),
+        (None, "no text has 4 tokens (tokens=13a)"),
     ]
-    with pytest.raises(InputError, match="does not reach its maximum"):
-        measure(["tea"], ["bleu"], references=[["tea"]])
+    short, other = measure(["tea", "we bake"], ["bleu", "gleu"], references=[["tea"], ["we bake"]]).figures
+    assert (short.value, short.undefined) == (None, "no text has 4 tokens (tokens=13a)")
+    assert (other.value, other.n) == (1, 2)
 
 
 # -- undefined, and the wrong types
+
+
+ODD = (
+    "",
+    " ",
+    "a",
+    "one two three",
+    "我们喝茶。",
+    "\u200b",
+    "'",
+    "...",
+    "🙂",
+    "\u0301",
+    "_",
+    "<s>",
+    "İ",
+    "\ufeff",
+    "\u200f",
+    "1,000.5",
+)
+
+
+@pytest.mark.parametrize("name", [*REFERENCED, "bleu", "chrf", "self-bleu", "novelty", "ngd", "ngd(join=true)", "fk"])
+def test_no_odd_text_ends_a_measure(name: str) -> None:
+    plain = "We drink tea every day."
+    for texts in [[text] for text in ODD] + [[text, plain] for text in ODD]:
+        for figure in measure(texts, [name], references=[[plain]] * len(texts), language="en").figures:
+            assert (figure.value is None) == bool(figure.undefined)
 
 
 @pytest.mark.parametrize("name", REFERENCED)

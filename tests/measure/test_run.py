@@ -7,7 +7,9 @@ import json
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.measure import measure, parse_measure
+from fcpair.measure import measure, parse_measure, run
+from fcpair.measure.run import _other_languages
+from fcpair.measure.table import Table
 
 
 def test_measures_may_be_values_or_names_and_each_counts_once() -> None:
@@ -55,9 +57,33 @@ def test_two_measures_whose_short_names_are_the_same_are_told_apart() -> None:
         ({"beside": {"hs": ["x"]}}, "has 1 entries for 2 texts"),
         ({"texts": ["x", None]}, r"texts\[1\] is NoneType; expected a string"),
         ({"references": [["x"], [3]]}, r"references\[1\]\[0\] is int; expected a string"),
+        ({"texts": ["x", "\ud800"]}, r"texts\[1\] has a NUL character or half a surrogate pair"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(given: dict[str, object], message: str) -> None:
     arguments: dict[str, object] = {"texts": ["a", "b"], "measures": ["dist-1"], **given}
     with pytest.raises(InputError, match=message):
         measure(**arguments)  # type: ignore[arg-type]
+
+
+KOREAN = ["우리는 매일 저녁 차를 마십니다.", "그들은 밤마다 빵을 굽습니다.", "오늘은 날씨가 아주 좋습니다."]
+
+
+def test_a_model_of_english_that_reads_korean_is_pointed_out_without_a_language_being_given() -> None:
+    name = 'div(model="all-MiniLM-L6-v2")'
+    figure = _other_languages(parse_measure(name), Table([*KOREAN, "We drink tea every evening."]), None)
+    assert figure == (
+        "all-MiniLM-L6-v2 was trained on English alone, and 3 of 4 texts are in another language: 3 in `ko`"
+    )
+    assert _other_languages(parse_measure("div(model=our-encoder)"), Table(KOREAN), None) == ""
+
+
+def test_english_texts_are_not_taken_for_another_language() -> None:
+    assert _other_languages(parse_measure("div"), Table(["We drink tea.", "They bake bread at night."]), "en") == ""
+
+
+def test_a_warning_stands_with_the_figure_and_among_the_notes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_other_languages", lambda of, *_: "it reads letters" if "dist" in of.short else "")
+    found = measure(KOREAN, ["dist-1", "dist-2", "ent-1"])
+    assert [one.warning for one in found.figures] == ["it reads letters", "it reads letters", ""]
+    assert found.notes == ("dist-1, dist-2: it reads letters",)

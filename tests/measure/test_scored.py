@@ -173,3 +173,47 @@ def test_a_model_that_foretells_numbers_is_refused(tmp_path: Path) -> None:
     (folder / "config.json").write_text(config.replace("{", '{"problem_type": "regression",', 1), "utf-8")
     with pytest.raises(ModelError, match="foretells numbers, not labels"):
         measure(["tea"], [f'head:"{folder}"(label=LABEL_0)'])
+
+
+# -- regressions
+
+
+@pytest.fixture(scope="module")
+def regression(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return save_tiny(tmp_path_factory.mktemp("regression")).folder
+
+
+def test_a_regression_gives_the_model_s_own_number_for_the_reference_and_the_text(regression: str) -> None:
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(regression)
+    model = AutoModelForSequenceClassification.from_pretrained(regression).eval()
+
+    def own(reference: str, text: str) -> float:
+        with torch.inference_mode():
+            return float(model(**tokenizer(reference, text, return_tensors="pt")).logits[0, 0])
+
+    texts, references = ["tea", "a cup", "bread"], [["coffee", "more tea"], ["cups"], []]
+    found = measure(texts, [f'regression:"{regression}"'], references=references)
+    best = [max(own(one, "tea") for one in references[0]), own("cups", "a cup")]
+    assert values(found)[:2] == pytest.approx(best, rel=1e-5)
+    assert own("cups", "a cup") != pytest.approx(own("a cup", "cups"), rel=1e-3)
+    assert (found.figures[0].n, found.figures[0].left_out) == (2, {"it has no reference with a token": 1})
+    assert found.figures[0].value == pytest.approx(np.mean(best), rel=1e-5)
+    assert "its range is the model's own" in found.notes[0]
+
+
+def test_pairs_that_are_longer_than_a_regression_reads_are_cut_and_counted(regression: str) -> None:
+    found = measure(["a " * 90], [f'regression:"{regression}"'], references=[["b"]])
+    assert found.notes[1].endswith("pairs longer than the model reads, whose ends were cut: 1")
+
+
+def test_a_classifier_is_no_regression(classifier: str) -> None:
+    with pytest.raises(ModelError, match="has 3 labels, where a regression has one output; head:"):
+        measure(["tea"], [f'regression:"{classifier}"'], references=[["tea"]])
+
+
+def test_a_regression_needs_references(regression: str) -> None:
+    with pytest.raises(InputError, match="name the columns that hold them"):
+        measure(["tea"], [f'regression:"{regression}"'])

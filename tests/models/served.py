@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from threading import Condition, Event, Thread
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl
 
+Drips = Literal["head", "body"]
+DRIP_S = 0.05
 PATIENCE_S = 60  # with a machine that has much else to do
 KEY = "sk-never-to-be-seen"
 MODEL = "tiny-2"
@@ -17,12 +21,13 @@ MODEL = "tiny-2"
 
 @dataclass(frozen=True)
 class Reply:
-    """What the service sends; with `held` it sends nothing until it stops."""
+    """What the service sends; with `held` it sends nothing until it stops, and what `drips` comes byte by byte."""
 
     body: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     held: bool = False
+    drips: Drips | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,14 @@ class Served:
             self._stopping.wait()
         return reply
 
+    def _drip(self, stream: BufferedIOBase, content: bytes) -> None:
+        """Send a byte now and then, until who asked is gone."""
+        with suppress(ConnectionError):
+            for at in range(len(content)):
+                if self._stopping.wait(DRIP_S):
+                    return
+                stream.write(content[at : at + 1])
+
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         served = self
 
@@ -106,11 +119,17 @@ class Served:
                 reply = served._reply(Asked(self.path, dict(self.headers), body))
                 if reply.held:
                     return
+                if reply.drips == "head":
+                    served._drip(self.wfile, b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100)
+                    return
                 self.send_response(reply.status)
                 for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(reply.body)
+                if reply.drips == "body":
+                    served._drip(self.wfile, reply.body)
+                else:
+                    self.wfile.write(reply.body)
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Say nothing."""

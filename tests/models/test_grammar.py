@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import monotonic
 
 import pytest
 
@@ -51,15 +52,23 @@ def test_without_a_language_the_server_finds_it_out(served: Served) -> None:
         Reply(b'{"matches": [{"message": "x"}]}'),
         Reply(b'{"matches": [{"message": "x", "offset": "a", "length": 1, "rule": {"category": {"id": "T"}}}]}'),
         Reply(held=True),
+        Reply(b" " * 1000, drips="head"),
+        Reply(b" " * 1000, drips="body"),
+        Reply(b" " * 1_000_000),
+        Reply(b"[" * 20_000),
+        Reply(b'{"matches": ' + b"9" * 5_000 + b"}"),
     ],
 )
 def test_what_is_no_usable_answer_is_said_with_the_place(
     served: Served, reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(grammar, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(grammar, "LONGEST_ANSWER", 100_000)
     served.then = lambda _: reply
+    start = monotonic()
     with pytest.raises(ServiceError, match=f"the grammar checker at {served.url} gives no usable answer"):
         faults("Tea.", served.url, "en")
+    assert monotonic() - start < 2
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9", "https://[", "nowhere"])

@@ -296,8 +296,8 @@ def test_pairs_with_one_label_change_no_figure() -> None:
         ({"weights": "cubic"}, "weights is 'cubic'; expected one of none, linear, quadratic"),
         ({"not_sure": "guess"}, "not_sure is 'guess'; expected one of class, drop"),
         ({"intervals": "people"}, "intervals is 'people'; expected one of texts, annotators"),
-        ({"level": 95}, "level is 95; expected a share between 0 and 1"),
-        ({"level": float("nan")}, "level is nan; expected a share"),
+        ({"level": 95}, "level is 95.0; expected a share between 0 and 1"),
+        ({"level": float("nan")}, "level is nan; expected a number that is finite"),
     ],
 )
 def test_options_refuse_what_cannot_be_used(change: dict[str, Any], says: str) -> None:

@@ -9,9 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy.optimize import minimize
+from scipy.stats import t
+from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from fcpair.errors import InputError
-from fcpair.stages.groups import Compared, permuted
+from fcpair.stages.clustered import of_log_odds, of_shares
+from fcpair.stages.groups import DRAWN, Compared, permuted
 from fcpair.stages.groups import compared as compared_by
 
 
@@ -54,17 +58,46 @@ def test_shares_and_their_difference_by_hand() -> None:
 
 
 def test_errors_are_clustered_both_ways() -> None:
-    frame = drawn(6, 7, 0.5)
-    (found,) = compared(frame).differences
-    given = (frame["label"] == "n").to_numpy(float)
-    x = sm.add_constant((frame["group"] == "f").to_numpy(float))
-    item, person = (pd.factorize(frame[name])[0] for name in ("item", "annotator"))
-    both = np.arange(len(frame))  # every label is one of its own in both
+    """With groups of one size and enough of them, as statsmodels has it but for its factor of small samples."""
+    given, first, item, person = _arrays(drawn(60, 60, 0.5, n_items=80))
+    x = sm.add_constant(first.astype(float))
+    both = np.arange(len(given))  # every label is one of its own in both
     of_items, of_people, of_both = (_clustered(given, x, groups) for groups in (item, person, both))
     error = np.sqrt(max(of_items + of_people - of_both, of_items, of_people))
-    assert found.value is not None
-    assert found.low is not None
-    assert (found.value - found.low) / error == pytest.approx(2.1788, abs=1e-3)  # t at 0.975 with 12
+    value, low, high = of_shares(given, first, np.stack([item, person], axis=1))
+    assert (high - value) / error == pytest.approx(1.98, rel=0.015)  # t at 0.975 with about 118
+    assert value - low == pytest.approx(high - value)
+
+
+def test_log_odds_have_the_errors_of_a_logistic_regression() -> None:
+    given, first, item, person = _arrays(drawn(60, 60, 0.5, n_items=80))
+    fitted = sm.Logit(given, sm.add_constant(first.astype(float))).fit(disp=0)
+    errors = [one[1, 1] ** 0.5 for one in cov_cluster_2groups(fitted, item, person)]
+    value, _, high = of_log_odds(given, first, np.stack([item, person], axis=1))
+    assert value == pytest.approx(fitted.params[1])
+    assert (high - value) / max(errors) == pytest.approx(1.98, rel=0.015)
+
+
+def test_people_alone_have_the_error_of_welch_and_the_freedom_of_both_groups() -> None:
+    """Where items do not differ and everybody labels all, shares are means of people, as in Welch's test."""
+    rng = np.random.default_rng(4)
+    people_of, n_items = np.repeat(np.arange(37), 400), 400
+    tendency = np.r_[rng.uniform(0.2, 0.8, 7), rng.uniform(0.4, 0.6, 30)]
+    given = (rng.random(37 * n_items) < tendency[people_of]).astype(float)
+    clusters = np.stack([np.tile(np.arange(n_items), 37), people_of], axis=1)
+    value, low, high = of_shares(given, people_of < 7, clusters)
+    means = given.reshape(37, n_items).mean(axis=1)
+    error = np.sqrt(means[:7].var(ddof=1) / 7 + means[7:].var(ddof=1) / 30)
+    freedom = (1 / 7 + 1 / 30) ** 2 / (1 / 7**2 / 6 + 1 / 30**2 / 29)
+    assert freedom == pytest.approx(9.02, abs=0.01)
+    assert (high - value) / error == pytest.approx(t.ppf(0.975, freedom), rel=0.01)
+    assert value == pytest.approx(means[:7].mean() - means[7:].mean())
+    assert value - low == pytest.approx(high - value)
+
+
+def _arrays(frame: pd.DataFrame) -> tuple[np.ndarray, ...]:
+    item, person = (pd.factorize(frame[name])[0] for name in ("item", "annotator"))
+    return (frame["label"] == "n").to_numpy(float), (frame["group"] == "f").to_numpy(), item, person
 
 
 def _clustered(given: np.ndarray, x: np.ndarray, groups: np.ndarray) -> float:
@@ -104,6 +137,36 @@ def test_nine_annotators_support_nothing_and_that_is_said() -> None:
     assert (found.value, found.p, found.least_p) == (None, None, 2 / 36)
     assert found.undefined == "f: 2 people; expected 5 or more"
     assert [one.value is None for one in compared(drawn(2, 7)).shares] == [True, False]
+
+
+def test_the_least_p_is_twice_one_way_of_all_where_p_is_exact() -> None:
+    (found,) = compared(
+        labels(people(5, 5), {f"p{at}": "y" * 8 if at < 5 else "n" * 8 for at in range(10)})
+    ).differences
+    assert (found.exact, found.p) == (True, found.least_p)
+    assert found.about_p == (
+        "the least p that 5 : 5 people can give is 0.0079: exact, from all 252 ways to assign the groups, doubled"
+    )
+
+
+def test_the_least_p_of_random_ways_is_one_that_they_can_give() -> None:
+    (found,) = compared(
+        labels(people(9, 9), {f"p{at}": "y" * 8 if at < 9 else "n" * 8 for at in range(18)})
+    ).differences
+    assert (found.exact, found.least_p) == (False, 2 / (DRAWN + 1))
+    assert found.p is not None
+    assert found.p >= found.least_p  # at most 2 or 3 of 48,620 ways are as extreme
+    assert found.p <= 5 * found.least_p
+    assert "is 0.0002: from 10,000 random ways to assign the groups, doubled" in found.about_p
+
+
+def test_groups_that_gave_a_label_always_and_never_have_no_interval() -> None:
+    """Errors are all 0 there: an interval without width would claim certainty."""
+    (found,) = compared(
+        labels(people(5, 5), {f"p{at}": "y" * 8 if at < 5 else "n" * 8 for at in range(10)})
+    ).differences
+    assert (found.value, found.low, found.odds_ratio) == (-1, None, None)
+    assert found.note == "no interval and no odds, as both groups gave the label always, or never"
 
 
 def test_pairs_of_labels_within_groups_and_across_by_hand() -> None:
@@ -223,6 +286,77 @@ def test_a_mixed_model_finds_the_odds_that_labels_were_drawn_with() -> None:
     assert found.mixed[1] < math.e < found.mixed[2]
     assert found.odds_ratio is not None
     assert 1 < found.odds_ratio < found.mixed[0]  # odds of the average annotator are nearer to 1
+
+
+def three_groups() -> pd.DataFrame:
+    rng, by = np.random.default_rng(8), {f"p{at}": "fmx"[at % 3] for at in range(18)}
+    hard, harsh = rng.normal(0, 1, 24), rng.normal(0, 0.7, 18)
+    lift = {"f": 0.8, "m": 0.0, "x": -0.5}
+    chance = 1 / (
+        1 + np.exp(-(hard + np.array([harsh[at] + lift[name] for at, name in enumerate(by.values())])[:, None]))
+    )
+    given = rng.random(chance.shape) < chance
+    return labels(by, {name: "".join("zn"[int(one)] for one in row) for name, row in zip(by, given, strict=True)})
+
+
+def laplace(given: np.ndarray, x: np.ndarray, z: np.ndarray, of_items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and their covariance of a logistic model with two crossed random intercepts, from its definition."""
+
+    def penalised(beta: np.ndarray, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        spread = np.where(of_items, *np.exp(2 * theta))
+        u = np.zeros(z.shape[1])
+        for _ in range(30):
+            mean = 1 / (1 + np.exp(-(x @ beta + z @ u)))
+            curve = (z * (mean * (1 - mean))[:, None]).T @ z + np.diag(1 / spread)
+            u = u + np.linalg.solve(curve, z.T @ (given - mean) - u / spread)
+        eta = x @ beta + z @ u
+        likelihood = given @ eta - np.logaddexp(0, eta).sum() - 0.5 * (u**2 / spread).sum()
+        return likelihood - 0.5 * np.linalg.slogdet(curve * spread)[1], mean, spread
+
+    n = x.shape[1]
+
+    def lost(at: np.ndarray) -> float:
+        return -float(penalised(at[:n], at[n:])[0])
+
+    best = minimize(lost, np.zeros(n + 2), method="BFGS").x
+    _, mean, spread = penalised(best[:n], best[n:])
+    weight = mean * (1 - mean)
+    inverse = np.linalg.inv(np.diag(1 / weight) + (z * spread) @ z.T)
+    return best[:n], np.linalg.inv(x.T @ inverse @ x)
+
+
+@pytest.mark.slow
+def test_one_mixed_model_of_all_groups_is_that_of_its_definition() -> None:
+    frame = three_groups()
+    item, person = (pd.factorize(frame[name])[0] for name in ("item", "annotator"))
+    given = (frame["label"] == "n").to_numpy(float)
+    x = np.stack([np.ones(len(frame)), *((frame["group"] == name).to_numpy(float) for name in "mx")], axis=1)
+    z = np.hstack([np.eye(24)[item], np.eye(18)[person]])
+    beta, covariance = laplace(given, x, z, np.arange(42) < 24)
+    found = {one.groups: one.mixed for one in compared_by(frame, ["group"], mixed=True)[0].differences}
+    for groups, contrast in {("f", "m"): [0, -1, 0], ("f", "x"): [0, 0, -1], ("m", "x"): [0, 1, -1]}.items():
+        value, error = contrast @ beta, np.sqrt(contrast @ covariance @ contrast)
+        odds = np.log(np.array(found[groups]))
+        assert odds == pytest.approx([value, value - 1.96 * error, value + 1.96 * error], abs=0.02)
+
+
+def test_all_groups_have_one_mixed_model() -> None:
+    """So that odds of the first over the second, times those of the second over the third, are those of the first."""
+    found = {one.groups: one.mixed for one in compared_by(three_groups(), ["group"], mixed=True)[0].differences}
+    odds = {groups: one[0] for groups, one in found.items() if one is not None}
+    assert odds["f", "m"] * odds["m", "x"] == pytest.approx(odds["f", "x"])
+
+
+def test_a_group_that_gives_a_label_always_is_in_no_mixed_model() -> None:
+    frame = three_groups()
+    frame.loc[frame["group"] == "x", "label"] = "n"
+    found = {one.groups: one for one in compared_by(frame, ["group"], mixed=True)[0].differences}
+    two = compared_by(frame[frame["group"] != "x"].reset_index(drop=True), ["group"], mixed=True)[0].differences[0]
+    assert found["f", "m"].mixed == pytest.approx(two.mixed)
+    assert (found["f", "x"].mixed, found["f", "x"].note) == (
+        None,
+        "no odds, as a group gave the label always, or never",
+    )
 
 
 def test_a_mixed_model_without_what_fits_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

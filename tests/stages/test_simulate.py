@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from fcpair.stages.question import NO_CODE, Choice, OneOf, Scale
 from fcpair.stages.question.labels import APPROPRIATENESS
-from fcpair.stages.simulate import Habits, answers, second_looks, seconds, truths
+from fcpair.stages.simulate import Habits, answers, attributes, second_looks, seconds, truths
 
 N = 20_000
 PERFECT = Habits(positive=0.2, accuracy=1.0, leaning=0.0, leaning_to=2, unsure=0.0, skips=0.0)
@@ -147,3 +148,15 @@ def test_an_answer_takes_about_nine_seconds_and_some_time() -> None:
     assert 8.8 < float(np.median(taken)) < 9.2
     assert taken.min() > 0
     assert taken.tolist() == np.round(taken, 1).tolist()
+
+
+def test_people_say_every_option_about_as_often() -> None:
+    asked = {"Gender": ("woman", "man", "another"), "Gets up": ("early", "late"), "In your words": ()}
+    said = attributes(31, asked, seed=7)
+    assert all(set(one) == {"Gender", "Gets up"} for one in said)
+    for label in ("Gender", "Gets up"):
+        n_each = Counter(one[label] for one in said)
+        assert set(n_each) == set(asked[label])
+        assert max(n_each.values()) - min(n_each.values()) == 1
+    assert said == attributes(31, asked, seed=7) != attributes(31, asked, seed=8)
+    assert len({tuple(one.items()) for one in said}) > 3  # one question does not go with the other

@@ -24,30 +24,32 @@ def test_a_share_is_yes_over_yes_and_no_with_wilson_s_interval() -> None:
 def test_a_share_of_nobody_is_undefined() -> None:
     found = shares(counts((0, 0, 7)))
     assert found[["share", "low", "high"]].isna().all(axis=None)
-    assert list(verdicts(found, 0.6)) == ["undefined"]
+    assert verdicts(found, 0.6).to_numpy().tolist() == [["undefined", ""]]
 
 
 def test_what_is_kept_is_strictly_above_and_undecided_where_the_interval_straddles() -> None:
     found = shares(counts((200, 50, 0), (50, 200, 0), (155, 95, 0), (150, 100, 0)))
-    assert list(verdicts(found, 0.6)) == ["kept", "dropped", "undecided", "undecided"]
+    told = verdicts(found, 0.6)
+    assert list(told["verdict"]) == ["kept", "dropped", "kept", "dropped"]
+    assert list(told["undecided"]) == ["no", "no", "yes", "yes"]
 
 
 @pytest.mark.parametrize("n", [1, 69, 250])
 def test_where_all_say_the_same_the_interval_ends_at_0_or_1_exactly(n: int) -> None:
     found = shares(counts((0, n, 0), (n, 0, 0)))
     assert (found["low"].iloc[0], found["high"].iloc[1]) == (0, 1)
-    assert verdicts(found, 0).iloc[0] == "undecided"
+    assert verdicts(found, 0)["undecided"].iloc[0] == "yes"
 
 
 @example(yes=0, no=69, threshold=0.0)
 @given(st.integers(0, 300), st.integers(0, 300), st.floats(0, 0.99))
-def test_what_is_kept_lies_above_with_its_whole_interval(yes: int, no: int, threshold: float) -> None:
+def test_what_is_decided_lies_on_its_side_with_its_whole_interval(yes: int, no: int, threshold: float) -> None:
     found = shares(counts((yes, no, 0)))
-    one, verdict = found.iloc[0], verdicts(found, threshold).iloc[0]
-    if verdict == "kept":
-        assert one["low"] > threshold
-    if verdict == "dropped":
-        assert one["high"] < threshold
+    one, told = found.iloc[0], verdicts(found, threshold).iloc[0]
+    if told["verdict"] != "undefined":
+        assert (told["verdict"] == "kept") == (one["share"] > threshold)
+    if told["undecided"] == "no":
+        assert one["low"] > threshold if told["verdict"] == "kept" else one["high"] < threshold
 
 
 def test_cochran_s_margin_and_sizes() -> None:

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from fcpair.params import Annotate
-from fcpair.records import Submission, Visitor
+from fcpair.records import Submission, Task, Visitor
 from fcpair.steps.desk import Desk
 from fcpair.study import Study
 
@@ -41,3 +41,9 @@ def give(
 def choices(desk: Desk, visitor: Visitor) -> dict[bool, tuple[str, ...]]:
     """What somebody can choose from, in the order of the keys: where decisions are checked blind, and where not."""
     return {one.blind: tuple(one.form[0]["choices"]) for one in desk.rounds(visitor)}
+
+
+def column_of(task: Task) -> str:
+    """The text of the column of a task that shows it."""
+    assert task.column is not None
+    return task.column.body

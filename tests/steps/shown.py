@@ -11,7 +11,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.store import examples, rounds
 from fcpair.study import Study
-from steps.online import at_desk, give
+from steps.online import at_desk, column_of, give
 
 TEA, CATS, CYCLING, GREEN_TEA = (
     "Tea is for cowards.",
@@ -59,7 +59,7 @@ def write_on_all(study: Study) -> None:
     """Have wren write on every cell that she has open."""
     desk, visitor = at_desk(study, "wren")
     for task in desk.tasks(visitor, 50):
-        text = f"{task.row.body} {task.column.body}: not so."
+        text = f"{task.row.body} {column_of(task)}: not so."
         give(desk, visitor, text, task.assignment_id)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -257,10 +259,18 @@ def test_every_finding_of_a_list_is_told_at_once(at: At, tmp_path: Path) -> None
     assert_refused(study, lambda: study.grid().select(Select(list=listed)), InputError, said)
 
 
-@pytest.mark.parametrize("options", [Select(), Select(hs=2, list=Path("x.csv"))])
-def test_hs_are_either_drawn_or_listed(at: At, options: Select) -> None:
+@pytest.mark.parametrize("options", [{}, {"hs": 2, "list": Path("x.csv")}])
+def test_hs_are_either_drawn_or_listed(at: At, options: dict[str, Any]) -> None:
     study = at("imported")
-    assert_refused(study, lambda: study.grid().select(options), InputError, "--hs N.*--list FILE")
+    assert_refused(study, lambda: study.grid().select(Select(**options)), InputError, "--hs N.*--list FILE")
+
+
+def test_a_use_case_takes_its_own_params_and_nothing_else(at: At) -> None:
+    study = at("imported")
+    grid: Any = study.grid()
+    for call in (grid.select, grid.retrieve, grid.assign, grid.adjudicate, grid.simulate, grid.partition, grid.pair):
+        assert_refused(study, partial(call, 45), InputError, r"options is 45; expected \w+\(\.\.\.\) of fcpair.params")
+    assert_refused(study, partial(grid.select, options=Pair()), InputError, r"expected Select\(\.\.\.\)")
 
 
 def test_stratify_needs_metadata_that_is_there(at: At) -> None:
@@ -353,12 +363,12 @@ def test_no_candidate_left_is_an_error_that_says_what_to_do(at: At) -> None:
     )
 
 
-@pytest.mark.parametrize("n", [0, -1, 7])
-def test_candidates_that_are_not_there_cannot_be_drawn(at: At, n: int) -> None:
+@pytest.mark.parametrize(
+    ("n", "said"), [(0, "1 or more"), (-1, "1 or more"), (7, "7 candidates cannot be drawn; .* 6")]
+)
+def test_candidates_that_are_not_there_cannot_be_drawn(at: At, n: int, said: str) -> None:
     study = at("retrieved")
-    assert_refused(
-        study, lambda: study.grid().pair(Pair(candidates=n)), InputError, f"{n} candidates cannot be drawn; there are 6"
-    )
+    assert_refused(study, lambda: study.grid().pair(Pair(candidates=n)), InputError, said)
 
 
 def test_the_same_seed_draws_the_same_candidates(at: At) -> None:
@@ -398,7 +408,9 @@ def test_a_number_of_annotators_must_be_theirs(at: At) -> None:
 @pytest.mark.parametrize("n", [0, -2])
 def test_at_least_one_annotator_is_needed(at: At, n: int) -> None:
     study = at("paired")
-    assert_refused(study, lambda: study.grid().assign(Assign(annotators=n)), InputError, "at least 1 is needed")
+    assert_refused(
+        study, lambda: study.grid().assign(Assign(annotators=n)), InputError, "expected a whole number, 1 or more"
+    )
 
 
 def test_a_numbered_pseudonym_that_somebody_else_has_is_refused(at: At) -> None:

@@ -461,13 +461,18 @@ def test_a_dealt_round_can_be_dealt_again_until_somebody_has_answered(at: At, tm
     assert_refused(study, lambda: grid.assign_validation(Validate(), redo=True), StageError, "1 verdicts given")
 
 
-@pytest.mark.parametrize("n", [0, 20, -3])
-def test_only_adjudicated_pairs_can_be_validated(at: At, n: int) -> None:
+def test_only_adjudicated_pairs_can_be_validated(at: At) -> None:
     study = at("decided")
-    options = Validate(validators=2, pairs=n)
+    options = Validate(validators=2, pairs=20)
     assert_refused(
-        study, lambda: study.grid().assign_validation(options), InputError, f"{n} pairs cannot be validated; 19"
+        study, lambda: study.grid().assign_validation(options), InputError, "20 pairs cannot be validated; 19"
     )
+
+
+@pytest.mark.parametrize("n", [0, -3])
+def test_no_pairs_and_fewer_cannot_be_asked_for(n: int) -> None:
+    with pytest.raises(InputError, match=f"pairs is {n}; expected a whole number, 1 or more"):
+        Validate(pairs=n)
 
 
 def test_validators_share_the_pairs_evenly(at: At) -> None:

@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from fcpair.errors import ConflictError, InputError, RefusedError
 from fcpair.params import Adjudicate, Annotate, Assign, Validate
 from fcpair.records import Role, Submission
+from fcpair.store.tables import text
 from fcpair.study import Study
-from steps.online import admit, at_desk, choices, give
+from steps.online import admit, at_desk, choices, column_of, give
 from steps.small import assert_refused, dump, labels_of, open_work, record
 
 At = Callable[[str], Study]
@@ -31,7 +33,7 @@ def test_a_task_shows_the_two_texts_and_nothing_of_anybody_else(at: At) -> None:
     desk, ana = at_desk(study, "ana")
     (task,) = desk.tasks(ana)
     texts = study.grid().explain(task.cell_id)
-    assert (task.row.body, task.column.body, task.row.language) == (texts.hs, texts.cn, "en")
+    assert (task.row.body, column_of(task), task.row.language) == (texts.hs, texts.cn, "en")
     assert (task.shown, task.decision_id, task.answer, task.note) == (None, None, None, "")
 
 
@@ -142,12 +144,50 @@ def test_a_skip_stays_one_when_somebody_else_has_answered(at: At) -> None:
     assert_refused(study, lambda: desk.submit(ana, late), ConflictError, "somebody else")
 
 
+@pytest.mark.parametrize(("first", "did"), [("appropriate", "answered"), ("skip", "skipped")])
+def test_who_was_asked_anew_is_told_that_they_have_answered_elsewhere(at: At, first: str, did: str) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    (task,) = desk.tasks(ana)
+    sent = Submission("request-here", task.assignment_id, first, again=False)
+    reply = desk.submit(ana, sent)
+    late = Submission("request-there", task.assignment_id, "not_sure", again=False)
+    assert_refused(study, lambda: desk.submit(ana, late), ConflictError, f"you have just {did} this pair in another")
+    assert desk.submit(ana, sent) == reply  # the same request, sent again because no reply came
+
+
+@pytest.mark.parametrize("again", [True, None], ids=["a change", "a client that does not say"])
+def test_an_answer_that_was_seen_is_changed(at: At, again: bool | None) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana")
+    (task,) = desk.tasks(ana)
+    give(desk, ana, "appropriate", task.assignment_id, again=False)
+    give(desk, ana, "not_sure", task.assignment_id, again=again)
+    assert [one.answer for one in desk.answers(ana)] == ["not_sure"]
+
+
 def test_an_answer_to_a_pair_that_was_taken_back_is_refused(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
     late = Submission("late", desk.tasks(ana)[0].assignment_id, "appropriate")
     study.hand_over("ana")
     assert_refused(study, lambda: desk.submit(ana, late), ConflictError, "given to somebody else")
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("open_", [False, True])
+def test_an_answer_to_a_pair_whose_topic_was_left_out_elsewhere_is_told_that(at: At, open_: bool) -> None:
+    """It was kept on one device, while the topic was left out on another."""
+    study = at("paired" if open_ else "dealt")
+    if open_:
+        study.add_people(["ana", "ben"], Role.ANNOTATOR)
+        study.grid().assign(Assign(open=True))
+    with study.store.write() as tx:
+        tx.execute(update(text).where(text.c.kind == "hs").values(meta={"topic": "weather"}))
+    desk, ana = at_desk(study, "ana")
+    kept = Submission("kept", desk.tasks(ana)[0].assignment_id, "appropriate")
+    study.access.opt_out(ana.id, "topic", ["weather"])
+    assert_refused(study, lambda: desk.submit(ana, kept), ConflictError, "left out a topic of this pair since")
 
 
 def test_nobody_answers_for_somebody_else(at: At) -> None:
@@ -244,6 +284,17 @@ def test_a_verdict_about_a_label_that_has_changed_is_refused(at: At) -> None:
     late = Submission("late", task.assignment_id, "agree", decision_id=task.decision_id)
     assert_refused(study, lambda: desk.submit(vera, late), ConflictError, "has changed")
     assert desk.tasks(vera)[0].shown != task.shown
+
+
+@pytest.mark.parametrize("decision_id", [None, 1])
+def test_a_verdict_that_names_no_label_is_not_said_to_be_about_one_that_has_changed(
+    at: At, decision_id: int | None
+) -> None:
+    study = at("checking")
+    desk, vera = at_desk(study, "vera")
+    (task,) = desk.tasks(vera)
+    bare = Submission("bare", task.assignment_id, "agree", decision_id=decision_id)
+    assert_refused(study, lambda: desk.submit(vera, bare), ConflictError, "does not say which label you saw")
 
 
 def test_a_pair_without_a_label_waits_for_its_validator(at: At) -> None:

@@ -149,6 +149,21 @@ def test_a_pair_with_an_open_label_is_never_shown(
 # -- who may
 
 
+def test_a_decision_that_is_taken_back_leaves_its_note_and_its_flag(at: At) -> None:
+    study = at("labelled")
+    judy, joan = adjudicators(study, "judy", "joan")
+    case = first_case(study, judy)
+    docket = study.grid().docket
+    assert (case.note, case.flagged) == ("", False)
+    docket.decide(judy, rule(case, note="irony", flagged=True))
+    docket.undo(judy, case.cell_id, "request-undo")
+    again, others = docket.case(judy, case.cell_id), docket.case(joan, case.cell_id)
+    assert (again.outcome, again.note, again.flagged) == (None, "irony", True)
+    assert (others.note, others.flagged) == ("", False)
+    study.grid().decide(case.cell_id, 2, by="judy", seen=study.grid().conflict(case.cell_id, by="judy"))
+    assert docket.decided(judy)[0].flagged
+
+
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.VALIDATOR, Role.LEAD])
 def test_only_adjudicators_have_a_docket(at: At, role: Role) -> None:
     study = at("labelled")

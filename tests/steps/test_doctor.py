@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from benchmarks.flips import is_sound, said
-from fcpair.errors import StudyError
+from fcpair.errors import SettingError, StudyError
 from fcpair.params import Adjudicate, Partition, Setup, Simulate
 from fcpair.study import Study
 from steps.online import at_desk, give
@@ -92,6 +92,26 @@ def test_a_simulated_study_is_sound(at: At) -> None:
     grid = study.grid()
     grid.simulate(Simulate())
     grid.adjudicate(Adjudicate("majority"))
+    assert findings(study.place) == {}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("adjudicate.policy", "majorty", "`adjudicate` cannot be used: policy is 'majorty'; expected one of manual"),
+        ("adjudicate.ties", "discrd", "`adjudicate` cannot be used: ties is 'discrd'; expected one of wait, discard"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_found_and_set_anew(at: At, key: str, value: str, said: str) -> None:
+    study = at("labelled")
+    study.grid().adjudicate(Adjudicate("majority"))
+    change(study.place, f"UPDATE setting SET value = '\"{value}\"' WHERE key = '{key}'")
+    found = findings(study.place)
+    assert list(found) == ["settings"]
+    assert said in found["settings"][0]
+    with pytest.raises(SettingError, match=said.partition(":")[0]):
+        study.own(Adjudicate)
+    study.grid().adjudicate(Adjudicate("majority"))
     assert findings(study.place) == {}
 
 

@@ -23,6 +23,7 @@ from fcpair.stages.plan import check_plans
 from fcpair.store import examples as store
 from fcpair.store import rounds
 from fcpair.study import Grid, Study
+from steps.online import at_desk, give
 from steps.shown import ASK, CATS, CYCLING, GREEN_TEA, PROMPT, ROWS, TEA, WRITE, WRITTEN, asking, study_of, write_on_all
 
 pytestmark = pytest.mark.torch
@@ -114,7 +115,9 @@ def test_a_round_without_examples_has_none_to_find(tmp_path: Path) -> None:
             act(study.grid("write"), "write")
 
 
-def test_a_study_that_changes_meanwhile_is_left_as_it_is(grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_that_changes_meanwhile_elsewhere_gets_its_examples(
+    grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
     really = encode.encode
 
     def meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
@@ -123,7 +126,22 @@ def test_a_study_that_changes_meanwhile_is_left_as_it_is(grid: Grid, monkeypatch
 
     Study(grid.store).add_people(["lea"], Role.LEAD)
     monkeypatch.setattr(encode, "encode", meanwhile)
-    with pytest.raises(ConflictError):
+    grid.find_examples("propose")
+    assert not grid.examples("propose").empty
+
+
+def test_a_study_whose_written_texts_change_meanwhile_is_left_as_it_is(
+    grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really, (desk, wren) = encode.encode, at_desk(Study(grid.store), "wren")
+    first = next(one for one in desk.answers(wren, n=50) if one.column and one.column.body == "facts")
+
+    def meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
+        give(desk, wren, "Let us say it otherwise.", first.assignment_id)
+        return really(texts, model, progress)
+
+    monkeypatch.setattr(encode, "encode", meanwhile)
+    with pytest.raises(ConflictError, match="what this rests on has changed"):
         grid.find_examples("propose")
     assert grid.examples("propose").empty
 

@@ -16,7 +16,7 @@ from fcpair.records import Submission, Task
 from fcpair.store import grids
 from fcpair.study import Study
 from steps import forms
-from steps.online import admit, at_desk, give
+from steps.online import admit, at_desk, column_of, give
 from steps.small import assert_refused, dump
 from steps.test_current import reading_all
 
@@ -80,7 +80,7 @@ def test_a_task_says_its_grid_and_the_number_of_its_cell_there(study: Study) -> 
     desk, wren = at_desk(study, "wren")
     found = desk.tasks(wren, 9)
     assert [(one.grid, one.round, one.cell_id) for one in found] == [("write", "write", n) for n in (1, 3, 5, 2, 4, 6)]
-    assert (found[1].row.body, found[1].column.body, found[1].original) == (forms.PERSIAN, "facts", None)
+    assert (found[1].row.body, column_of(found[1]), found[1].original) == (forms.PERSIAN, "facts", None)
 
 
 def test_what_was_written_is_a_text_of_the_study_verbatim_and_comes_back_as_it_was_sent(study: Study) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
-from fcpair.errors import InputError, RecipeError, ServiceError, StageError
+from fcpair.errors import ConflictError, InputError, RecipeError, ServiceError, StageError
 from fcpair.models import reply
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Origin, Role
 from fcpair.steps import compare, generate
+from fcpair.steps.generate import TRIES
+from fcpair.steps.ground import note_run
 from fcpair.store import authors, decisions, rounds, tables
 from fcpair.study import Grid, Study
 
@@ -41,6 +43,23 @@ def study_of(folder: Path, propose: RoundPlan, *others: RoundPlan) -> Grid:
 
 def asked(folder: Path, said: Mapping[str, str] = SAID) -> Grid:
     return study_of(folder, RoundPlan("propose", PROPOSE.form, models=(canned(folder, said),)), CURATE)
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[str]:
+    """The rows that a canned model is asked about; something is done each time when it has replied."""
+    really = reply.Canned.replies
+    rows: list[str] = []
+
+    def replies(
+        self: reply.Canned, cells: Sequence[reply.Cell], progress: reply.Progress | None = None
+    ) -> list[str | None]:
+        rows.extend(cell.row for cell in cells)
+        said = really(self, cells, progress)
+        act()
+        return said
+
+    monkeypatch.setattr(reply.Canned, "replies", replies)
+    return rows
 
 
 def texts(grid: Grid, name: str) -> list[str]:
@@ -70,6 +89,44 @@ def test_only_what_has_no_answer_is_asked_again(tmp_path: Path) -> None:
     assert texts(grid, "propose") == [*SAID.values(), "Mine is warm enough."]
     with pytest.raises(StageError, match="every cell of grid `replies` has the answer"):
         grid.generate("propose")
+
+
+def test_what_models_say_is_kept_whatever_happens_elsewhere_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = asked(tmp_path)
+    said = meanwhile(monkeypatch, lambda: Study(grid.store).edit_guidelines("Be kind.", by="lea"))
+    Study(grid.store).add_people(["lea"], Role.LEAD)
+    assert grid.generate("propose").counts["answers"] == 2
+    assert len(said) == 3
+
+
+def test_where_what_is_asked_changes_meanwhile_only_what_is_new_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = asked(tmp_path)
+    first = grid.generate("propose")
+    canned(tmp_path, {**SAID, "Cats are cold.": "Mine is warm enough."})
+    said = meanwhile(monkeypatch, lambda: grid.withdraw_answers(first.id) if len(said) == 1 else None)
+    assert grid.generate("propose").counts["answers"] == 3
+    assert said == ["Cats are cold.", "Tea is for cowards.", "Cyclists own the road."]
+    assert len(texts(grid, "propose")) == 3
+
+
+def test_where_it_changes_each_time_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = asked(tmp_path)
+
+    def change() -> None:
+        with grid.store.write() as tx:
+            options = {**rounds.named(tx, "propose").options, "prompt": f"Reply {len(said)}: {{row}}"}
+            tx.execute(tables.round_.update().where(tables.round_.c.name == "propose").values(options=options))
+            note_run(tx, "test", {}, {})
+
+    said = meanwhile(monkeypatch, change)
+    with pytest.raises(ConflictError, match="changed each time while they were asked"):
+        grid.generate("propose")
+    assert texts(grid, "propose") == []
+    assert len(said) == 3 * TRIES
 
 
 def test_a_reply_that_the_form_does_not_take_is_a_skip_and_its_note_says_why(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fcpair.bias import UNREADABLE, score
+from fcpair.bias import TIED, UNREADABLE, score
 from fcpair.errors import InputError, StageError
 from fcpair.files.templates import items_table
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
@@ -132,8 +132,9 @@ def test_probabilities_of_options_are_scored(tmp_path: Path) -> None:
     replies = [{"item_id": one, "reply": text} for one, text in zip(ITEMS["item_id"], told, strict=True)]
     study = asked(tmp_path, replies, probabilities=True)
     (found,) = study.grid().item_answers().values()
-    assert found.answered.chosen.tolist() == [UNREADABLE, UNREADABLE, *shares.argmax(axis=1).tolist()[2:]]
-    here = (ITEMS["context_condition"] == "ambig").to_numpy() & (np.arange(320) > 1)
+    assert found.answered.chosen.tolist() == [UNREADABLE, TIED, *shares.argmax(axis=1).tolist()[2:]]
+    shares[1] = (0.4, 0.4, 0.2)
+    here = (ITEMS["context_condition"] == "ambig").to_numpy() & (np.arange(320) > 0)
     at = np.arange(320)
     target, unknown = (ITEMS[name].astype(int).to_numpy() for name in ("target", "unknown"))
     sign = np.where(ITEMS["question_polarity"] == "neg", 1, -1)

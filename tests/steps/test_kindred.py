@@ -37,7 +37,8 @@ def parscn(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stu
     said = (EXAMPLES / "parscn.toml").read_text("utf-8")
     smaller = re.sub(r"= (100|98|80)\b", lambda n: f"= {round(int(n[1]) / 10)}", said)
     (folder / "recipe.toml").write_text(smaller, "utf-8")
-    shutil.copy(EXAMPLES / "parscn-prompt.txt", folder)
+    for name in ("parscn-prompt.txt", "localise-translated.csv"):
+        shutil.copy(EXAMPLES / name, folder)
     recipe = load_recipe(folder / "recipe.toml")
     with closing(Study.create(folder / "parscn.db", recipe.setup, grids=recipe.grids)) as study:
         list(study.walk(recipe))
@@ -82,7 +83,7 @@ def test_the_required_type_is_among_those_of_a_text_and_what_is_not_abusive_has_
 def test_what_was_written_comes_out_in_the_layout_of_the_released_file(crowdcounter: Study, tmp_path: Path) -> None:
     crowdcounter.grid("write").export.texts(tmp_path / "texts.json", "crowdcounter")
     called = ["describe", str(tmp_path / "texts.json"), "--reader", "crowdcounter", "--text", "cn", "--row", "hs"]
-    result = CliRunner().invoke(main, [*called, "--labels", "types", "--by", "by", "--format", "json"])
+    result = CliRunner().invoke(main, [*called, "--labels", "types", "--writer", "by", "--format", "json"])
     assert result.exit_code == 0, result.output
     n = int((answered(crowdcounter.grid("write"))["text"] != "").sum())
     figures = {one["figure"]: one["value"] for one in json.loads(result.stdout)["figures"] if one["of"] == ""}
@@ -125,10 +126,20 @@ def test_what_was_rejected_is_not_rated_and_both_halves_are_by_the_same_two(pars
     written, curated = answered(parscn.grid("write")), answered(parscn.grid("replies"))
     n_kept = int((curated["act"] != "rejected").sum())
     n_rows = rated.groupby("source")["row_number"].nunique()
-    assert n_rows.to_dict() == {"people": len(written), "released": n_kept}
+    assert n_rows.to_dict() == {"people": len(written), "released": n_kept, "machine": 5}
     table = rated.astype(str)
     given = read_ratings(table, "rate", ["rate"], source="source", rater="by", text="row_number", criterion="column")
     found = average_ratings(given, draws=200)
-    assert [(one.source, len(one.raters)) for one in found] == [("people", 2)] * 4 + [("released", 2)] * 4
+    assert [(one.source, len(one.raters)) for one in found] == [
+        (source, 2) for source in ("machine", "people", "released") for _ in range(4)
+    ]
     assert all(1 <= one.mean.value <= 5 for one in found if one.mean.value is not None)
     assert parscn.grid("rate").agreement().on_bins
+
+
+def test_what_a_machine_translated_is_mended_by_people_who_also_say_its_types(parscn: Study) -> None:
+    proposed, mended = parscn.grid("translated").answers("translate"), answered(parscn.grid("translated"))
+    assert set(proposed["by"]) == {"machine"}
+    assert list(mended["original"]) == list(proposed["translate"])
+    assert set(mended["by"]) <= {"w1", "w2", "w3"}
+    assert (mended["types"] != "").all()

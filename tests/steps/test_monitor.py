@@ -74,6 +74,7 @@ def test_the_end_by_the_daily_rate_rests_on_the_answers_online(at: At) -> None:
     label = stage(study, "label", now)
     assert label.per_day == 3
     assert label.end_at == pytest.approx((now + timedelta(days=13)).timestamp())
+    assert [one.outlook.per_day for one in label.people] == [3, 0, 0]
     assert label.last_end is None
     assert label.longest_left_s is None
 

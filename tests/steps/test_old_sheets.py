@@ -76,15 +76,27 @@ def test_the_label_that_a_validator_checks_is_no_answer_of_theirs(at: At, tmp_pa
     assert [old.person for old in grid.old_sheets(tmp_path, checks=True)] == ["vera"]
 
 
-@pytest.mark.parametrize("leave", ["retire", "hand_over"])
-def test_the_sheet_of_somebody_who_left_is_named(at: At, tmp_path: Path, leave: str) -> None:
+def test_the_sheet_of_somebody_who_left_is_named(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
     grid.write_sheets(tmp_path)
-    getattr(study, leave)("ana")
+    study.retire("ana")
     assert set(grid.write_sheets(tmp_path)) == {"ben", "cleo"}
     (old,) = grid.old_sheets(tmp_path)
-    assert (old.path, old.left, old.kept) == (tmp_path / "ana.csv", True, None)
+    assert (old.path, old.left, old.passed_on, old.kept) == (tmp_path / "ana.csv", True, False, None)
+
+
+@pytest.mark.parametrize("answered", [0, 12])
+def test_who_handed_work_over_and_is_active_has_not_left(at: At, tmp_path: Path, answered: int) -> None:
+    study = at("dealt")
+    grid = study.grid()
+    grid.write_sheets(tmp_path / "sheets")
+    own = [(who, pair, "0") for who, pair in open_work(study) if who == "ana"]
+    if answered:
+        record(study, tmp_path, own[:answered])
+    study.hand_over("ana")
+    (old,) = grid.old_sheets(tmp_path / "sheets")
+    assert (old.person, old.left, old.passed_on) == ("ana", False, True)
 
 
 def test_who_is_done_has_not_left(at: At, tmp_path: Path) -> None:

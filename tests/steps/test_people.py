@@ -27,6 +27,18 @@ def test_the_work_of_everybody_is_what_the_status_says_of_people(at: At, stage: 
     assert study.workload() == study.status()["people"]
 
 
+def test_who_decided_in_a_file_has_decided(at: At, tmp_path: Path) -> None:
+    study = at("decided")
+    waiting = study.grid().waiting()
+    assert len(waiting) > 1
+    rows = [{"pair": pair, "label": "2", "adjudicator": "ada"} for pair in waiting]
+    study.grid().import_outcomes(write_csv(tmp_path / "d.csv", rows))
+    assert person(study, "ada")["decided"] == len(waiting)
+    study.add_people(["lea"], Role.LEAD)
+    study.grid().take_back(waiting[0], by="lea")
+    assert person(study, "ada")["decided"] == len(waiting) - 1
+
+
 def slots(study: Study) -> Counter[int]:
     """How many open or answered slots each pair has."""
     filled = Counter(pair for _, pair in open_work(study))

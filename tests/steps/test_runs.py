@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -154,13 +153,13 @@ def test_runs_and_a_list_a_run_twice_and_no_depth_are_refused(at: At, tmp_path: 
     run = a_run(tmp_path / "r.trec", "5 Q0 7 1 2 x")
     listed = write_csv(tmp_path / "l.csv", [{"cn": CNS[0]}])
     for options, said in (
-        (Retrieve(runs=(run,), list=listed), "either .*--list FILE.* or .*--run FILE"),
-        (Retrieve(runs=(run, tmp_path / "." / "r.trec")), "a run is given twice"),
-        (Retrieve(runs=(run,), depth=0), "depth is 0; expected 1 or more"),
-        (Retrieve(runs=(tmp_path / "none",)), "there is no such file"),
-        (Retrieve(runs=(run,)), "the runs name no CN for any of the selected HS"),
+        ({"runs": (run,), "list": listed}, "either .*--list FILE.* or .*--run FILE"),
+        ({"runs": (run, tmp_path / "." / "r.trec")}, "a run is given twice"),
+        ({"runs": (run,), "depth": 0}, "depth is 0; expected a whole number, 1 or more"),
+        ({"runs": (tmp_path / "none",)}, "there is no such file"),
+        ({"runs": (run,)}, "the runs name no CN for any of the selected HS"),
     ):
-        assert_refused(study, partial(study.grid().retrieve, options), InputError, said)
+        assert_refused(study, lambda: study.grid().retrieve(Retrieve(**options)), InputError, said)  # noqa: B023
 
 
 # -- ids of the researcher's own

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from fcpair.errors import InputError, StageError
-from fcpair.params import Adjudicate, Assign, Simulate, Validate
+from fcpair.params import Adjudicate, Annotate, Assign, Simulate, Validate
 from fcpair.records import Role, Tier
+from fcpair.steps.assign import note_annotate
 from fcpair.store import decisions, rounds
 from fcpair.study import Study
 from steps.small import VALIDATORS, dump, labels_of, open_work, standing, write_csv
@@ -213,3 +214,49 @@ def test_nothing_is_said_where_nothing_was_simulated(at: At, tmp_path: Path) -> 
     assert not grid.tier(Tier.BRONZE)["simulated"].any()
     assert "simulated" not in grid.tier(Tier.BRONZE, published=True).columns
     assert "SIMULATED" not in study.report(tmp_path / "r.html").read_text("utf-8")
+
+
+# -- what simulated people say about themselves
+
+
+ASKED = Annotate(demographics=("Gender: woman | man", "In your own words"), compare=("Gender",))
+
+
+def said(study: Study) -> dict[str, dict[str, str]]:
+    return {one["name"]: one["demographics"] for one in study.access.terms()}
+
+
+def test_simulated_people_answer_what_the_study_asks_about_people(at: At) -> None:
+    study = at("dealt")
+    note_annotate(study, ASKED)
+    study.grid().simulate(Simulate(seed=2))
+    assert {name for name, own in said(study).items() if own} == {"ana", "ben", "cleo"}
+    assert {own["Gender"] for own in said(study).values()} == {"woman", "man"}
+    assert all(set(own) == {"Gender"} for own in said(study).values())
+    assert all(one["consented_at"] is None for one in study.access.terms())
+
+
+def test_what_somebody_said_or_agreed_to_is_left_alone(at: At) -> None:
+    study = at("dealt")
+    note_annotate(study, ASKED)
+    ids = {one.name: one.id for one in study.people}
+    study.access.consent(ids["ana"], {})
+    study.access.consent(ids["ben"], {"Gender": "man"})
+    study.grid().simulate(Simulate(seed=2))
+    assert (said(study)["ana"], said(study)["ben"]) == ({}, {"Gender": "man"})
+    assert said(study)["cleo"]
+
+
+def test_who_comes_in_the_place_of_a_simulated_person_is_not_described_by_them(at: At) -> None:
+    study = at("dealt")
+    note_annotate(study, ASKED)
+    study.grid().simulate(Simulate(seed=2))
+    ana = next(one.id for one in study.people if one.name == "ana")
+    study.access.consent(ana, {})
+    assert said(study)["ana"] == {}
+
+
+def test_where_nothing_is_asked_nothing_is_said(at: At) -> None:
+    study = at("dealt")
+    study.grid().simulate(Simulate(seed=2))
+    assert not any(said(study).values())

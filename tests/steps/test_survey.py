@@ -14,6 +14,7 @@ from fcpair.stages.survey import counted, shares
 from fcpair.stages.survey_plan import survey_plans
 from fcpair.study import Study
 from steps.asked import STATEMENTS, surveyed
+from steps.online import column_of
 from steps.small import dump, write_csv
 
 
@@ -40,7 +41,7 @@ def test_a_survey_asks_everybody_everything_and_suggestions_at_the_end(tmp_path:
         visitor = study.access.by_id(visitor.id)
         assert visitor is not None
         tasks = study.desk(Annotate()).tasks(visitor, 100)
-        assert [one.column.body for one in tasks] == ["heard", "believed"] * len(STATEMENTS) + ["suggestion"]
+        assert [column_of(one) for one in tasks] == ["heard", "believed"] * len(STATEMENTS) + ["suggestion"]
         assert {one.row.body for one in tasks[:-1]} == set(STATEMENTS)
     assert ana.role is Role.RESPONDENT
 

@@ -13,7 +13,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.study import Study
-from steps.online import admit
+from steps.online import admit, column_of
 from steps.small import write_csv
 
 KINDS = ("books", "letters", "songs")
@@ -86,7 +86,7 @@ def test_criteria_come_in_another_order_to_each_rater_and_on_each_text(tmp_path:
         for task in range(0, 16, 4):
             shown = desk.tasks(admit(study, name), 16)[task : task + 4]
             assert len({one.row.body for one in shown}) == 1
-            orders.add(tuple(one.column.body for one in shown))
+            orders.add(tuple(column_of(one) for one in shown))
     assert len(orders) > 8
 
 

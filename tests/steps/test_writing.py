@@ -17,7 +17,7 @@ from fcpair.store import pilots, rounds
 from fcpair.store.grids import number_of
 from fcpair.store.tables import text
 from fcpair.study import Study
-from steps.online import admit, at_desk, give
+from steps.online import admit, at_desk, column_of, give
 from steps.plans import dealt as dealt_in
 from steps.writing import REPLIES, TYPES, answer, checked, dealt, plan, study_of, write_all
 
@@ -264,9 +264,11 @@ def test_the_writers_own_words_are_refused_a_second_time(tmp_path: Path) -> None
     study = dealt(tmp_path, checked(similar=0.95), writer=3)
     desk, visitor = at_desk(study, "writer1")
     give(desk, visitor, answer(REPLIES[0]))
-    assert "very much like one that you or many others have written" in refused(study, "writer1", REPLIES[0])
+    said = refused(study, "writer1", REPLIES[0])
+    assert f"very much like one that you or many others have written (\u201c{REPLIES[0][:60].rstrip()}...\u201d)" in said
     assert "very much like" in refused(study, "writer1", REPLIES[0].replace("that I know", "I know"))
     give(desk, visitor, answer(REPLIES[1]))
+    assert f"(\u201c{REPLIES[1]}\u201d)" in refused(study, "writer1", REPLIES[1])
 
 
 @pytest.mark.server
@@ -293,7 +295,7 @@ def test_a_text_is_taken_though_nobody_can_look_at_its_grammar(tmp_path: Path) -
     study = dealt(tmp_path, checked(grammar="http://127.0.0.1:9", refuses=("TYPOS",)), writer=3)
     desk, visitor = at_desk(study, "writer1")
     task = desk.tasks(visitor)[0]
-    answer = {"unkind": "yes", "text": "I see that quite another way, and so do many.", "also": [task.column.body]}
+    answer = {"unkind": "yes", "text": "I see that quite another way, and so do many.", "also": [column_of(task)]}
     (remark,) = desk.look(visitor, task.assignment_id, answer)
     assert (remark.rule, remark.refuses) == ("grammar", False)
     assert "cannot be looked at just now; your text can be saved" in remark.sentence

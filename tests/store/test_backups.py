@@ -42,7 +42,7 @@ def new(tmp_path: Path, postgres: Server, programs: Path) -> Callable[[str], Pla
     def make(kind: str) -> Place:
         if kind == "file":
             return tmp_path / f"study-{next(numbers)}.db"
-        url = postgres.at(f"backup_{tmp_path.name[-20:]}_{next(numbers)}")
+        url = postgres.make(f"backup_{tmp_path.name[-20:]}_{next(numbers)}")
         return str(url.render_as_string(hide_password=False))
 
     return make
@@ -73,6 +73,27 @@ def digest_of(place: Place, new: New) -> str:
 def whole(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backup of a small study in a file."""
     return Study.back_up(files["checked"], tmp_path_factory.mktemp("backup") / "small.backup")
+
+
+# -- taken for a study
+
+
+@pytest.mark.parametrize(
+    "words", [["status"], ["doctor"], ["doctor", "--as-it-is"], ["upgrade"], ["serve"], ["backup", "again.backup"]]
+)
+def test_whoever_takes_it_for_a_study_is_told_of_restore(whole: Path, words: list[str]) -> None:
+    result = CliRunner().invoke(main, [*words, "--study", str(whole)])
+    assert result.exit_code == 2
+    assert f"{whole} is a backup of a study; `fcpair restore {whole} --study OTHER` brings" in result.stderr
+
+
+def test_one_that_is_cut_off_or_of_a_database_is_still_no_study_but_a_backup(whole: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.backup"
+    cut.write_bytes(whole.read_bytes()[:3000])
+    of_database = Path(__file__).parents[1] / "assets" / "0009-postgresql.backup"
+    for file in (cut, of_database):
+        with pytest.raises(StudyError, match="is a backup of a study; `fcpair restore"):
+            Study.open(file)
 
 
 # -- there and back
@@ -335,6 +356,26 @@ def test_the_commands_back_up_check_and_restore(studies: Studies, new: New, tmp_
     refused_ = run(main, ["restore", file, "--study", again])
     assert (refused_.exit_code, refused_.stdout) == (2, "")
     assert "already" in refused_.stderr
+
+
+@pytest.mark.parametrize("door", ["restore", "copy"])
+def test_a_database_is_made_only_where_that_was_asked_for(
+    studies: Studies, postgres: Server, tmp_path: Path, door: str
+) -> None:
+    """Its name may be mistyped."""
+    source, name = str(studies("database", "checked")), f"typo_{tmp_path.name[-20:]}"
+    target, file = str(postgres.at(name).render_as_string(hide_password=False)), str(tmp_path / "one.backup")
+    Study.back_up(source, file)
+    words = ["restore", file, "--study", target] if door == "restore" else ["copy", source, target]
+    refused_ = CliRunner().invoke(main, words)
+    assert (refused_.exit_code, refused_.stdout, postgres.has(name)) == (2, "", False)
+    assert f"there is no database {name} at " in refused_.stderr
+    assert "check its name, or have it made with `--create`" in refused_.stderr
+    try:
+        made = CliRunner().invoke(main, [*words, "--create"])
+        assert (made.exit_code, postgres.has(name)) == (0, True), made.output
+    finally:
+        postgres.drop(name)
 
 
 def test_what_was_changed_before_the_backup_is_found_after_it(files: dict[str, Path], tmp_path: Path) -> None:

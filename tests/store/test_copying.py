@@ -48,7 +48,7 @@ def new(tmp_path: Path, postgres: Server) -> Iterator[NewPlace]:
         if kind == "file":
             return tmp_path / f"copy-{next(numbers)}.db"
         made.append(f"copying_{tmp_path.name[-20:]}_{next(numbers)}")
-        return str(postgres.at(made[-1]).render_as_string(hide_password=False))
+        return str(postgres.make(made[-1]).render_as_string(hide_password=False))
 
     yield make
     postgres.drop(*made)
@@ -132,11 +132,8 @@ def test_what_is_at_the_target_is_not_touched(files: dict[str, Path], new: NewPl
     assert Study.doctor(target).digest == before
 
 
-def test_a_database_with_a_table_of_another_is_not_touched(
-    files: dict[str, Path], new: NewPlace, postgres: Server
-) -> None:
+def test_a_database_with_a_table_of_another_is_not_touched(files: dict[str, Path], new: NewPlace) -> None:
     target = str(new("database"))
-    postgres.make(target.partition("?")[0].rpartition("/")[2])
     run_sql(target, "CREATE TABLE mine (id integer)")
     with pytest.raises(StudyError, match="has tables already"):
         copied(files["empty"], target)

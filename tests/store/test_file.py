@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -312,6 +313,46 @@ def test_a_copy_without_its_log_is_refused_at_every_door(killed: Path, tmp_path:
     with pytest.raises(StudyError, match=WITHOUT_LOG):
         Study.open(copy)
     assert (copy.read_bytes(), lying_at(copy)) == (before, ["copy.db"])
+
+
+@pytest.mark.parametrize("log", [b"", b"\0" * 4096, b"other salts"])
+def test_a_log_that_holds_nothing_is_no_log(killed: Path, tmp_path: Path, log: bytes) -> None:
+    copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
+    if log == b"other salts":
+        whole = Path(f"{killed}-wal").read_bytes()
+        log = whole[:16] + bytes(8) + whole[24:]
+    Path(f"{copy}-wal").write_bytes(log)
+    for command in (["status"], ["serve"], ["partition"]):
+        result = CliRunner().invoke(main, [*command, "--study", str(copy)])
+        assert (result.exit_code, WITHOUT_LOG in result.stderr) == (2, True), result.output
+
+
+def test_looking_at_a_copy_without_its_log_does_not_make_it_whole(killed: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
+    with closing(sqlite3.connect(f"file:{copy}?mode=ro", uri=True)) as connection:
+        connection.execute("SELECT count(*) FROM person").fetchone()
+        left = Path(f"{copy}-wal").read_bytes()
+    Path(f"{copy}-wal").write_bytes(left)
+    with pytest.raises(StudyError, match=WITHOUT_LOG):
+        Study.open(copy)
+    assert left == b""
+    assert Study.accept(copy) is not None
+
+
+def test_a_study_that_was_killed_before_its_first_answer_has_its_log(path: Path) -> None:
+    die(path)
+    assert not Header.of(path.read_bytes()[:100]).is_whole
+    assert names(path) == []
+
+
+def test_a_link_to_a_copy_without_its_log_is_refused_by_the_name_of_where_it_lies(killed: Path, tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
+    link = tmp_path / "links" / "study.db"
+    link.symlink_to(copy)
+    shutil.copy(f"{killed}-wal", f"{link}-wal")  # where SQLite does not look for it
+    with pytest.raises(StudyError, match=re.escape(f"{copy} was being served and is without its log, {copy}-wal")):
+        Study.open(link)
 
 
 def test_a_copy_with_its_log_is_whole(killed: Path, tmp_path: Path) -> None:

@@ -31,12 +31,13 @@ from steps.small import build_to, dump, labels_of, write_csv
 from web.served import Served
 
 from fcpair.cli import main
-from fcpair.errors import InputError, StudyError
+from fcpair.errors import ConflictError, InputError, StudyError
 from fcpair.params import Adjudicate, Annotate, Evaluate, Pair, Partition
-from fcpair.records import Origin
+from fcpair.records import Origin, Submission
 from fcpair.stages.question.labels import read_labels
 from fcpair.steps.published import is_taken_over
 from fcpair.store import chain, decisions, schema, settings
+from fcpair.store.backends.server import StudyServer
 from fcpair.study import Study
 
 pytestmark = pytest.mark.files
@@ -88,6 +89,18 @@ def test_the_upgrade_keeps_a_backup_of_it_as_it_was(older: Path, tmp_path: Path)
     restored = CliRunner().invoke(main, ["restore", str(backup), "--study", str(again)])
     assert (restored.exit_code, f"`fcpair upgrade --study {again}`" in restored.stderr) == (0, True)
     assert dump(again) == before
+
+
+@pytest.mark.parametrize(("before", "after"), [(0o644, 0o600), (0o664, 0o600), (0o660, 0o660), (0o640, 0o640)])
+def test_what_everybody_could_read_is_kept_to_its_owner_and_what_a_group_shares_stays(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, before: int, after: int
+) -> None:
+    path = Path(shutil.copy(FILES[-1], tmp_path / "study.db"))
+    path.chmod(before)
+    Study.upgrade(path)
+    assert path.stat().st_mode & 0o777 == after
+    said = f"its rights were {before:04o}), and now only its owner can; `chmod 660 {path}` lets its group in"
+    assert (said in caplog.text) == (before != after)
 
 
 def test_an_upgrade_that_has_been_done_changes_nothing(older: Path) -> None:
@@ -230,6 +243,19 @@ def test_the_limits_and_the_opt_out_of_0002_hold(tmp_path: Path) -> None:
     assert (own.daily_limit, own.total_limit, own.opt_out, own.contact) == (40, None, "hs_topic", "Ada")
 
 
+def test_a_verdict_that_waited_in_a_page_of_0_3_0_is_not_said_to_be_about_another_label(tmp_path: Path) -> None:
+    path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
+    with closing(sqlite3.connect(path)) as connection:
+        standing = dict(connection.execute("SELECT pair_id, max(id) FROM adjudication GROUP BY pair_id"))
+    Study.upgrade(path)
+    desk, vera = at_desk(Study.open(path), "vera")
+    (task,) = desk.tasks(vera)
+    waited = Submission("waited", task.assignment_id, "agree", decision_id=standing[task.cell_id])
+    with pytest.raises(ConflictError, match=r"does not say which label you saw.*look at the pair again"):
+        desk.submit(vera, waited)
+    assert give(desk, vera, "agree")
+
+
 def test_each_setting_names_the_run_that_set_it(tmp_path: Path) -> None:
     path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
     Study.upgrade(path)
@@ -361,9 +387,9 @@ def test_there_is_a_backup_of_every_schema_in_postgresql() -> None:
 
 @pytest.fixture
 def there(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The URL of a database that is not there yet."""
+    """The URL of an empty database."""
     monkeypatch.chdir(tmp_path)
-    yield str(postgres.at("upgraded").render_as_string(hide_password=False))
+    yield str(postgres.make("upgraded").render_as_string(hide_password=False))
     postgres.drop("upgraded")
 
 
@@ -456,12 +482,43 @@ def test_a_file_that_is_being_served_is_not_upgraded(tmp_path: Path, request: py
 
 
 @pytest.mark.slow
-def test_a_server_whose_database_was_upgraded_stores_nothing_more(
+def test_a_database_that_is_being_served_is_not_upgraded(
     there: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     with served(there, tmp_path) as answer:
         assert answer() == 200
         request.getfixturevalue("next_revision")
+        with pytest.raises(StudyError, match=r"is in use: connected to it from this machine \(process \d+\)"):
+            Study.upgrade(there)
+        assert answer() == 200
+        assert list(tmp_path.glob("*.backup")) == []
+    assert Study.upgrade(there) == Path(f"upgraded-{schema.OLDER[-1]}.backup")
+    assert len(labels_of(Study.open(there))) == 2
+
+
+@pytest.mark.parametrize(("name", "refused"), [("", True), ("fcpair", True), ("psql", False)])
+def test_a_database_is_not_upgraded_while_what_may_be_a_server_is_connected(
+    there: str, name: str, refused: bool
+) -> None:
+    """An fcpair up to 0.7.0 gives its connections no name."""
+    Study.restore(BACKUPS[0], there)
+    with closing(psycopg.connect(there.replace("+psycopg", ""), application_name=name)):
+        if not refused:
+            assert Study.upgrade(there)
+            return
+        with pytest.raises(StudyError, match="is in use"):
+            Study.upgrade(there)
+    assert Study.upgrade(there)
+
+
+@pytest.mark.slow
+def test_a_server_whose_database_was_upgraded_stores_nothing_more(
+    there: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(there, tmp_path) as answer:
+        assert answer() == 200
+        request.getfixturevalue("next_revision")
+        monkeypatch.setattr(StudyServer, "check_alone", lambda _: None)  # as if it had begun a moment later
         Study.upgrade(there)
         assert answer() == 503
         assert "was upgraded by a newer fcpair meanwhile" in (tmp_path / "server.log").read_text()

@@ -75,10 +75,16 @@ def test_what_stands_before_or_behind_a_spelling_makes_no_other_of_it(spelling: 
 
 
 @pytest.mark.parametrize(
-    "cell", ["Joke, Fact", "Joke;Fact", "Joke\r\nFact", "Joke، Fact", " Joke ,, Fact,", "Joke؛Fact"]
+    "cell", ["Joke, Fact", "Joke;Fact", "Joke\r\nFact", "Joke، Fact", " Joke ,, Fact,", "Joke؛Fact", '["Joke", "Fact"]']
 )
-def test_a_cell_holds_several_labels_by_comma_semicolon_or_line(cell: str) -> None:
+def test_a_cell_holds_several_labels_by_comma_semicolon_or_line_or_is_a_json_list(cell: str) -> None:
     assert spellings_in(cell) == ["Joke", "Fact"]
+
+
+def test_a_list_that_is_no_json_is_found_with_its_line_beside_everything_else() -> None:
+    (line, message), other = findings(DECLARED, '["Joke"', "Jest")
+    assert (line, message) == (2, '`["Joke"` is no JSON list')
+    assert other[1].startswith("unknown label `Jest`")
 
 
 # -- cells
@@ -133,6 +139,21 @@ def test_labels_that_cannot_be_told_apart_or_from_a_list_are_refused(labels: tup
 
 
 # -- the table
+
+
+@pytest.mark.parametrize(
+    ("label", "spelling"),
+    [("consequences", "warning-of-consequences"), ("Warning of Consequences", "Consequence"), ("Fact", "the facts")],
+)
+def test_a_label_is_proposed_where_one_of_both_has_all_words_of_the_other(label: str, spelling: str) -> None:
+    aliases = Aliases((label, "humour"))
+    assert aliases.proposed(spelling) == (label,)
+    (finding,) = findings(aliases, spelling)
+    assert finding[1] == f"unknown label `{spelling}`; did you mean `{label}`?"
+
+
+def test_no_label_is_proposed_where_two_have_the_words() -> None:
+    assert Aliases(("warning of rain", "warning of storms")).proposed("a warning") == ()
 
 
 def test_every_spelling_is_listed_with_its_times_and_the_label_proposed() -> None:

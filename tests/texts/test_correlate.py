@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,18 @@ def test_an_interval_holds_its_figure_and_follows_the_seed() -> None:
 def test_an_interval_of_one_rater_speaks_for_the_same_rater() -> None:
     figure = both(whole(noisy(40, 1)))[0]
     assert "interval from the same rater and 40 texts" in figure.note
+
+    assert "it is for the ratings of this rater, and of no other" in figure.note
+
+
+def test_an_interval_says_that_it_is_for_the_mean_of_so_many_raters() -> None:
+    """Of few raters' mean: that of all raters correlates more, and is outside of one interval in four."""
+    every = noisy(40, 5)
+    assert "it is for the mean of 5 raters, not of all raters" in both(whole(every))[0].note
+    ratings = every.ratings.copy()
+    ratings[::2, 0] = np.nan
+    some = both(whole(replace(every, ratings=ratings)))[0]
+    assert "it is for the mean of as many raters a text, not of all raters" in some.note
 
 
 def test_with_one_rater_the_interval_is_about_that_of_fisher() -> None:

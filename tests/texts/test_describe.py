@@ -7,7 +7,7 @@ from fractions import Fraction
 import pandas as pd
 import pytest
 
-from fcpair.texts.describe import NO_NAME, Columns, Description, Limits, Shared, describe
+from fcpair.texts.describe import NO_NAME, Columns, Description, Limits, Shared, TextLabels, describe
 
 FRAME = pd.DataFrame(
     [
@@ -31,8 +31,7 @@ def described(columns: Columns = ALL, limits: Limits = NO_LIMITS, frame: pd.Data
         frame,
         columns,
         lines=range(2, 2 + len(frame)),
-        labels=LABELS[: len(frame)],
-        names=("kind", "joke", "q"),
+        labels=[TextLabels("kind", LABELS[: len(frame)], ("kind", "joke", "q"))],
         limits=limits,
     )
 
@@ -88,7 +87,8 @@ def test_each_group_and_source_has_its_figures(of: str, texts: int, rows: int, m
 
 def test_labels_come_in_their_declared_order_and_pairs_by_number() -> None:
     found = described()
-    assert [(one.of, one.value) for one in found.per("label")] == [("kind", 1), ("joke", 2), ("q", 2)]
+    counts = [(one.of, one.value) for one in found.per("label") if one.figure == "texts"]
+    assert counts == [("kind", 1), ("joke", 2), ("q", 2)]
     assert [(one.of, one.value) for one in found.per("labels")] == [("joke + kind", 1), ("joke + q", 1)]
 
 
@@ -103,12 +103,13 @@ def test_what_is_undefined_says_why_and_is_no_number() -> None:
         ("sd words", "cyclists"): "only one text",
         ("sd row words", "models"): "only one text",
         ("sd words", "models"): "only one text",
+        ("sd words", "kind"): "only one text",
     }
 
 
 def test_a_group_that_nobody_answered_has_no_mean_and_is_in_no_mean_of_means() -> None:
     found = described(Columns("cn", "hs", group="hs"))
-    means = {one.of: (one.value, one.why) for one in found.figures if one.figure == "mean words" and one.of}
+    means = {one.of: (one.value, one.why) for one in found.per("group") if one.figure == "mean words"}
     assert means == {
         "They park badly.": (Fraction(7, 2), ""),
         "They are late.": (5, ""),
@@ -131,5 +132,35 @@ def test_without_rows_the_lines_without_a_text_are_counted() -> None:
 
 def test_a_mean_is_written_unrounded_and_half_up() -> None:
     frame = FRAME.iloc[:4].assign(cn=["a"] * 3 + ["a b"])
-    (words,) = [one for one in described(Columns("cn"), frame=frame).figures if one.figure == "mean words"]
+    (words,) = [one for one in described(Columns("cn"), frame=frame).per("all") if one.figure == "mean words"]
     assert (words.as_dict()["value"], words.as_dict()["rounded"]) == (1.25, "1.25")
+
+
+# -- labels
+
+
+def test_a_label_has_its_share_of_the_texts_and_their_lengths() -> None:
+    found = described()
+    assert value(found, "share of texts", "joke") == Fraction(2, 4)
+    assert value(found, "mean words", "joke") == Fraction(7 + 3, 2)
+    assert value(found, "sd words", "kind") is None
+
+
+def crossed(groups: list[tuple[str, ...]]) -> Description:
+    kinds = [TextLabels("kind", LABELS, ("kind", "joke", "q")), TextLabels("tone", [("mild",), (), (), ("mild",), ()])]
+    return describe(FRAME, Columns("cn"), lines=range(5), labels=kinds, groups=groups)
+
+
+def test_each_label_of_each_column_is_counted_by_group_where_texts_have_several_of_both() -> None:
+    found = crossed([("b",), ("a", "b"), ("b",), ("a",), ("c",)])
+    counts = {one.of: (one.value, one.n) for one in found.per("label by group") if one.figure == "texts"}
+    assert counts == {
+        **{"kind: kind x b": (1, 3), "kind: joke x b": (2, 3), "kind: q x b": (2, 3), "tone: mild x b": (1, 3)},
+        **{"kind: kind x a": (1, 2), "kind: joke x a": (1, 2), "kind: q x a": (0, 2), "tone: mild x a": (1, 2)},
+    }
+    assert value(found, "share of texts", "kind: joke x b") == Fraction(2, 3)
+
+
+def test_the_group_of_a_line_without_a_text_is_not_counted() -> None:
+    groups: list[tuple[str, ...]] = [("a",), ("a",), ("a",), ("a",), ("c",)]
+    assert not [one for one in crossed(groups).figures if one.of.endswith("x c")]

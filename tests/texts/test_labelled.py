@@ -26,7 +26,9 @@ def refused(*rows: tuple[str, str], labels: tuple[str, ...] = TYPES, ignored: tu
     return [str(finding) for finding in caught.value.findings] or [str(caught.value)]
 
 
-@pytest.mark.parametrize("cell", ["facts; humour", "facts,humour", '["facts", "humour"]', " facts ;humour "])
+@pytest.mark.parametrize(
+    "cell", ["facts; humour", "facts,humour", '["facts", "humour"]', " facts ;humour ", "facts,\nhumour"]
+)
 def test_a_cell_has_its_labels_however_they_are_separated(cell: str) -> None:
     assert split_labels(cell) == ["facts", "humour"]
 

@@ -15,7 +15,7 @@ from fcpair.errors import InputError
 from fcpair.files.crowdcounter import CrowdCounter, read_crowdcounter
 from fcpair.files.tabular import LINE, read_table, write_table
 from fcpair.texts.aliases import Aliases, Labels, read_aliases
-from fcpair.texts.describe import Columns, Description, Limits, describe
+from fcpair.texts.describe import Columns, Description, Limits, TextLabels, describe
 from fcpair.texts.lengths import half_up
 from fcpair.texts.printed import check_printed, grim, read_printed
 from fcpair.texts.stratify import label_distance, shares_of, stratify
@@ -52,7 +52,13 @@ def types(pairs: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> list
 @pytest.fixture(scope="module")
 def parscn(pairs: pd.DataFrame, types: list[Labels]) -> Description:
     columns = Columns("Counter_Narrative", "Hate_Speech", "Target_Group")
-    return describe(pairs, columns, lines=list(pairs[LINE]), labels=types, names=TYPES.labels, limits=Limits(under=50))
+    return describe(
+        pairs,
+        columns,
+        lines=list(pairs[LINE]),
+        labels=[TextLabels("Counter_Type", types, TYPES.labels)],
+        limits=Limits(under=50),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +76,11 @@ def crowdcounter(released: CrowdCounter) -> Description:
     frame = pd.concat([released.answers, released.unanswered], ignore_index=True)
     labels = types_of(released.answers) + [()] * len(released.unanswered)
     return describe(
-        frame, Columns("cn", "hs", by="by"), lines=list(frame[LINE]), labels=labels, limits=Limits(more_than=5)
+        frame,
+        Columns("cn", "hs", writer="by"),
+        lines=list(frame[LINE]),
+        labels=[TextLabels("types", labels)],
+        limits=Limits(more_than=5),
     )
 
 

@@ -28,7 +28,8 @@ class Served:
     ) -> None:
         self.began = time.perf_counter()
         self.place = Path(study)
-        command = [sys.executable, "-m", "fcpair", "serve", "--study", str(study), "--port", "0", *options]
+        port = () if "--port" in options else ("--port", "0")
+        command = [sys.executable, "-m", "fcpair", "serve", "--study", str(study), *port, *options]
         if n_files:  # that it may have open
             command = ["sh", "-c", f'ulimit -n {n_files}; exec "$@"', "sh", *command]
         self.output = output or Path(study).with_suffix(".log")

@@ -71,7 +71,7 @@ def test_a_conflict_is_shown_with_its_texts_labels_and_keys_and_without_names(st
     assert conflict.cn in text
     assert all(f"<strong>{label.replace('_', ' ')}</strong>" in text for label, _ in conflict.answers)
     keys = re.findall(r'name="outcome" value="(\w+)" data-key="(\w)"', text)
-    assert keys == [("not_appropriate", "1"), ("appropriate", "2"), ("irreconcilable", "x")]
+    assert keys == [("not_appropriate", "1"), ("appropriate", "3"), ("irreconcilable", "x")]
     assert not any(name in text for name in ANNOTATORS)
 
 
@@ -317,12 +317,10 @@ def test_a_hidden_hs_is_shown_before_a_decision_counts(site: Site) -> None:
     assert len(site.study.grid().docket.decided()) == 1
 
 
-def test_a_number_has_itself_for_a_key_or_none(tmp_path: Path) -> None:
+def test_a_number_is_typed_as_it_is_written(tmp_path: Path) -> None:
     site = Site(rated(tmp_path), Annotate())
     page = site.browser("judy").get("/adjudicate").text
-    keys = dict(re.findall(r'name="outcome" value="([^"]+)"(?: data-key="(.)")?', page))
-    assert keys == {
-        **{"1": "1", "1.5": "", "2": "2", "2.5": "", "3": "3", "3.5": "", "4": "4", "4.5": "", "5": "5"},
-        "irreconcilable": "x",
-    }
+    keys = dict(re.findall(r'name="outcome" value="([^"]+)" data-key="([^"]+)"', page))
+    halves = {f"{at}.5": f"{at}. {at}.5" for at in range(1, 5)}
+    assert keys == {**{str(at): str(at) for at in range(1, 6)}, **halves, "irreconcilable": "x"}
     site.close()

@@ -44,7 +44,8 @@ def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site
         "keeps_refused": False,
         "guideline_version": 1,
     }
-    question = {"name": "label", "kind": "one_of", "choices": list(NAMES), "distance": "nominal"}
+    question = {"name": "label", "kind": "one_of", "choices": list(NAMES), "keys": [["1"], ["2"], ["3"]]}
+    question["distance"] = "nominal"
     sides = {
         "grid": "main",
         "row_name": "hate speech",
@@ -317,6 +318,16 @@ def test_nothing_of_another_person_s_answers_is_in_any_response(site: Site) -> N
         assert "ben" not in response.text
         if "rounds" not in response.json():
             assert not words(response.json()) & {"not_sure", "not_appropriate"}
+
+
+def test_the_openapi_is_written_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    stranger = site.stranger()
+    first = stranger.get("/api/openapi.json")
+    monkeypatch.setattr(type(site.app), "openapi", lambda _: pytest.fail("the description is made again"))
+    again = stranger.get("/api/openapi.json")
+    assert again.content == first.content
+    assert (again.status_code, again.headers["content-type"]) == (200, "application/json")
+    assert first.json()["openapi"].startswith("3.")
 
 
 def test_the_openapi_describes_the_api_and_nothing_else(site: Site) -> None:

@@ -85,6 +85,7 @@ def test_each_is_told_the_forms_of_their_role(site: Site) -> None:
     (asked,) = site.machine("rae").get("/api/me").json()["rounds"]
     scale = {"name": "rating", "kind": "scale", "low": 1, "high": 5, "step": 0.5}
     scale["choices"] = ["1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5"]
+    scale["keys"] = [["1"], ["1.", "1.5"], ["2"], ["2.", "2.5"], ["3"], ["3.", "3.5"], ["4"], ["4.", "4.5"], ["5"]]
     sides = {"grid": "rate", "round": "rate", "row_name": "hate speech", "column_name": "aspect"}
     assert asked == {**sides, "form": [scale], "screen": "row", "blind": False}
     assert 'data-ahead="50"' in site.browser("rae").get("/annotate").text

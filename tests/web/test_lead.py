@@ -20,6 +20,7 @@ from fcpair.params import Adjudicate, Annotate, Assign, Export, Pair, Simulate, 
 from fcpair.records import Role, Tier
 from fcpair.report import paint
 from fcpair.report.rows import KappaCell
+from fcpair.web.app import create_app
 from fcpair.web.context import STATIC
 from fcpair.web.lead_files import CHOICES, DOWNLOADS
 from fcpair.web.lead_panels import PANELS, duration, heat
@@ -38,6 +39,17 @@ def test_every_page_is_there_at_every_stage(serve: Serve, stage: str) -> None:
         answer = browser.get(page)
         assert answer.status_code == 200, page
         assert not INLINE.search(answer.text), page
+
+
+@pytest.mark.parametrize("page", ["/lead", "/lead/steps"])
+def test_a_page_says_all_that_can_be_done_now(serve: Serve, page: str) -> None:
+    site = serve("checking")
+    text = unescape(site.browser("lea").get(page).text)
+    state = site.study.status()
+    assert len(state["also"]) == 1
+    assert [line[3:7] for line in re.findall(r"<p>(?:Next|Also): [^\n]*", text)] == ["Next", "Also"]
+    n_open = state["rounds"]["validate"]["open"]
+    assert f"<p>Also: open verdicts: {n_open}" in text
 
 
 def test_a_pair_is_explained(serve: Serve) -> None:
@@ -72,6 +84,12 @@ def test_a_panel_shows_what_has_changed(site: Site) -> None:
     site.study.grid().simulate(Simulate(seed=1))
     assert browser.get("/lead/panel/progress", params={"seen": seen[1]}).status_code == 200
     assert "SIMULATED" in browser.get("/lead").text
+
+
+def test_the_agreement_panel_warns_where_intervals_hold_less_often(serve: Serve) -> None:
+    panel = " ".join(serve("checked").browser("lea").get("/lead/panel/agreement").text.split())
+    assert "CN differ strongly, and explain" in panel
+    assert "in as few as 76 of 100 simulated studies like this." in panel
 
 
 def test_the_agreement_panel_says_for_whom_its_intervals_speak(serve: Serve) -> None:
@@ -131,12 +149,21 @@ def test_open_work_is_handed_to_the_person_chosen(site: Site) -> None:
 def test_an_invite_link_is_shown_once_and_lets_in(site: Site) -> None:
     browser = site.browser("lea")
     shown = browser.post("/lead/people/ben/invite", data={"csrf": csrf_of(browser)})
-    link = re.search(r"http://testserver/join#([\w-]+)", shown.text)
+    link = re.search(r"http://127.0.0.1:8000/join#([\w-]+)", shown.text)
     assert link
     visitor = site.study.access.by_token(link[1])
     assert visitor is not None
     assert visitor.name == "ben"
     assert link[1] not in browser.get("/lead/people").text
+
+
+def test_an_invite_link_leads_where_people_reach_the_server_whatever_a_request_names(site: Site) -> None:
+    app = create_app(site.study, Annotate(), "https://labels.example.org/")
+    browser = TestClient(app, follow_redirects=False, base_url="http://evil.example")
+    browser.post("/join", data={"token": site.token("lea")})
+    shown = browser.post("/lead/people/ben/invite", data={"csrf": csrf_of(browser)})
+    assert re.search(r'value="https://labels\.example\.org/join#[\w-]+"', shown.text)
+    assert "evil.example" not in shown.text
 
 
 def test_revoking_shuts_the_door(site: Site) -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from fcpair.errors import InputError
 from fcpair.stages.question.asked import NO_CODE, SKIP, Part, Question
+from fcpair.stages.question.keys import Keys, keys_of, listed
 from fcpair.stages.question.notation import Item, whole_number
 from fcpair.stages.spelling import NO_TEXT, fold, identity, whole
 
@@ -33,7 +34,7 @@ class Choice:
 
 
 class Closed(Question[int]):
-    """A question with a fixed list of answers. `choices` are in the order of their codes, which is that of the keys.
+    """A question with a fixed list of answers. `choices` are in the order of their codes.
 
     `distance` says how far apart two answers are where agreement is measured: the same or not (`nominal`), by their
     order (`ordinal`), or by their numbers (`interval`).
@@ -56,6 +57,11 @@ class Closed(Question[int]):
     def codes(self) -> tuple[int, ...]:
         """All codes, ascending."""
         return tuple(choice.code for choice in self.choices)
+
+    @cached_property
+    def keys(self) -> dict[int, Keys]:
+        """The keys of each answer, by its code: the same for whoever labels, decides or checks."""
+        return dict(zip(self.codes, keys_of([choice.name for choice in self]), strict=True))
 
     @cached_property
     def definite(self) -> tuple[int, ...]:
@@ -181,8 +187,8 @@ class OneOf(Closed):
         return self[answer].name
 
     def as_json(self) -> dict[str, Any]:
-        """`kind`, `choices` (their names, in the order of their keys) and `distance`."""
-        return {"kind": self.kind, "choices": [one.name for one in self], "distance": self.distance}
+        """`kind`, `choices` (their names), of each its `keys`, and `distance`."""
+        return {"kind": self.kind, **listed([one.name for one in self]), "distance": self.distance}
 
 
 def _choice(at: int, item: Item) -> Choice:

@@ -10,10 +10,12 @@ from typing import Any, ClassVar, Self
 
 from fcpair.errors import InputError, nearest
 from fcpair.stages.question.closed import complain, differ, name_problems, reader_of, word_of
+from fcpair.stages.question.keys import listed
 from fcpair.stages.question.notation import Item, plain_names, take_options, whole_number
 from fcpair.stages.question.written import Edit
 from fcpair.stages.spelling import fold
 
+ACTS = ("Accept", "Edit", "Reject")  # as a page offers them
 REJECT = "reject"
 _PREFIX = f"{REJECT}: "
 _REJECTS = re.compile(rf"\s*{REJECT}\s*:(.*)", re.DOTALL | re.IGNORECASE)
@@ -103,8 +105,9 @@ class Curate(Edit):
         return super().body(answer) if self.reason(answer) is None else None
 
     def as_json(self) -> dict[str, Any]:
-        """`kind`, `min_words`, `max_words` (None: no limit), and `reasons`, in the order of their keys."""
-        return {**super().as_json(), "reasons": list(self.reasons)}
+        """`kind`, `min_words`, `max_words` (None: no limit), `reasons`, of each its `keys`, and `acts` with theirs."""
+        reasons = listed(self.reasons)
+        return {**super().as_json(), "reasons": reasons["choices"], "keys": reasons["keys"], "acts": listed(ACTS)}
 
 
 @lru_cache

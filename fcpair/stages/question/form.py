@@ -87,12 +87,14 @@ class Form:
         asked = tuple((name, question) for name, (question, _) in read.items())
         return cls(asked, tuple((name, when) for name, (_, when) in read.items() if when))
 
+    @property
+    def table(self) -> dict[str, str]:
+        """The questions in their printed form by their names, with what they depend on, as `of` takes them."""
+        when = {name: f" {said}" for name, said in self.conditions}
+        return {name: f"{question}{when.get(name, '')}" for name, question in self.questions}
+
     def __str__(self) -> str:
-        said = dict(self.conditions)
-        return "; ".join(
-            f"{name}: {question} {said[name]}" if name in said else f"{name}: {question}"
-            for name, question in self.questions
-        )
+        return "; ".join(f"{name}: {question}" for name, question in self.table.items())
 
     def __getitem__(self, name: str) -> Question[Any]:
         return dict(self.questions)[name]

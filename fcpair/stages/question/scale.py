@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from fcpair.errors import InputError
 from fcpair.stages.question.asked import NO_CODE
 from fcpair.stages.question.closed import Choice, Closed, Distance, complain
+from fcpair.stages.question.keys import listed
 from fcpair.stages.question.notation import Item, plain_names, take_options
 from fcpair.stages.spelling import fold
 
@@ -103,9 +104,9 @@ class Scale(Closed):
         return _plain(self.low + self.step * answer)
 
     def as_json(self) -> dict[str, Any]:
-        """`kind`, `low`, `high`, `step`, and `choices` (the names of all numbers, ascending)."""
+        """`kind`, `low`, `high`, `step`, `choices` (the names of all numbers, ascending), and of each its `keys`."""
         low, high, step = map(_plain, (self.low, self.high, self.step))
-        return {"kind": self.kind, "low": low, "high": high, "step": step, "choices": [one.name for one in self]}
+        return {"kind": self.kind, "low": low, "high": high, "step": step, **listed([one.name for one in self])}
 
     def _code(self, number: Decimal) -> int:
         """The code of a number; raises InputError, with the two nearest numbers, for one that is not on the scale."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from fcpair.errors import InputError
 from fcpair.stages.question.asked import Part, Question
 from fcpair.stages.question.closed import Choice, OneOf, complain, differ, name_problems, reader_of, word_of
+from fcpair.stages.question.keys import listed
 from fcpair.stages.question.notation import Item, plain_names, take_options, whole_number
 
 NONE = "none"
@@ -117,11 +118,11 @@ class AnyOf(Question[int]):
         return tuple(answer >> at & 1 for at in range(len(self.names)))
 
     def as_json(self) -> dict[str, Any]:
-        """`kind`, `choices` (the labels, in the order of their keys), `min`, `max`, and whether the column's name is
-        `always` among them.
+        """`kind`, `choices` (the labels), of each its `keys`, `min`, `max`, and whether the column's name is `always`
+        among them.
         """
         most = len(self.names) if self.max is None else self.max
-        return {"kind": self.kind, "choices": list(self.names), "min": self.min, "max": most, "always": self.always}
+        return {"kind": self.kind, **listed(self.names), "min": self.min, "max": most, "always": self.always}
 
 
 def _once(given: Sequence[int], name: Callable[[int], str]) -> set[int]:

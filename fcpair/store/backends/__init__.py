@@ -94,12 +94,15 @@ def find(place: Place) -> Home:
     return file.find(Path(place))
 
 
-def make(place: Place) -> Home:
-    """An empty database at this place; raises StudyError when something is there, or it cannot be made."""
+def make(place: Place, *, create: bool = True) -> Home:
+    """An empty database at this place; raises StudyError when something is there, or it cannot be made.
+
+    Without `create`, a server must have the database already; a file is made in any case.
+    """
     if is_url(place):
         from fcpair.store.backends import server
 
-        return server.make(str(place))
+        return server.make(str(place), create=create)
     from fcpair.store.backends import file
 
     return file.make(Path(place))

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary, finalize
 from sqlalchemy import Connection, Engine
 
 from fcpair.errors import StudyError
-from fcpair.store import extent, private
+from fcpair.store import container, extent, private
 from fcpair.store.backends import rescue, sqlite
 from fcpair.store.backends.protocol import Backend, driver
 
@@ -40,6 +40,8 @@ SAVED_IN_PART = (
     "What can still be read of what was there is in {copy}, but it may lack answers and be damaged: examine it with "
     "`fcpair doctor --study {quoted}`, and keep it. To serve what is there now, " + START_ANEW
 )
+NO_STUDY = "{place} is not a study; `fcpair init --study OTHER` makes a new one"
+BACKUP = "{place} is a backup of a study; `fcpair restore {quoted} --study OTHER` brings the study back"
 FOREIGN_LOG = (
     "{place} has a log beside it that is not its own, {log}: is it a copy that was put in the place of a study that "
     "was being served? If {place} is what you want, move {log} and the file that ends in -shm away; if not, put back "
@@ -81,11 +83,12 @@ def make(path: Path) -> StudyFile:
 
 def is_left_empty(path: Path) -> bool:
     """Whether there is a file that nothing was ever written to: one whose maker was killed before it was done."""
-    if not path.is_file() or Path(f"{path}{LOG}").exists():
+    real = os.path.realpath(path)  # where a link leads, and the log lies
+    if not path.is_file() or Path(f"{real}{LOG}").exists():
         return False
-    if path.stat().st_size and not Path(f"{path}{JOURNAL}").exists():
+    if path.stat().st_size and not Path(f"{real}{JOURNAL}").exists():
         return False
-    with suppress(sqlite3.Error, OSError), closing(sqlite.connect(os.path.realpath(path))) as connection:
+    with suppress(sqlite3.Error, OSError), closing(sqlite.connect(real)) as connection:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # undoes what was begun
         return path.stat().st_size == 0
     return False
@@ -192,17 +195,19 @@ class StudyFile:
         """
         for _ in range(SETTLE_TRIES):
             header = self._held.header()
-            log = sqlite.log_size(self._real)
-            if header.is_shared and log is None and not header.is_whole:
+            is_missing = header.is_shared and not header.is_whole and not sqlite.has_log(self._real)
+            if is_missing:
                 time.sleep(SETTLE_WAIT_S)
                 continue
             break
         if not header.is_database:
-            raise StudyError(f"{self.place} is not a study; `fcpair init --study OTHER` makes a new one")
-        if log and not header.is_shared:
-            raise StudyError(FOREIGN_LOG.format(place=self.place, log=f"{self.place}{LOG}"))
-        if header.is_shared and log is None and not header.is_whole:
-            raise MissingLogError(MISSING_LOG.format(place=self.place, log=f"{self.place}{LOG}"))
+            what = BACKUP if container.begins(self._held.start()) else NO_STUDY
+            raise StudyError(what.format(place=self.place, quoted=quote(self.place)))
+        at = self._real if os.path.islink(self.place) else self.place
+        if sqlite.log_size(self._real) and not header.is_shared:
+            raise StudyError(FOREIGN_LOG.format(place=at, log=f"{at}{LOG}"))
+        if is_missing:
+            raise MissingLogError(MISSING_LOG.format(place=at, log=f"{at}{LOG}"))
 
     def check_here(self) -> None:
         """Raise StudyError unless the file at the study's place, with its log, is the one that was opened.

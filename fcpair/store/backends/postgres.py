@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors
 from psycopg.types.json import Json
-from sqlalchemy import JSON, Boolean, Connection, Table
+from sqlalchemy import JSON, Boolean, Connection, Select, Table
 from sqlalchemy.exc import DBAPIError
 
 from fcpair.store.backends.protocol import BUSY, SEALED, Spans, driver, refusal
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
 
 ERRORS: tuple[type[Exception], ...] = (psycopg.Error, DBAPIError)
 MANY_WRITE = True
@@ -21,6 +26,7 @@ HAS_SERVER = True
 ROWS = ""
 STUDY, NUMBERS = 0x66637061, 0x66637062  # advisory locks of whoever writes, shared or alone, and of who numbers rows
 COPIED = 50_000  # rows that are copied at once
+_MISSING = -(2**63)
 _REFUSE = "fcpair_refuse"
 _REFUSES = "BEGIN RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END"
 _GUARDS = """
@@ -122,6 +128,34 @@ def _converts(table: Table, name: str) -> Any:
 
 def _as_it_is(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
+
+
+def numbers(conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
+    """Each column as one value, which the server packs: Python then makes no object of any number.
+
+    What comes of a sorted subquery is packed in its order, see PostgreSQL's chapter on aggregate functions.
+    """
+    import numpy as np
+    import pandas as pd
+
+    asked = query.compile(dialect=conn.dialect).construct_expanded_state()
+    given = [asked.processors.get(name, _as_it_is)(asked.parameters[name]) for name in asked.positiontup or ()]
+    names = [column.name for column in query.selected_columns]
+    packed = ", ".join(f"string_agg(int8send(coalesce(c{at}, {_MISSING})), '')" for at in range(len(names)))
+    columns = ", ".join(f"c{at}" for at in range(len(names)))
+    whole = f"SELECT {packed} FROM ({asked.statement}) AS q ({columns})"
+    row = driver(conn).execute(whole, given, binary=True).fetchone()
+    return pd.DataFrame(
+        {name: _unpacked(np.frombuffer(one or b"", ">i8")) for name, one in zip(names, row, strict=True)}
+    )
+
+
+def _unpacked(packed: NDArray[np.int64]) -> NDArray[Any]:
+    import numpy as np
+
+    found = packed.astype(np.int64)
+    is_missing = found == _MISSING
+    return np.where(is_missing, np.nan, found) if is_missing.any() else found
 
 
 def fill_grid(conn: Connection, grid: int, before: int) -> int:

@@ -45,9 +45,9 @@ def save(conn: Connection, address: str, to: Any, _folder: Path) -> None:
         shutil.copyfileobj(process.stdout, to)
 
 
-def restore(place: Place, content: Any, further: Mapping[str, str]) -> None:
+def restore(place: Place, content: Any, further: Mapping[str, str], *, create: bool) -> None:
     """Write a study into a database where none is: all of it, or nothing."""
-    home = server.make(str(place))
+    home = server.make(str(place), create=create)
     with home.engine().connect() as conn:
         there = _namespace(conn)
     home.close()

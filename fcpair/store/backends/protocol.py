@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import Connection, Engine, Table
+from sqlalchemy import Connection, Engine, Select, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PATIENCE_S = 30.0
 """How long one who writes waits for another."""
@@ -90,6 +93,12 @@ class Backend(Protocol):
 
     def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
         """Insert rows, all with the same keys."""
+
+    def numbers(self, conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
+        """The result of a query of whole numbers, where the database has a quicker way to it than row by row.
+
+        Columns are named as in the query; of those in which numbers are missing they are floats, with NaN.
+        """
 
     def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
         """Write every cell of a grid, in its order, with ids from `before` + 1 on; returns how many they are."""
@@ -174,8 +183,11 @@ class Backups(Protocol):
     def save(self, conn: Connection, address: str, to: Any, folder: Path) -> None:
         """Write the study to a stream; the folder has room for it, too."""
 
-    def restore(self, place: str | Path, content: Any, further: Mapping[str, str]) -> None:
-        """Write what is read from a stream at a place where no study is: all of it, or nothing."""
+    def restore(self, place: str | Path, content: Any, further: Mapping[str, str], *, create: bool) -> None:
+        """Write what is read from a stream at a place where no study is: all of it, or nothing.
+
+        A database that a server does not have is made only to `create` it.
+        """
 
 
 class Home(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from typing import Any
 
@@ -20,12 +21,24 @@ from fcpair.store.backends import postgres
 
 DRIVER = "postgresql+psycopg"
 CONNECT_S = 10
+NAME = "fcpair"  # by which its connections are known
+SETTLE_TRIES, SETTLE_WAIT_S = 10, 0.05
 POOL, AT_MOST = 5, 20  # connections of a process that are kept, and that there can be
 # An answer is on the disk before it is acknowledged, whatever the server does by default; plans are for whole results;
 # and statements of a few milliseconds are not compiled.
 _SESSION = (
     "SET synchronous_commit = on; SET cursor_tuple_fraction = 1; SET jit = off; SET client_min_messages = warning; "
     "SET timezone = 'UTC'"
+)
+# What says that it is something else, such as psql, is left alone.
+_OTHERS = """
+SELECT pid, coalesce(host(client_addr), 'this machine') FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
+AND coalesce(backend_type, 'client backend') = 'client backend' AND application_name IN ('', %(own)s) ORDER BY pid
+"""
+NOT_THERE = (
+    "there is no database {database} at {place}; check its name, or have it made with `--create` (in Python, "
+    "`create=True`). Nothing was changed"
 )
 _BY_BYTES = "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
 _TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
@@ -51,7 +64,7 @@ class StudyServer:
             pool_use_lifo=True,
             pool_pre_ping=True,
             **pool,
-            connect_args={"connect_timeout": CONNECT_S},
+            connect_args={"connect_timeout": CONNECT_S, "application_name": NAME},
         )
         event.listen(engine, "connect", _prepare)
         self._engines.append(engine)
@@ -65,7 +78,20 @@ class StudyServer:
         """The server finds its files, or says that it does not."""
 
     def check_alone(self) -> None:
-        """Who else is connected may be no fcpair; what an older one writes from now on is not kept, see extent.py."""
+        """Raise StudyError while another fcpair is connected, or anything that does not say what it is, as one up to
+        0.7.0 does not. What one that comes later writes is not kept, see extent.py.
+        """
+        for _ in range(SETTLE_TRIES):
+            with closing(_connect(self._url)) as connection:
+                others = [f"{where} (process {pid})" for pid, where in connection.execute(_OTHERS, {"own": NAME})]
+            if not others:
+                return
+            time.sleep(SETTLE_WAIT_S)  # what was closed here just now takes a moment to be gone
+        raise StudyError(
+            f"{self.place} is in use: connected to it from {', '.join(others)}. End `fcpair serve`, and whatever else "
+            "uses it, then try again; `SELECT pg_terminate_backend(PROCESS)` ends what has no other end. Nothing was "
+            "changed"
+        )
 
     def share(self) -> bool:
         """A server always lets many work side by side."""
@@ -121,8 +147,11 @@ def find(place: str) -> StudyServer:
     return home
 
 
-def make(place: str) -> StudyServer:
-    """An empty database at a URL, which is made where it is not there and may be."""
+def make(place: str, *, create: bool) -> StudyServer:
+    """An empty database at a URL; where it is not there, it is made if one is to `create` it and may.
+
+    Raises StudyError where it is not, or has tables.
+    """
     url = read(place)
     home = StudyServer(url)
     try:
@@ -130,6 +159,8 @@ def make(place: str) -> StudyServer:
     except StudyError as error:
         if not _is_missing(error):
             raise
+        if not create:
+            raise StudyError(NOT_THERE.format(database=url.database, place=home.place)) from error
         _create(url)
         connection = _connect(url)
     with closing(connection):
@@ -157,7 +188,7 @@ def read(place: str) -> URL:
 def _connect(url: URL) -> psycopg.Connection[tuple[Any, ...]]:
     plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
     try:
-        return psycopg.connect(plain, connect_timeout=CONNECT_S, autocommit=True)
+        return psycopg.connect(plain, connect_timeout=CONNECT_S, application_name=NAME, autocommit=True)
     except psycopg.OperationalError as error:
         said = str(error).strip().splitlines()[-1]
         raise StudyError(f"{url.render_as_string()} cannot be reached: {said}; nothing was changed") from error

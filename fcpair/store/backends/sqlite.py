@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, QueuePool, Table, create_engine, event
+from sqlalchemy import Connection, Engine, QueuePool, Select, Table, create_engine, event
 from sqlalchemy import insert as _insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
@@ -32,6 +32,8 @@ NEEDS_UNDOING = (
 CHUNK = 20_000  # rows that are inserted at once
 HEADER_BYTES = 100
 _SQLITE_MAGIC = b"SQLite format 3\x00"
+_LOG_MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
+_LOG_HEADER, _FRAME_HEADER = 32, 24  # bytes
 _LOGGED = 2  # the version of the format that means: look into the log beside the file, too
 _WHOLE = 1  # our use of `user_version`: the log was folded in; only the word for it may still be missing in the header
 CANNOT_OPEN = "it cannot be opened; check that the folder exists and can be written"
@@ -164,10 +166,13 @@ def share(connection: sqlite3.Connection) -> bool:
     """
     connection.execute("PRAGMA busy_timeout = 0")
     with suppress(sqlite3.OperationalError):
-        if connection.execute("PRAGMA user_version").fetchone() != (0,):
-            connection.execute("PRAGMA user_version = 0")
+        if connection.execute("PRAGMA user_version").fetchone() != (_WHOLE,):
+            connection.execute(f"PRAGMA user_version = {_WHOLE}")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",):
-            _read(connection)  # opens the log
+            # The first thing in the log, so that one that is empty is never this file's. Only then is the file without
+            # it no longer whole.
+            connection.execute("PRAGMA user_version = 0")
+            connection.execute("PRAGMA wal_checkpoint").fetchone()
             return True
     return False
 
@@ -200,12 +205,28 @@ def _read(connection: sqlite3.Connection) -> None:
     connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
-def log_size(path: str) -> int | None:
-    """Bytes of the log beside the file at `path`; None where there is none."""
+def log_size(path: str) -> int:
+    """Bytes of the log beside the file at `path`; 0 where there is none."""
     try:
         return os.stat(f"{path}-wal").st_size
     except OSError:
-        return None
+        return 0
+
+
+def has_log(path: str) -> bool:
+    """Whether there is a log beside the file at `path` in which anything was ever written.
+
+    What only reads a file whose log is missing, as `sqlite3 -readonly` does, leaves an empty one there. A log in which
+    no frame has the salts of its beginning holds nothing that SQLite would read, and counts as empty, too:
+    https://www.sqlite.org/fileformat.html#the_write_ahead_log.
+    """
+    try:
+        with open(f"{path}-wal", "rb") as log:
+            start = log.read(_LOG_HEADER + _FRAME_HEADER)
+    except OSError:
+        return False
+    is_log = start[:4] in _LOG_MAGIC and len(start) == _LOG_HEADER + _FRAME_HEADER
+    return is_log and start[16:24] == start[_LOG_HEADER + 8 : _LOG_HEADER + 16]
 
 
 def erase(conn: Connection) -> None:
@@ -241,6 +262,10 @@ def insert(conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) ->
     remaining = iter(rows)
     while chunk := list(islice(remaining, CHUNK)):
         conn.execute(_insert(table), chunk)
+
+
+def numbers(_conn: Connection, _query: Select[Any]) -> None:
+    """There is none: rows come from the same process."""
 
 
 def fill_grid(conn: Connection, grid: int, before: int) -> int:

@@ -34,8 +34,8 @@ def save(conn: Connection, _address: str, to: Any, folder: Path) -> None:
             shutil.copyfileobj(content, to)
 
 
-def restore(place: Place, content: Any, _further: Mapping[str, str]) -> None:
-    """Write a study where none is; it has its name only when all of it is on the disk."""
+def restore(place: Place, content: Any, _further: Mapping[str, str], *, create: bool) -> None:
+    """Write a study where none is; it has its name only when all of it is on the disk. A file is made in any case."""
     home = file.make(Path(place))
     try:
         with (

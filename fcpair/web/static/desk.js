@@ -16,6 +16,7 @@ const REFRESHED_AFTER = 3; // answers; then the server is asked again, which may
 const RESTORED_AFTER_MS = 3_000;
 const MOST_ANSWERS = 50; // that the server gives at once
 const UNFIT = 422; // the answer is not one to the form
+const CONFLICT = 409; // the study has moved on, as where the pair was answered on another device
 const FORETOLD_AFTER_MS = 1_200; // without a key
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
@@ -23,13 +24,14 @@ const { outbox: place, rounds, blurred, guidelines, pausePairs, pauseMinutes, fi
   document.getElementById("desk").dataset;
 const NEWER_GUIDELINES = "The guidelines have changed since this page was loaded. Load it again to read them.";
 const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has come in in this browser.";
+const ELSEWHERE = "You have just answered this pair in another window. Forward leaves it so.";
 const USED_UP = "All pairs that were at hand are answered. The next come with the connection.";
 const api = new Api(document.getElementById("desk").dataset.csrf);
 const begun = new Begun(place);
 const view = new View(blurred === "true", rounds, { save, changed: typed });
 const watch = new Watch();
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
-const outbox = new Outbox(place, { send, onSent, onUnsent });
+const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere });
 const kept = new Kept(place, files);
 const pauseScreen = document.getElementById("pause-screen");
 
@@ -41,6 +43,7 @@ let exhausted = false; // the server has no more open pairs, or gives no more be
 let fetchedAt = 0; // when the server gave what is at hand
 let nAnswered = 0; // since then
 let nRefused = 0; // of the answers sent since the last one was given
+let nKept = 0; // of these, until that is said
 let shownAt = 0;
 let troubled = false; // something could not be sent, and nobody has said yet that it has been since
 let walking = false;
@@ -108,8 +111,10 @@ function keepBegun() {
 }
 
 // Sends what was pressed, on all that is on the screen.
-function answer(name) {
-  if (isReady(name)) record(new Map(current().map((task) => [task, view.pressed(task, name)])));
+async function answer(name) {
+  const asked = numbers(current());
+  if (!isReady(name) || (name === SKIP && !(await view.maySkip())) || numbers(current()) !== asked) return;
+  record(new Map(current().map((task) => [task, view.pressed(task, name)])));
 }
 
 // Sends what is chosen and typed, on each pair what is its own; of a row that was answered before, what has changed.
@@ -137,7 +142,7 @@ function isReady(name) {
 // Keeps the answers on the pairs on the screen, and shows the next.
 function record(answers) {
   if (!troubled) view.banner("");
-  nRefused = 0;
+  [nRefused, nKept] = [0, 0];
   const again = at !== null;
   const note = view.note;
   const seconds = Math.round(watch.ms / answers.size) / 1000;
@@ -156,7 +161,7 @@ function record(answers) {
     nAnswered += answers.size;
   }
   keepTexts();
-  view.say(again ? "Your new answer is kept." : progress.more ? "Kept." : `Kept. ${progress.open} left.`);
+  view.say(answers.size ? "" : "Nothing was changed.");
   if (queue.length) show();
   else wait();
   const due = [...answers].map(() => pause.answered()).at(-1);
@@ -198,19 +203,21 @@ function count(answer) {
 }
 
 // Sends one answer; see Outbox for what it gives.
-async function send({ again, ...item }) {
-  const reply = await api.call("POST", "/api/judgements", item);
+async function send({ again, mayReplace = false, isTried, ...item }) {
+  const reply = await api.call("POST", "/api/judgements", { ...item, again: again || mayReplace });
   const outcome = meaning(reply.status);
   if (outcome === "stop") signedOut();
   if (outcome === "done" && reply.body.guideline_version > Number(guidelines)) view.banner(NEWER_GUIDELINES);
+  if (outcome === "done") nKept += 1;
   if (outcome !== "refused") return outcome;
   if (reply.status === 403) {
     const { session } = await sessionNow();
-    if (session === "renewed") return send({ again, ...item });
+    if (session === "renewed") return send({ again, mayReplace, ...item });
     if (session !== "same") return session;
   }
-  if (reply.status === UNFIT) begun.keep(item.assignment_id, item); // it can be mended, and sent again
-  drop(item, again);
+  const canBeMended = reply.status === UNFIT || (reply.status === CONFLICT && item.answer !== SKIP);
+  if (canBeMended) begun.keep(item.assignment_id, item); // and sent again
+  drop(item);
   nRefused += 1;
   view.banner(nRefused === 1 ? sentence(reply) : `${nRefused} answers were not taken. The last: ${sentence(reply)}`);
   return "done";
@@ -231,10 +238,9 @@ async function sessionNow() {
 }
 
 // Forgets an answer that the server will never take, and what was at hand besides the open pair: it may be outdated.
-// Of a changed answer the server has the one before, and perhaps another label.
-function drop(item, again) {
-  const others = (one) => one.assignment_id !== item.assignment_id;
-  past = again ? past.map((one) => (others(one) ? one : { ...one, stale: true })) : past.filter(others);
+// On the same pair the server may have another answer, one that was given before or on another device, or another label.
+function drop(item) {
+  past = past.map((one) => (one.assignment_id === item.assignment_id ? { ...one, stale: true } : one));
   queue = open();
   nAnswered = REFRESHED_AFTER;
   exhausted = false;
@@ -246,9 +252,38 @@ function drop(item, again) {
 async function onSent() {
   if (troubled) view.banner("All your answers are sent.", { passing: true });
   troubled = false;
+  sayWhatIsKept();
   if (!queue.length || nAnswered >= REFRESHED_AFTER) return fetchNext();
   keepTexts();
   return "done";
+}
+
+// For screen readers: what the server has, and never what it has not.
+function sayWhatIsKept() {
+  const left = !progress || progress.more ? "" : ` ${progress.open} left.`;
+  if (nKept) view.say(nRefused ? `${nKept} of ${nKept + nRefused} answers are kept.` : `Kept.${left}`);
+  nKept = 0;
+}
+
+// Another window of this browser has answered what is open here. Where that is on the screen, it stays there, as what
+// was answered: whoever answers it once more does so knowingly.
+function onElsewhere(items) {
+  const given = new Map(items.filter(({ again }) => !again).map((item) => [item.assignment_id, item]));
+  const isGiven = ({ assignment_id }) => given.has(assignment_id);
+  const gone = queue.filter(isGiven);
+  if (!gone.length) return;
+  const isShown = at === null && open().some(isGiven);
+  queue = queue.filter((task) => !isGiven(task));
+  for (const task of gone) {
+    const { answer, note } = given.get(task.assignment_id);
+    past.push({ ...task, answer, note });
+    count(answer);
+  }
+  keepTexts();
+  if (isShown) at = past.length - 1;
+  if (!current().some(isGiven)) return;
+  show();
+  view.banner(ELSEWHERE);
 }
 
 function onUnsent(n) {

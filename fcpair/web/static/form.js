@@ -16,13 +16,19 @@ export class Form {
   #form = [];
   #cells = []; // { task, blocks, skip }
   #blocks = [];
+  #before = new Map(); // what each block, and each box that skips, held after the last change
+  #changed;
+  #mayPutAway;
 
-  // `save()` is called when the keys ask for it, `changed()` when anything is chosen or typed.
-  constructor(place, { save, changed }) {
+  // `save()` is called when the keys ask for it, `changed()` when anything is chosen or typed; `mayPutAway()` asks the
+  // person whether a text that they wrote is to be given up.
+  constructor(place, { save, changed, mayPutAway }) {
     this.#place = place;
-    place.addEventListener("input", ({ target }) => {
-      this.#settle(target);
-      changed();
+    this.#changed = changed;
+    this.#mayPutAway = mayPutAway;
+    place.addEventListener("input", ({ target }) => this.#take(target));
+    place.addEventListener("typed", ({ target }) => {
+      if (target.querySelector("[type=radio]")) this.#goOn(this.#blockOf(target)); // of several, more may be chosen
     });
     place.addEventListener("focusin", ({ target }) => this.#hear(this.#blockOf(target)));
     place.addEventListener("keydown", (event) => {
@@ -35,7 +41,7 @@ export class Form {
   show({ form, screen }, tasks, answerOf) {
     const isRow = screen !== "cell";
     this.#form = form;
-    this.#cells = tasks.map((task) => this.#cell(task, isRow));
+    this.#cells = tasks.map((task, at) => this.#cell(task, isRow, { number: at + 1, isAmongOthers: tasks.length > 1 }));
     this.#blocks = this.#cells.flatMap((cell) => cell.blocks);
     this.#place.replaceChildren(...(screen === "list" ? listed(this.#cells) : this.#cells.flatMap((cell) => cell.elements)));
     for (const { task, blocks, skip } of this.#cells) {
@@ -45,12 +51,14 @@ export class Form {
       for (const block of blocks) block.question.value = value[block.name] ?? null;
       this.#unfold(blocks);
     }
-    this.#hear(this.#open() ?? this.#blocks.find(({ question }) => question.hearKeys));
+    this.#remember();
+    this.#hear(this.#heard().find(isOpen) ?? this.#heard()[0]);
   }
 
   clear() {
     this.#place.replaceChildren();
     [this.#cells, this.#blocks] = [[], []];
+    this.#remember();
   }
 
   // What is in it: of each task the answer as far as it goes.
@@ -63,11 +71,15 @@ export class Form {
 
   // Whether nothing is missing; what is, is said beside the question.
   check() {
-    const isAsked = ({ element, cell }) => !element.hidden && !cell.skip?.checked;
     const wrong = this.#blocks.filter((block) => isAsked(block) && block.question.problem);
     for (const block of this.#blocks) this.#complain(block, wrong.includes(block) ? block.question.problem : "");
     wrong[0]?.question.inputs[0].focus();
     return !wrong.length;
+  }
+
+  // Whether somebody has written a text that counts as it stands.
+  get isWritten() {
+    return this.#blocks.some(isWritten);
   }
 
   // Whether a text is asked for, which the server checks.
@@ -77,7 +89,7 @@ export class Form {
 
   // Says what the server remarked on the text of a task: as hints while one writes, and why it was not taken in the end.
   remark(task, remarks, { final }) {
-    const block = this.#blocks.find(({ cell, isWritten }) => isWritten && cell.task === task);
+    const block = this.#blocks.find(({ cell, hasText }) => hasText && cell.task === task);
     if (!block) return;
     const refused = remarks.filter(({ refuses }) => refuses);
     const hints = final ? remarks.filter(({ refuses }) => !refuses) : remarks;
@@ -86,20 +98,23 @@ export class Form {
     if (final && refused.length) block.question.inputs[0].focus();
   }
 
-  #cell(task, isRow) {
+  #cell(task, isRow, { number, isAmongOthers }) {
+    const heading = task.column ?? { body: `${number}`, direction: "ltr" }; // where the column is hidden
     const cell = { task, blocks: [], elements: [], skip: null };
     const id = `cell-${task.assignment_id}`;
     const isAlone = isRow && this.#form.length === 1; // then the column names the question
     for (const question of this.#form) {
       const legend = { id: `${id}-${question.name}` };
-      const named = isAlone ? textOf("legend", task.column, legend) : make("legend", legend, inWords(question.name));
+      const named = isAlone ? textOf("legend", heading, legend) : make("legend", legend, inWords(question.name));
       const labelledby = isRow && !isAlone ? `${id} ${legend.id}` : legend.id;
       const { row, column, original } = task;
       cell.blocks.push(this.#block(question, named, { id: legend.id, labelledby, row, column, original }));
       cell.blocks.at(-1).cell = cell;
     }
     cell.elements = cell.blocks.map((block) => block.element);
-    if (isRow) this.#addSkip(cell, id, isAlone);
+    const box = isAmongOthers ? [skipBox(cell)] : [];
+    if (isAlone) cell.blocks[0].question.element.append(...box);
+    else if (isRow) cell.elements = [cellOf(heading, id, [...cell.elements, ...box])];
     return cell;
   }
 
@@ -111,21 +126,9 @@ export class Form {
     const given = isGiven ? [original(about.original, about.id)] : [];
     const element = make("fieldset", { class: `asked ${asked.kind}` }, legend, ...given, question.element, problem);
     const remarks = make("ul", { class: "remarks", "aria-live": "polite" });
-    const isWritten = WRITTEN.includes(asked.kind);
-    if (isWritten) problem.before(remarks);
-    return { name: asked.name, when: asked.when, question, element, problem, remarks, isWritten };
-  }
-
-  // One cell of a row can be skipped alone.
-  #addSkip(cell, id, isAlone) {
-    cell.skip = make("input", { type: "checkbox", "data-skips": "" });
-    const label = make("label", { class: "option skips" }, cell.skip, make("span", {}, "skip"));
-    if (isAlone) {
-      cell.blocks[0].question.element.append(label);
-      return;
-    }
-    const legend = textOf("legend", cell.task.column, { id });
-    cell.elements = [make("fieldset", { class: "cell" }, legend, ...cell.elements, label)];
+    const hasText = WRITTEN.includes(asked.kind);
+    if (hasText) problem.before(remarks);
+    return { name: asked.name, when: asked.when, question, element, problem, remarks, hasText };
   }
 
   #complain({ problem, question }, sentence) {
@@ -134,17 +137,57 @@ export class Form {
     if (field.matches("textarea, [type=number]")) field.setAttribute("aria-invalid", sentence !== "");
   }
 
-  // After a change: what was wrong with a question is no longer said, whoever answers a cell does not skip it, and the
-  // keys go on to the next question where one press answered this.
-  #settle(target) {
+  // Takes a change. What would put away a text that somebody wrote is undone, and asked about first.
+  async #take(target) {
     const block = this.#blockOf(target);
     const cell = this.#cells.find(({ skip }) => skip === target) ?? block?.cell;
-    for (const one of cell?.blocks ?? []) if (one === block || target === cell.skip) this.#complain(one, "");
-    if (cell?.skip && target !== cell.skip) cell.skip.checked = false;
+    const box = cell?.skip ?? {};
+    if (cell && target !== box) box.checked = false;
     if (cell) this.#unfold(cell.blocks);
-    const next = target.type === "checkbox" && target !== cell?.skip ? block : this.#open();
-    if (next !== block) next?.element.scrollIntoView({ block: "nearest" });
-    this.#hear(next ?? block);
+    const isLost = (one) => this.#before.get(one)?.isWritten && !isWritten(one);
+    if (!target.matches("textarea") && cell?.blocks.some(isLost)) {
+      const wanted = [block?.question.value, box.checked];
+      this.#put(cell, block, [this.#before.get(block)?.value, this.#before.get(box)]);
+      if (!(await this.#mayPutAway())) return;
+      this.#put(cell, block, wanted);
+    }
+    this.#settle(target, block, cell);
+    this.#changed();
+  }
+
+  // Puts a value into one question of a cell, and says whether the cell is skipped.
+  #put({ blocks, skip }, block, [value, isSkipped]) {
+    if (block) block.question.value = value;
+    if (skip) skip.checked = isSkipped;
+    this.#unfold(blocks);
+    if (block) this.#hear(block);
+  }
+
+  // After a change: what was wrong with a question is no longer said, and the keys go on to what follows where one press
+  // answered this; not before more digits may follow on those that were typed.
+  #settle(target, block, cell) {
+    this.#remember();
+    for (const one of cell?.blocks ?? []) if (one === block || target === cell.skip) this.#complain(one, "");
+    const isSeveral = target.type === "checkbox" && target !== cell?.skip;
+    if (isSeveral || target.closest("[data-typing]")) this.#hear(block);
+    else this.#goOn(block ?? cell?.blocks.at(-1));
+  }
+
+  #remember() {
+    const boxes = this.#cells.flatMap(({ skip }) => (skip ? [[skip, skip.checked]] : []));
+    const held = this.#blocks.map((one) => [one, { value: one.question.value, isWritten: isWritten(one) }]);
+    this.#before = new Map([...boxes, ...held]);
+  }
+
+  // The keys go on from one question: to what follows and is open, else to what is open before it. Where nothing is,
+  // they stay with its choices; from a text they go to the choices that follow, or to none.
+  #goOn(block) {
+    const all = this.#heard();
+    const after = all.filter((one) => this.#blocks.indexOf(one) > this.#blocks.indexOf(block));
+    const open = after.find(isOpen) ?? (after.length && !block.question.hearKeys ? after[0] : all.find(isOpen));
+    const next = open ?? (block.question.hearKeys ? block : null);
+    if (next && next !== block) next.element.scrollIntoView({ block: "nearest" });
+    this.#hear(next);
   }
 
   // Shows the questions of a cell that are asked after what has been answered, and no others. What was typed in one stays.
@@ -160,19 +203,30 @@ export class Form {
     return this.#blocks.find((block) => block.element.contains(element));
   }
 
-  // The first question with choices of which none is chosen.
-  #open() {
-    const isOpen = ({ value }) => value === null || value.length === 0 || value.reject === null;
-    const isAsked = ({ question, element, cell }) => question.hearKeys && !element.hidden && !cell.skip?.checked;
-    return this.#blocks.find((block) => isAsked(block) && isOpen(block.question));
+  // The questions that are asked now and have choices.
+  #heard() {
+    return this.#blocks.filter((block) => block.question.hearKeys && isAsked(block));
   }
 
-  // Lets one question hear the keys 1 to 9.
+  // Lets one question hear the keys, or none; a text leaves it as it is.
   #hear(block) {
-    if (!block?.question.hearKeys) return;
+    if (block && !block.question.hearKeys) return;
     for (const one of this.#blocks) one.question.hearKeys?.(one === block);
   }
 }
+
+const isAsked = ({ element, cell }) => !element.hidden && !cell.skip?.checked;
+const isOpen = ({ question }) => question.isOpen;
+const isWritten = (block) => isAsked(block) && Boolean(block.question.isWritten);
+
+// One of several cells can be skipped alone; all of them by the button of the screen.
+function skipBox(cell) {
+  cell.skip = make("input", { type: "checkbox", "data-skips": "" });
+  return make("label", { class: "option skips" }, cell.skip, make("span", {}, "skip this"));
+}
+
+const cellOf = (column, id, elements) =>
+  make("fieldset", { class: "cell" }, textOf("legend", column, { id }), ...elements);
 
 // Cells under the text of their row.
 function listed(cells) {

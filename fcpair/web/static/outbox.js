@@ -10,18 +10,24 @@ export class Outbox {
   #send;
   #onSent;
   #onUnsent;
+  #onElsewhere;
   #sending = null;
   #underWay = null; // the request id of what is being sent
   #failures = 0;
   #timer = null;
 
   // `send(item)` gives "done" (the server has it, or will never take it), "later" or "stop"; `onSent()`, called when
-  // nothing is left, gives the same about what it asks of the server; `onUnsent(n)` hears how many are kept.
-  constructor(place, { send, onSent, onUnsent }) {
+  // nothing is left, gives the same about what it asks of the server; `onUnsent(n)` hears how many are kept,
+  // and `onElsewhere(items)` what another window of this browser has put there.
+  constructor(place, { send, onSent, onUnsent, onElsewhere }) {
     this.#place = place;
     this.#send = send;
     this.#onSent = onSent;
     this.#onUnsent = onUnsent;
+    this.#onElsewhere = onElsewhere;
+    window.addEventListener("storage", ({ key, newValue }) => {
+      if (key === place && newValue) this.#onElsewhere([...JSON.parse(newValue), ...this.items]);
+    });
     for (const moment of ["online", "focus"]) window.addEventListener(moment, () => this.flush());
   }
 
@@ -43,14 +49,16 @@ export class Outbox {
     }
   }
 
-  // What was answered on the same pair and is not under way gives place; the seconds of both looks are added up.
+  // What was answered on the same pair and is not under way gives place; the seconds of both looks are added up. The
+  // server may have that one, where it was sent and no reply came: then the new one `mayReplace` it.
   add(item) {
     const items = this.items;
     const same = (one) => one.assignment_id === item.assignment_id && one.request_id !== this.#underWay;
     const before = items.find(same);
     if (!before) return this.#keep([...items, item]);
     const seconds = Math.round((before.seconds + item.seconds) * 1000) / 1000;
-    this.#keep(items.map((one) => (one === before ? { ...item, seconds, again: before.again } : one)));
+    const { again, mayReplace, isTried } = before;
+    this.#keep(items.map((one) => (one === before ? { ...item, seconds, again, mayReplace: mayReplace || isTried } : one)));
   }
 
   // Sends what is there; true when nothing is left. Several callers share one sending.
@@ -64,6 +72,7 @@ export class Outbox {
     do {
       for (let item = this.items[0]; item; item = this.items[0]) {
         this.#underWay = item.request_id;
+        this.#keep(this.items.map((one) => (one.request_id === item.request_id ? { ...one, isTried: true } : one)));
         const outcome = await this.#send(item);
         this.#underWay = null;
         if (outcome !== "done") return this.#wait(outcome);

@@ -6,7 +6,6 @@ import { changed, difference, wordsOf } from "./difference.js";
 import { directionOf, inWords, make } from "./make.js";
 
 const MOST_BUTTONS = 21; // of a scale; one that is longer is a field
-const MOST_KEYS = 9;
 const LONGEST_TEXT = 20_000;
 
 export const nWords = (text) => wordsOf(text).length; // as the server counts
@@ -18,15 +17,22 @@ export function isPressed({ kind, choices }) {
   return kind === "one_of" || (kind === "scale" && choices.length <= MOST_BUTTONS);
 }
 
+// Whether what is typed for one choice may go on to another's.
+export function goesOn(keys) {
+  const ways = keys.flat();
+  return ways.some((one) => ways.some((other) => other !== one && other.startsWith(one)));
+}
+
 // What the server is to be sent for the name of a choice.
 export const valueOf = (question, name) => (question.kind === "scale" ? Number(name) : name);
 
 class Choices {
   constructor(question, type, { id }) {
     const options = question.choices.map((name, at) => {
-      const key = at < MOST_KEYS && name !== String(at + 1) ? [make("kbd", { "aria-hidden": true }, String(at + 1))] : [];
-      const input = make("input", { type, name: id, value: name });
-      return make("label", { class: "option" }, input, ...key, make("span", {}, inWords(name)));
+      const [ways, key] = [question.keys[at].join(" "), question.keys[at][0] ?? name];
+      const shown = key === name ? [] : [make("kbd", { "aria-hidden": true }, key)];
+      const input = make("input", { type, name: id, value: name, "data-key": ways || null });
+      return make("label", { class: "option" }, input, ...shown, make("span", {}, inWords(name)));
     });
     this.question = question;
     this.element = make("div", { class: "options", "data-n": question.choices.length }, ...options);
@@ -41,13 +47,14 @@ class Choices {
     for (const input of this.inputs) input.checked = values.includes(valueOf(this.question, input.value));
   }
 
-  // Lets the first nine be chosen by the keys 1 to 9, or no longer.
+  // Lets the choices be made by their keys, or no longer; see keys.js.
   hearKeys(hears) {
     this.element.classList.toggle("hears", hears);
-    this.inputs.slice(0, MOST_KEYS).forEach((input, at) => {
-      if (hears) input.dataset.key = at + 1;
-      else delete input.dataset.key;
-    });
+  }
+
+  // Whether nothing is chosen yet.
+  get isOpen() {
+    return this.checked.length === 0;
   }
 }
 
@@ -75,10 +82,15 @@ class Several extends Choices {
     this.always = question.always ? about.column.body : null;
     const fixed = this.inputs.find((input) => input.value === this.always);
     if (fixed) Object.assign(fixed, { checked: true, disabled: true });
+    fixed?.parentElement.querySelector("kbd")?.remove();
     const { min, max, choices } = question;
     const range = min === max ? `exactly ${min}` : `${min} to ${max}`;
     const said = min || max < choices.length ? `Choose ${range}.` : "Choose any number, or none.";
     this.element.prepend(make("p", { class: "hint" }, said));
+  }
+
+  get isOpen() {
+    return this.checked.every((name) => name === this.always);
   }
 
   get value() {
@@ -141,6 +153,11 @@ class Written {
     this.#follow();
   }
 
+  // Whether somebody has written here.
+  get isWritten() {
+    return !same(this.value, this.original?.body ?? "");
+  }
+
   // The line below the text, and the way the text runs, follow what is typed.
   #follow() {
     this.input.dir = directionOf(this.value) ?? (this.original ?? this.row).direction;
@@ -175,16 +192,16 @@ function problemOf(text, { min_words: least, max_words: most, reasons }) {
   return /^\s*skip\s*$/i.test(text) ? "To skip, press Skip." : "";
 }
 
-const [ACCEPT, EDIT, REJECT] = ["Accept", "Edit", "Reject"];
-
 // A text that was given is accepted, edited or rejected. The value is the kept text, or an object with the reason of the
 // rejection, null while there is none; whether a text was edited is seen by comparing it with the original.
 class Curated {
   constructor(question, about) {
     const { id } = about;
     Object.assign(this, { question, original: about.original?.body ?? "" });
-    this.acts = new Choices({ choices: [ACCEPT, EDIT, REJECT] }, "radio", { id: `${id}-act` });
-    this.reasons = new Choices({ choices: question.reasons }, "radio", { id: `${id}-reason` });
+    const { acts, reasons, keys } = question;
+    [this.accept, this.edit, this.reject] = acts.choices;
+    this.acts = new Choices(acts, "radio", { id: `${id}-act` });
+    this.reasons = new Choices({ choices: reasons, keys }, "radio", { id: `${id}-reason` });
     this.written = new Written(question, about);
     this.changes = new Changes(this.original, about);
     this.why = make("fieldset", { class: "why" }, make("legend", {}, "Why is it rejected?"), this.reasons.element);
@@ -198,43 +215,51 @@ class Curated {
     return this.acts.checked[0] ?? null;
   }
 
+  get isOpen() {
+    return this.act === null || (this.act === this.reject && this.reasons.isOpen);
+  }
+
+  get isWritten() {
+    return this.act === this.edit && this.written.isWritten;
+  }
+
   // The fields on which the answer rests now, of which the first gets the focus where something is wrong.
   get inputs() {
-    if (this.act === EDIT) return this.written.inputs;
-    return this.act === REJECT ? this.reasons.inputs : this.acts.inputs;
+    if (this.act === this.edit) return this.written.inputs;
+    return this.act === this.reject ? this.reasons.inputs : this.acts.inputs;
   }
 
   get value() {
-    if (this.act === REJECT) return { reject: this.reasons.checked[0] ?? null };
-    if (this.act === EDIT) return this.written.value;
-    return this.act === ACCEPT ? this.original : null;
+    if (this.act === this.reject) return { reject: this.reasons.checked[0] ?? null };
+    if (this.act === this.edit) return this.written.value;
+    return this.act === this.accept ? this.original : null;
   }
 
   set value(value) {
     const isText = typeof value === "string";
-    const kept = isText && same(value, this.original) ? ACCEPT : EDIT;
-    this.acts.checked = value === null ? [] : [isText ? kept : REJECT];
+    const kept = isText && same(value, this.original) ? this.accept : this.edit;
+    this.acts.checked = value === null ? [] : [isText ? kept : this.reject];
     this.reasons.checked = value !== null && !isText ? [value.reject] : [];
     this.written.value = isText ? value : null;
     this.#follow();
   }
 
   #follow() {
-    this.editing.hidden = this.act !== EDIT;
-    this.why.hidden = this.act !== REJECT;
-    if (this.act === EDIT) this.changes.show(this.written.value, this.written.input.dir);
+    this.editing.hidden = this.act !== this.edit;
+    this.why.hidden = this.act !== this.reject;
+    if (this.act === this.edit) this.changes.show(this.written.value, this.written.input.dir);
   }
 
   hearKeys(hears) {
-    this.acts.hearKeys(hears && this.act !== REJECT);
-    this.reasons.hearKeys(hears && this.act === REJECT);
+    this.acts.hearKeys(hears && this.act !== this.reject);
+    this.reasons.hearKeys(hears && this.act === this.reject);
   }
 
   get problem() {
     if (this.act === null) return "An answer is missing here.";
-    if (this.act === REJECT) return this.reasons.checked.length ? "" : "Please choose a reason.";
+    if (this.act === this.reject) return this.reasons.checked.length ? "" : "Please choose a reason.";
     const problem = problemOf(this.value, this.question);
-    return this.act === ACCEPT && problem ? `It cannot be accepted as it is. ${problem}` : problem;
+    return this.act === this.accept && problem ? `It cannot be accepted as it is. ${problem}` : problem;
   }
 }
 

@@ -2,16 +2,16 @@
 
 import { Form, SKIP } from "./form.js";
 import { inWords, make } from "./make.js";
-import { isPressed, valueOf } from "./questions.js";
+import { goesOn, isPressed, valueOf } from "./questions.js";
 import { veil } from "./veil.js";
 
 const element = (id) => document.getElementById(id);
 const shown = (id, visible) => (element(id).hidden = !visible);
 const TOO_FEW = "time left: known after a few more answers";
-const MOST_KEYS = 9;
 const MOST_LISTED = 20; // questions on a list; of a longer row all the same
 const HOW_TO_SAVE = [
-  ["1", "to 9: choose in the question that shows these keys; it is the one with the focus, or the next open one"],
+  ["1", "and so on: choose in the question that shows its keys, which is the one with the focus, or the next open one"],
+  ["0", "to 9 where a question has numbers: type the number; a half is its point alone, 3.5 is 3 and the point"],
   ["Enter", "save; while you write, Ctrl Enter"],
 ];
 
@@ -26,7 +26,7 @@ export class View {
   constructor(blurred, rounds, acts) {
     this.#blurred = blurred;
     this.#rounds = JSON.parse(rounds);
-    this.#form = new Form(element("form"), acts);
+    this.#form = new Form(element("form"), { ...acts, mayPutAway });
   }
 
   get note() {
@@ -41,6 +41,11 @@ export class View {
   // Whether all is put in; what is missing is said.
   check() {
     return this.#form.check();
+  }
+
+  // Whether the screen may be skipped: who has written something is asked first.
+  async maySkip() {
+    return !this.#form.isWritten || mayPutAway();
   }
 
   // Whether a text is asked for now, which the server checks; and what it remarked on that of a task, see Form.
@@ -92,13 +97,13 @@ export class View {
     const [task] = tasks;
     const round = this.#roundOf(task);
     this.#text("hs", task.row, round.row_name);
-    this.#text("cn", task.column, round.column_name);
+    if (task.column) this.#text("cn", task.column, round.column_name);
     shown("before", task.answered !== null);
     if (task.answered) this.#text("answered-text", task.answered);
     shown("untranslated", task.untranslated !== null);
     if (task.untranslated) this.#text("untranslated-text", task.untranslated);
     shown("hs", round.screen !== "list");
-    element("cn").parentElement.hidden = round.screen !== "cell";
+    element("cn").parentElement.hidden = round.screen !== "cell" || task.column === null;
     element("note").value = begunOf(task)?.note ?? task.note;
     element("note").closest("details").open = element("note").value !== "";
     element("label").textContent = inWords(task.shown ?? "");
@@ -108,13 +113,15 @@ export class View {
     shown("earlier", earlier);
     shown("forward", earlier);
     const isOnePress = round.screen === "cell" && round.form.length === 1 && isPressed(round.form[0]);
-    const said = isOnePress || task.answer === SKIP ? task.answer : "as it is below";
+    const below = begunOf(task) ? "as you saved it; below is what you have not saved yet" : "as it is below";
+    const said = isOnePress || task.answer === SKIP ? task.answer : below;
     for (const id of ["answered", "lost"]) element(id).textContent = inWords(said ?? "");
     element("answers").replaceChildren(...(isOnePress ? [buttons(round.form[0])] : []));
     if (isOnePress) this.#form.clear();
     else this.#form.show(round, tasks, (one) => begunOf(one)?.answer ?? one.answer);
     this.veil(this.#blurred);
     shown("save", !isOnePress);
+    element("skip-word").textContent = tasks.length > 1 ? "Skip all" : "Skip";
     element("pair").classList.toggle("saved", !isOnePress);
     this.#keys(isOnePress ? keysOf(round.form[0]) : HOW_TO_SAVE);
     for (const button of document.querySelectorAll("[data-answer]")) {
@@ -216,18 +223,32 @@ export function duration(seconds) {
   return `about ${Math.round(minutes / 30) / 2} hours`;
 }
 
-// All answers look alike: none is the expected one.
-function buttons({ choices }) {
-  const key = (at) => (at < MOST_KEYS ? String(at + 1) : null);
-  const button = (name, at) =>
-    make(
-      "button",
-      { type: "button", class: "outline", "data-answer": name, "data-key": key(at) },
-      ...(key(at) ? [make("kbd", {}, key(at)), " "] : []),
-      inWords(name),
-    );
-  const legend = make("legend", { class: "visually-hidden" }, "Your answer");
-  return make("fieldset", { class: "answers" }, legend, ...choices.map(button));
+// Asks whether what somebody wrote is to be given up; it is not where they close the question.
+function mayPutAway() {
+  const dialog = element("put-away");
+  return new Promise((resolve) => {
+    const close = (isGivenUp) => {
+      dialog.close();
+      resolve(isGivenUp);
+    };
+    element("put-away-no").onclick = () => close(false);
+    element("put-away-yes").onclick = () => close(true);
+    dialog.oncancel = () => resolve(false);
+    dialog.showModal();
+  });
 }
 
-const keysOf = ({ choices }) => choices.slice(0, MOST_KEYS).map((name, at) => [String(at + 1), inWords(name)]);
+// All answers look alike: none is the expected one.
+function buttons({ choices, keys }) {
+  const button = (name, at) => {
+    const attributes = { type: "button", class: "outline", "data-answer": name, "data-key": keys[at].join(" ") || null };
+    const [key] = keys[at];
+    return make("button", attributes, ...(key ? [make("kbd", {}, key), " "] : []), inWords(name));
+  };
+  const legend = make("legend", { class: "visually-hidden" }, "Your answer");
+  const hint = goesOn(keys) ? [make("p", { class: "hint" }, "Type the number; Enter answers with it.")] : [];
+  return make("fieldset", { class: "answers hears" }, legend, ...hint, ...choices.map(button));
+}
+
+const keysOf = ({ choices, keys }) =>
+  choices.flatMap((name, at) => (keys[at].length ? [[keys[at][0], inWords(name)]] : []));

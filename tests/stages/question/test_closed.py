@@ -87,10 +87,11 @@ def test_it_says_which_answers_are_definite_and_positive() -> None:
     assert [APPROPRIATENESS.is_positive(code) for code in (0, 1, 2)] == [False, False, True]
 
 
-def test_a_page_gets_the_names_in_the_order_of_the_keys() -> None:
+def test_a_page_gets_the_names_and_their_keys() -> None:
     assert STARS.as_json() == {
         "kind": "one_of",
         "choices": ["bad", "poor", "Good", "no idea"],
+        "keys": [["1"], ["2"], ["3"], ["4"]],
         "distance": "nominal",
     }
 

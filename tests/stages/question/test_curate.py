@@ -116,6 +116,8 @@ def test_a_page_gets_the_reasons_in_the_order_of_their_keys() -> None:
         "min_words": 3,
         "max_words": 50,
         "reasons": ["off_topic", "wrong_facts", "rude"],
+        "keys": [["1"], ["2"], ["3"]],
+        "acts": {"choices": ["Accept", "Edit", "Reject"], "keys": [["1"], ["2"], ["3"]]},
     }
 
 

@@ -115,4 +115,5 @@ def test_a_page_gets_the_ends_and_the_step() -> None:
         "kind": "scale",
         **{"low": 1, "high": 2, "step": 0.5},
         "choices": ["1", "1.5", "2"],
+        "keys": [["1"], ["1.", "1.5"], ["2"]],
     }

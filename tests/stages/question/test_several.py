@@ -118,7 +118,9 @@ def test_sixty_labels_fit_a_code() -> None:
 
 
 def test_a_page_gets_the_labels_and_how_many_there_may_be() -> None:
-    assert TYPES.as_json() == {"kind": "any_of", "choices": list(TYPES.names), "min": 0, "max": 3, "always": False}
+    keys = [[str(at)] for at in range(1, len(TYPES.names) + 1)]
+    named = {"choices": list(TYPES.names), "keys": keys}
+    assert TYPES.as_json() == {"kind": "any_of", **named, "min": 0, "max": 3, "always": False}
 
 
 def test_the_name_of_the_column_is_always_among_the_labels_where_that_is_said() -> None:

@@ -1,0 +1,44 @@
+"""Whether a column of answers was sorted apart from its rows, as a spreadsheet program does when it is asked to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+from math import exp, lgamma, log
+
+RARE = 0.001
+"""How seldom chance would sort the cells so, for them to be called sorted."""
+
+
+def is_ascending(places: Sequence[int]) -> bool:
+    """Whether rows stand in the order of their places, so that they were not sorted by anything else."""
+    return all(one < other for one, other in pairwise(places))
+
+
+def is_sorted(cells: Sequence[str]) -> bool:
+    """Whether the cells of a column, row by row, are sorted, and fewer than 0.1 % of all their orders would be.
+
+    They are sorted where equal ones stand together, in whatever order of the words, or where all ascend or descend, as
+    numbers if they are numbers. Empty cells are left out: a program moves them to one end. Cells that are all the same
+    have one order only, so they are not sorted.
+    """
+    filled = [cell.strip().casefold() for cell in cells if cell.strip()]
+    n_each = Counter(filled)
+    log_alike = sum(lgamma(n + 1) for n in n_each.values()) - lgamma(len(filled) + 1)
+    together = len(n_each) == sum(1 for _ in groupby(filled)) and _is_rare(log_alike + lgamma(len(n_each) + 1))
+    return together or (_is_rare(log_alike + log(2)) and _is_monotone(filled))
+
+
+def _is_rare(log_share: float) -> bool:
+    return exp(log_share) < RARE
+
+
+def _is_monotone(cells: list[str]) -> bool:
+    """Whether all ascend or all descend; texts that come before numbers in one program come after them in another."""
+    try:
+        ranks = [float(cell.replace(",", ".")) for cell in cells]
+    except ValueError:
+        words = {cell: float(rank) for rank, cell in enumerate(sorted(set(cells)))}
+        ranks = [words[cell] for cell in cells]
+    return sorted(ranks) in (ranks, ranks[::-1])
