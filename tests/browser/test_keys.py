@@ -20,7 +20,7 @@ from browser.test_connection import CUT
 from browser.test_forms import TEXT, box, stored
 from browser.test_offline import await_kept
 from browser.windows import Windows
-from fcpair.params import Annotate
+from fcpair.params import Annotate, Validate
 from fcpair.records import Role
 from fcpair.stages.question import parse_question
 from fcpair.stages.question.labels import APPROPRIATENESS
@@ -163,17 +163,21 @@ def test_who_decides_types_a_half(tmp_path: Path, host: Callable[..., Host], win
 
 def test_a_label_has_one_key_for_all(host: Callable[..., Host], files: dict[str, Path], windows: Windows) -> None:
     shown: dict[str, dict[str, str]] = {}
-    for who, stage, place in (("ana", "dealt", "/annotate"), ("judy", "labelled", "/adjudicate")):
+    roles = (("ana", "dealt", "/annotate"), ("judy", "labelled", "/adjudicate"), ("vera", "checking", "/validate"))
+    for who, stage, place in roles:
         served = host(files[stage])
+        if who == "vera":
+            served.study.grid().assign_validation(Validate(blind=True, seed=1), redo=True)
         page = windows.open(served.url, served.token(who))
         page.goto(place)
         await_pair(page)
-        name = "data-answer" if who == "ana" else "value"
+        name = "value" if who == "judy" else "data-answer"
         buttons = page.locator(".answers button")
         shown[who] = dict(
             buttons.evaluate_all(f"(all) => all.map((one) => [one.getAttribute('{name}'), one.dataset.key])")
         )
     assert shown["ana"] == {"not_appropriate": "1", "not_sure": "2", "appropriate": "3"}
+    assert shown["vera"] == shown["ana"]
     assert shown["judy"] == {"not_appropriate": "1", "appropriate": "3", "irreconcilable": "x"}
     assert {one.name: APPROPRIATENESS.keys[one.code][0] for one in APPROPRIATENESS} == shown["ana"]
 

@@ -264,8 +264,9 @@ def test_the_writers_own_words_are_refused_a_second_time(tmp_path: Path) -> None
     study = dealt(tmp_path, checked(similar=0.95), writer=3)
     desk, visitor = at_desk(study, "writer1")
     give(desk, visitor, answer(REPLIES[0]))
+    shown = f"{REPLIES[0][:60].rstrip()}..."
     said = refused(study, "writer1", REPLIES[0])
-    assert f"very much like one that you or many others have written (\u201c{REPLIES[0][:60].rstrip()}...\u201d)" in said
+    assert f"very much like one that you or many others have written (\u201c{shown}\u201d)" in said
     assert "very much like" in refused(study, "writer1", REPLIES[0].replace("that I know", "I know"))
     give(desk, visitor, answer(REPLIES[1]))
     assert f"(\u201c{REPLIES[1]}\u201d)" in refused(study, "writer1", REPLIES[1])

@@ -153,6 +153,11 @@ def test_who_has_another_role_is_told_that_whatever_they_send(site: Site, name: 
                 assert is_refused_by_role(response), (method, path, response.status_code, response.text[:200])
 
 
+def test_who_has_another_role_is_told_whom_it_is_not_for(site: Site) -> None:
+    for name, path, whom in (("ana", "/api/decisions", "annotators"), ("lea", "/api/judgements", "the lead")):
+        assert f"this is not for {whom}" in site.machine(name).post(path, json={}).text
+
+
 @pytest.mark.slow
 def test_strangers_are_sent_to_the_door_whatever_they_send(site: Site) -> None:
     stranger = site.stranger()
