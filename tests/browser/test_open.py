@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.hosts import Host
-from browser.sitting import answer, await_sent, enter, pair
+from browser.sitting import HASTE_MS, answer, await_sent, enter, pair
 from browser.windows import Windows
 from fcpair.params import Assign
 from fcpair.study import Study
@@ -40,6 +40,7 @@ def test_pairs_come_until_none_is_free(host: Callable[..., Host], volunteers: Pa
     seen = []
     for n in range(1, 31):  # three times as many as one holds at once
         seen.append(pair(page))
+        page.wait_for_timeout(HASTE_MS)  # what the server says meanwhile changes the line of progress, too
         answer(page, "appropriate")
         if n < 30:
             expect(page.locator("#count")).to_contain_text(f"{n} answered, ")
