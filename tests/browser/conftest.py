@@ -6,14 +6,16 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from browser.chromium import ARGUMENTS, find_chromium
 from browser.hosts import Host
 from browser.lookers import parent_of_lookers
 from browser.shown import Shown
+from browser.sitting import HASTE_MS, enter
 from browser.studies import ENGLISH, build
 from browser.windows import PATIENCE_MS, Windows
 from fcpair.params import Annotate
@@ -93,3 +95,22 @@ def host(hosts: list[Host], tmp_path: Path) -> Callable[..., Host]:
 def desk(host: Callable[..., Host], example: Path) -> Host:
     """The example study on the terms TERMS, being labelled by ana and ben."""
     return host(example)
+
+
+@pytest.fixture
+def served(path: Path, host: Callable[..., Host]) -> Host:
+    """The study at `path`, which a module builds."""
+    return host(path)
+
+
+@pytest.fixture
+def sit(served: Host, windows: Windows) -> Callable[..., Page]:
+    """Seats somebody at their desk, when the page takes answers."""
+
+    def sit(who: str, **options: Any) -> Page:
+        page = windows.open(served.url, served.token(who), **options)
+        enter(page)
+        page.wait_for_timeout(HASTE_MS)
+        return page
+
+    return sit

@@ -38,24 +38,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return forms.build(tmp_path_factory.mktemp("forms"))
 
 
-@pytest.fixture
-def served(path: Path, host: Callable[..., Host]) -> Host:
-    return host(path)
-
-
-@pytest.fixture
-def sit(served: Host, windows: Windows) -> Callable[..., Page]:
-    """Somebody at their desk."""
-
-    def sit(who: str, **options: Any) -> Page:
-        page = windows.open(served.url, served.token(who), **options)
-        enter(page)
-        page.wait_for_timeout(HASTE_MS)
-        return page
-
-    return sit
-
-
 def stored(served: Host) -> list[tuple[int, Any]]:
     """The number of the cell and the answer of each judgement, in the order in which they came."""
     query = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -15,7 +14,7 @@ from steps.scales import rated
 
 from browser.axe import violations
 from browser.hosts import Host
-from browser.sitting import HASTE_MS, await_pair, await_sent, enter, tab_to
+from browser.sitting import HASTE_MS, await_pair, await_sent, tab_to
 from browser.test_connection import CUT
 from browser.test_forms import TEXT, box, stored
 from browser.test_offline import await_kept
@@ -53,22 +52,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
             forms.add_round(study, who, "rate", who, form)
         forms.add_round(study, "write", "gated", "gwen", forms.GATED)
     return made
-
-
-@pytest.fixture
-def served(path: Path, host: Callable[..., Host]) -> Host:
-    return host(path)
-
-
-@pytest.fixture
-def sit(served: Host, windows: Windows) -> Sit:
-    def sit(who: str, **options: Any) -> Page:
-        page = windows.open(served.url, served.token(who), **options)
-        enter(page)
-        page.wait_for_timeout(HASTE_MS)
-        return page
-
-    return sit
 
 
 def type_(page: Page, keys: str) -> None:

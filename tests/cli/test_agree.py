@@ -19,20 +19,28 @@ from fcpair.study import Study
 At = Callable[[str], Path]
 
 
+def answered(path: Path, plan: GridPlan, people: list[str], answer: Callable[[str, int], object]) -> None:
+    """A study in which all of these people have answered each cell, by its number and theirs."""
+    with closing(Study.create(path, grids=[plan])) as study:
+        study.grid().pair()
+        study.add_people(people, Role(plan.rounds[0].role))
+        study.grid().assign_round()
+        for who in people:
+            desk, visitor = at_desk(study, who)
+            for task in desk.tasks(visitor, 40):
+                give(desk, visitor, answer(who, task.cell_id), task.assignment_id)
+
+
 def written(path: Path) -> None:
     """Two writers have answered a text and its types on each of four cells."""
     sides = SidePlan(names=("Tea is best.", "Cats are best.")), SidePlan(names=("facts", "humour"))
     form = "text: text(); types: any_of(facts,humour)"
     plan = GridPlan("write", *sides, (RoundPlan("write", form, "writer", answers=2),))
-    with closing(Study.create(path, grids=[plan])) as study:
-        study.grid().pair()
-        study.add_people(["wen", "wil"], Role.WRITER)
-        study.grid().assign_round()
-        for who in ("wen", "wil"):
-            desk, visitor = at_desk(study, who)
-            for task in desk.tasks(visitor, 9):
-                types = ["facts"] if task.cell_id % 2 or who == "wil" else ["humour"]
-                give(desk, visitor, {"text": f"By {who}.", "types": types}, task.assignment_id)
+
+    def answer(who: str, cell: int) -> dict[str, object]:
+        return {"text": f"By {who}.", "types": ["facts"] if cell % 2 or who == "wil" else ["humour"]}
+
+    answered(path, plan, ["wen", "wil"], answer)
 
 
 def test_a_form_has_a_block_for_each_part_without_asking(study: Path, fcpair: Fcpair) -> None:
@@ -76,15 +84,11 @@ def skewed(path: Path) -> None:
         SidePlan(names=tuple(f"Column {at}." for at in range(4))),
     )
     plan = GridPlan("rate", *sides, (RoundPlan("rate", "fit: one_of(no, yes)", "rater", answers=2),))
-    with closing(Study.create(path, grids=[plan])) as study:
-        study.grid().pair()
-        study.add_people(["ana", "ben"], Role.RATER)
-        study.grid().assign_round()
-        for who in ("ana", "ben"):
-            desk, visitor = at_desk(study, who)
-            for task in desk.tasks(visitor, 40):
-                fit = "yes" if task.cell_id == 7 or (task.cell_id, who) == (9, "ben") else "no"
-                give(desk, visitor, fit, task.assignment_id)
+
+    def answer(who: str, cell: int) -> str:
+        return "yes" if cell == 7 or (cell, who) == (9, "ben") else "no"
+
+    answered(path, plan, ["ana", "ben"], answer)
 
 
 def test_every_format_warns_of_labels_that_are_nearly_all_of_one_class(study: Path, fcpair: Fcpair) -> None:

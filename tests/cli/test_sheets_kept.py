@@ -51,22 +51,19 @@ def test_a_file_without_answers_is_not_said_to_hold_any(
     assert sheet.read_bytes() == content
 
 
-def test_it_says_whose_sheet_is_of_somebody_who_left(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("act", "why"),
+    [
+        ("retire", "ana has left; what was open on this sheet has gone to others"),
+        ("handover", "ana has nothing open any more; what was taken back has gone to others"),  # she is still there
+    ],
+)
+def test_it_says_why_a_sheet_has_no_work_any_more(fcpair: Fcpair, at: At, tmp_path: Path, act: str, why: str) -> None:
     at("dealt")
     folder = tmp_path / "sheets"
     fcpair("labels", "sheets", folder)
-    fcpair("people", "retire", "ana")
-    said = fcpair("labels", "sheets", folder).stderr
-    assert said == f"{folder / 'ana.csv'}: ana has left; what was open on this sheet has gone to others\n"
-
-
-def test_it_does_not_say_of_somebody_active_that_they_have_left(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
-    at("dealt")
-    folder = tmp_path / "sheets"
-    fcpair("labels", "sheets", folder)
-    fcpair("people", "handover", "ana")
-    said = fcpair("labels", "sheets", folder).stderr
-    assert said == f"{folder / 'ana.csv'}: ana has nothing open any more; what was taken back has gone to others\n"
+    fcpair("people", act, "ana")
+    assert fcpair("labels", "sheets", folder).stderr == f"{folder / 'ana.csv'}: {why}\n"
 
 
 def test_verdicts_are_kept_alike(fcpair: Fcpair, at: At, tmp_path: Path) -> None:

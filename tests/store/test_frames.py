@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sqlalchemy import BigInteger, Select, bindparam, select, union_all
+from sqlalchemy import BigInteger, Select, bindparam, func, select, union_all
 
 from fcpair.store import Store
 from fcpair.store.rows import frame
@@ -48,3 +48,11 @@ def test_no_whole_numbers_are_an_empty_frame(lasting_store: Store) -> None:
     with lasting_store.read() as tx:
         found = frame(tx, select(there).where(there.c.a > 5))
     assert (list(found.columns), len(found)) == (["a", "second"], 0)
+
+
+def test_a_sum_is_a_whole_number(lasting_store: Store) -> None:
+    """PostgreSQL's own sum of such numbers is a decimal one."""
+    there = asked([(1, 2), (3, None)]).subquery()
+    with lasting_store.read() as tx:
+        found = frame(tx, select(func.sum(there.c.a).label("n")))
+    assert found["n"].tolist() == [4]

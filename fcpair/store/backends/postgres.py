@@ -141,7 +141,7 @@ def numbers(conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
     asked = query.compile(dialect=conn.dialect).construct_expanded_state()
     given = [asked.processors.get(name, _as_it_is)(asked.parameters[name]) for name in asked.positiontup or ()]
     names = [column.name for column in query.selected_columns]
-    packed = ", ".join(f"string_agg(int8send(coalesce(c{at}, {_MISSING})), '')" for at in range(len(names)))
+    packed = ", ".join(f"string_agg(int8send(coalesce(c{at}, {_MISSING})::bigint), '')" for at in range(len(names)))
     columns = ", ".join(f"c{at}" for at in range(len(names)))
     whole = f"SELECT {packed} FROM ({asked.statement}) AS q ({columns})"
     row = driver(conn).execute(whole, given, binary=True).fetchone()
