@@ -23,9 +23,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from fcpair.bias import Answered, score
-from fcpair.bias.score import MEAN
-from fcpair.stages.clustered import of_shares
-from fcpair.stages.groups import permuted
+from fcpair.bias.scoring import MEAN
+from fcpair.stages.stats.clustered_difference import of_shares
+from fcpair.stages.stats.group_differences import permuted
 
 Floats = npt.NDArray[np.float64]
 

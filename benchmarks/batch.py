@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from benchmarks.latent import Shape
 from fcpair.records import Figure
-from fcpair.stages.intervals import CLUSTERS, Cluster, Spread, bounded
-from fcpair.stages.kappa import MEANS, Subsets, added, summary_figures
-from fcpair.stages.pooled import COEFFICIENTS, pooled_figures
-from fcpair.stages.profiles import LeftOut, Overlap, Sums, dense, moments, ratio, sums_by
+from fcpair.stages.stats.grid_jackknife import CLUSTERS, Cluster, Spread, bounded
+from fcpair.stages.stats.kappa import MEANS, Subsets, added, summary_figures
+from fcpair.stages.stats.multi_rater import COEFFICIENTS, pooled_figures
+from fcpair.stages.stats.rating_counts import LeftOut, Overlap, Sums, dense, moments, ratio, sums_by
 
 LEVEL = 0.95
 Floats = npt.NDArray[np.float64]
@@ -166,7 +166,7 @@ def _means(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
 
 
 def spreads_of(replicates: Floats, study: Ints, times: Ints, n_studies: int) -> list[Spread]:
-    """`fcpair.stages.intervals.spread` of each study."""
+    """`fcpair.stages.stats.grid_jackknife.spread` of each study."""
     n = np.bincount(study, times, minlength=n_studies)
     safe = np.maximum(n, 1)
     mean = np.bincount(study, times * replicates, minlength=n_studies) / safe

@@ -46,7 +46,7 @@ def run(folder: Path, repetitions: int, n_sources: int = N_SOURCES) -> list[Figu
 
 def prepare(folder: str) -> dict[str, Any]:
     """Job: vectors, kept in parts as a cluster keeps them."""
-    from fcpair.models.vectors import write_part
+    from fcpair.models.vector_cache import write_part
 
     vectors, keys = vectors_of("alike", N_TEXTS), _keys()
     for at in range(0, N_TEXTS, PART):
@@ -55,7 +55,7 @@ def prepare(folder: str) -> dict[str, Any]:
 
 
 def _keys() -> list[str]:
-    from fcpair.models.vectors import key_of
+    from fcpair.models.vector_cache import key_of
 
     return [key_of(str(at)) for at in range(N_TEXTS)]
 
@@ -65,7 +65,7 @@ def alone(folder: str, n_sources: str) -> dict[str, Any]:
     import numpy as np
 
     from fcpair.models.encode import kept_rows
-    from fcpair.stages.retrieve import nearest_to
+    from fcpair.stages.corpus.retrieve import nearest_to
 
     keys = _keys()
     start = time.perf_counter()
@@ -78,9 +78,9 @@ def two(folder: str, n_sources: str) -> dict[str, Any]:
     """Job: the same by two workers."""
     import numpy as np
 
-    from fcpair.cluster.connect import connected
-    from fcpair.cluster.encode import kept_places
-    from fcpair.cluster.nearest import nearest
+    from fcpair.models.cluster.cluster_encode import kept_places
+    from fcpair.models.cluster.cluster_nearest import nearest
+    from fcpair.models.cluster.connect import connected
 
     keys = _keys()
     begun = time.perf_counter()

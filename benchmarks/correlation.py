@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from fcpair.records import Figure
 from fcpair.texts.correlate import KINDS, correlate
-from fcpair.texts.extremes import picked_by_extremes
-from fcpair.texts.rated import Rated
+from fcpair.texts.rating_table import Rated
+from fcpair.texts.selection_check import picked_by_extremes
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]

@@ -19,10 +19,10 @@ import numpy.typing as npt
 from benchmarks.batch import Bounds, batch_intervals, check, flat, sums_of
 from benchmarks.latent import N_CLASSES, Effects, Shape, draw, new_annotators, same_annotators
 from benchmarks.measure import SEED, Figure
-from fcpair.stages.cautions import cautions
-from fcpair.stages.kappa import Subsets, subset_figures
-from fcpair.stages.pooled import COEFFICIENTS
-from fcpair.stages.profiles import Overlap
+from fcpair.stages.stats.interval_cautions import cautions
+from fcpair.stages.stats.kappa import Subsets, subset_figures
+from fcpair.stages.stats.multi_rater import COEFFICIENTS
+from fcpair.stages.stats.rating_counts import Overlap
 
 REPETITIONS = 1000
 RESAMPLES = 200

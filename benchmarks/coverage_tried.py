@@ -17,9 +17,9 @@ from benchmarks import batch
 from benchmarks.coverage import BATCH, HARD
 from benchmarks.latent import Effects, Shape, draw, same_annotators
 from benchmarks.measure import SEED
-from fcpair.stages.cautions import as_many
-from fcpair.stages.intervals import Cluster, Spread
-from fcpair.stages.profiles import Overlap
+from fcpair.stages.stats.grid_jackknife import Cluster, Spread
+from fcpair.stages.stats.interval_cautions import as_many
+from fcpair.stages.stats.rating_counts import Overlap
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -42,7 +42,7 @@ def backend(folder: str, name: Literal["torch", "onnx"]) -> dict[str, Any]:
     import numpy as np
 
     from fcpair.models.encode import batches, open_encoder
-    from fcpair.models.find import resolve
+    from fcpair.models.model_files import resolve
 
     texts = _texts(folder)
     start = time.perf_counter()
@@ -56,7 +56,7 @@ def backend(folder: str, name: Literal["torch", "onnx"]) -> dict[str, Any]:
 
 def library(folder: str) -> dict[str, Any]:
     """Job: all texts by `SentenceTransformer.encode` with its defaults."""
-    from fcpair.models.find import quiet, resolve
+    from fcpair.models.model_files import quiet, resolve
 
     texts = _texts(folder)
     start = time.perf_counter()
@@ -70,7 +70,7 @@ def library(folder: str) -> dict[str, Any]:
 
 
 def _texts(folder: str) -> list[str]:
-    from fcpair.files.corpus import read_corpus
+    from fcpair.files.corpus.corpus import read_corpus
 
     pairs = read_corpus(Path(folder) / "conan" / "CONAN.csv", "conan", language="en").pairs
     return list(pairs.groupby("cn_digest", sort=False)["cn"].first())
@@ -79,7 +79,7 @@ def _texts(folder: str) -> list[str]:
 def _result(texts: list[str], vectors: Any, opening_s: float, seconds: float) -> dict[str, Any]:
     import numpy as np
 
-    from fcpair.stages.retrieve import neighbours
+    from fcpair.stages.corpus.retrieve import neighbours
 
     every = np.arange(len(texts))
     sets = [neighbours(vectors, every, k).groupby("source")["cn"].agg(sorted).tolist() for k in NEIGHBOURS]

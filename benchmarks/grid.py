@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Figure, alternate, column, data, job, ratios, show
-from fcpair.store import sides
+from fcpair.store.corpus import sides
 
 REPETITIONS = 9
 N_HS, N_CN, IN_CORPUS = 3_718, 4_997, 5_002
@@ -61,7 +61,8 @@ def prepare(folder: str, path: str, n_hs: str) -> dict[str, Any]:
     from benchmarks.measure import SEED
     from fcpair import Study
     from fcpair.params import Import, Select
-    from fcpair.store import Store, texts
+    from fcpair.store import Store
+    from fcpair.store.corpus import texts
 
     study = Study.create(path)
     study.import_corpus(Import(Path(folder) / "mt-conan" / "Multitarget-CONAN.csv", "mt-conan"))

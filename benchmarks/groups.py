@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.asking_coverage import Design, labels
 from benchmarks.measure import SEED, Figure
-from fcpair.stages.groups import compared
+from fcpair.stages.stats.group_differences import compared
 
 REPETITIONS = 1000
 PEOPLE = (5, 8)  # in each group

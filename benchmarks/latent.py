@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fcpair.stages.kappa import cohens_kappa
-from fcpair.stages.pooled import COEFFICIENTS
-from fcpair.stages.profiles import Overlap, Sums
+from fcpair.stages.stats.kappa import cohens_kappa
+from fcpair.stages.stats.multi_rater import COEFFICIENTS
+from fcpair.stages.stats.rating_counts import Overlap, Sums
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

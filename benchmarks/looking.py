@@ -252,7 +252,7 @@ def _add_grid(tx: Any) -> None:
     import numpy as np
     import pandas as pd
 
-    from fcpair.store import cells, sides, texts
+    from fcpair.store.corpus import cells, sides, texts
 
     ids_of: dict[str, list[int]] = {}
     words = "of about the length that such texts have, a sentence or two with a dozen words in each of them."
@@ -272,14 +272,17 @@ def _add_labels(tx: Any, labels: pd.DataFrame, left: pd.DataFrame) -> None:
     import pandas as pd
 
     from fcpair.records import Origin, Status
-    from fcpair.store import decisions, rounds, work
+    from fcpair.store.answers import judgements
+    from fcpair.store.assignment import assignments, rounds
 
     done = labels[["cell_id", "person_id"]].assign(status=Status.DONE.value)
     given = pd.concat([done, left.assign(status=Status.OPEN.value)], ignore_index=True)
-    work.add_assignments(tx, given.assign(position=given.groupby("person_id").cumcount() + 1), rounds.counting(tx))
-    ids = work.assignments(tx, rounds.counting(tx))["id"][: len(labels)]
+    assignments.add_assignments(
+        tx, given.assign(position=given.groupby("person_id").cumcount() + 1), rounds.counting(tx)
+    )
+    ids = assignments.assignments(tx, rounds.counting(tx))["id"][: len(labels)]
     answers = labels[["code", "seconds", "at"]].assign(assignment_id=ids, skipped=False, note="")
-    decisions.add_judgements(tx, answers, Origin.ONLINE)
+    judgements.add_judgements(tx, answers, Origin.ONLINE)
 
 
 def _decide_some(tx: Any, people: list[int]) -> int:
@@ -288,14 +291,14 @@ def _decide_some(tx: Any, people: list[int]) -> int:
     import pandas as pd
 
     from fcpair.records import Rule
-    from fcpair.steps import adjudicate
-    from fcpair.store import decisions
+    from fcpair.steps.adjudication import adjudicate
+    from fcpair.store.answers import judgements
 
     waiting = adjudicate.waiting(tx)
     pairs = waiting[:: max(len(waiting) // DECIDED, 1)]
     who = np.resize(people, len(pairs))
     rows = {"cell_id": pairs, "rule": Rule.PERSON.value, "code": 2, "person_id": who}
-    decisions.add_adjudications(tx, pd.DataFrame(rows))
+    judgements.add_adjudications(tx, pd.DataFrame(rows))
     return len(waiting) - len(pairs)
 
 

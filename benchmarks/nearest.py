@@ -80,7 +80,7 @@ def fcpair(path: str, n_sources: str) -> dict[str, Any]:
     """Job: as `retrieve` does it, and what of it is not what the definition says."""
     import numpy as np
 
-    from fcpair.stages.retrieve import nearest_to
+    from fcpair.stages.corpus.retrieve import nearest_to
 
     vectors, sources = np.load(path), np.arange(int(n_sources))
     start = _clocks()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmarks.measure import Figure, alternate, column, data, job, ratios, show
-from fcpair.store import sides
+from fcpair.store.corpus import sides
 
 REPETITIONS = 5
 K, N_CANDIDATES = 2, 133
@@ -87,7 +87,8 @@ def stage(path: str, cache: str, new: str) -> dict[str, Any]:
     from fcpair import Study
     from fcpair.models import encode
     from fcpair.params import Retrieve
-    from fcpair.store import Store, texts
+    from fcpair.store import Store
+    from fcpair.store.corpus import texts
 
     loading, encoding, counted = Clock(), Clock(), Clock()
     encode.load = loading.around(encode.load)
@@ -139,7 +140,7 @@ def rows(folder: str) -> dict[str, Any]:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
-    from fcpair.models.find import resolve
+    from fcpair.models.model_files import resolve
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     published = pd.read_csv(Path(folder) / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv", dtype=str)

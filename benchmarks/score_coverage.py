@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
-from fcpair.evaluate import interval
-from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED, Judged, judge, of
-from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Judged, judge, of
+from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import Accuracy, parse_measure
+from fcpair.stages.stats import bayesian_bootstrap
 
 Values = NDArray[np.float64]
 Bounds = tuple[Values, Values]
@@ -146,7 +146,7 @@ def exact(values: Values, _: Values, seed: int) -> Bounds:
 
 def shipped(values: Values, reach: Values, seed: int) -> Bounds:
     """What `fcpair evaluate` prints."""
-    return interval.intervals(values, reach, DRAWS, seed)
+    return bayesian_bootstrap.intervals(values, reach, DRAWS, seed)
 
 
 def _resampled(values: Values, seed: int) -> Values:
@@ -190,7 +190,7 @@ def _ends(measure: Measure, judged: Judged) -> tuple[float, float]:
 def main() -> None:
     """Print a table for each method: coverage by measure, the mean over populations and the least of them."""
     given = _arguments()
-    interval.LEAST_HS = min(given.sizes)  # to see what fewer HS than have an interval would have
+    bayesian_bootstrap.LEAST_HS = min(given.sizes)  # to see what fewer HS than have an interval would have
     rng = np.random.default_rng(SEED)
     people = [population(kind, strength, rng) for kind in KINDS.values() for strength in STRENGTHS]
     error = np.sqrt(0.95 * 0.05 / given.studies)

@@ -24,7 +24,7 @@ import psutil
 
 from benchmarks.clients import Label, label_bare, label_online, labelling
 from benchmarks.measure import MB, SEED, Figure, alternate, column, installed, ratios, show
-from fcpair.store import sides
+from fcpair.store.corpus import sides
 
 if TYPE_CHECKING:
     from fcpair.study import Study
@@ -109,7 +109,7 @@ def write_rows(path: Path, rows: list[tuple[str, ...]]) -> None:
 
 def _set_candidates(study: Study, bodies: set[str]) -> None:
     """Do what `retrieve` does, without a model."""
-    from fcpair.store import texts
+    from fcpair.store.corpus import texts
 
     with study.store.write() as tx:
         known = texts.texts_of(tx, "cn")

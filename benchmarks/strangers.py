@@ -27,7 +27,7 @@ from benchmarks.clients import Connection, Tally, label_online
 from benchmarks.measure import MB, SEED, Figure, column, show
 from benchmarks.proxies import behind, program
 from benchmarks.serving import N_CLIENTS, prepare, server
-from fcpair.openfiles import allow_open_files
+from fcpair.open_files import allow_open_files
 
 REPETITIONS = 1
 SECONDS = 20

@@ -93,7 +93,7 @@ def _add_grid(tx: Tx) -> None:
     import numpy as np
     import pandas as pd
 
-    from fcpair.store import cells, texts
+    from fcpair.store.corpus import cells, texts
 
     ids_of: dict[str, list[int]] = {}
     for kind, n in (("hs", N_HS), ("cn", N_CN)):
@@ -108,7 +108,7 @@ def _add_grid(tx: Tx) -> None:
 
 def _add_labels(tx: Tx, labels: pd.DataFrame) -> None:
 
-    from fcpair.store import rounds
+    from fcpair.store.assignment import rounds
 
     _add_answers(tx, labels[["cell_id", "person_id"]], labels[["code"]], rounds.counting(tx))
 
@@ -118,11 +118,12 @@ def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], p
     import numpy as np
     import pandas as pd
 
-    from fcpair.store import decisions, rounds
+    from fcpair.store.answers import judgements
+    from fcpair.store.assignment import rounds
 
     cell_id = np.arange(1, len(truth) + 1)
-    decisions.add_adjudications(tx, pd.DataFrame({"cell_id": cell_id, "rule": "majority", "code": truth}))
-    standing = decisions.current_adjudications(tx)
+    judgements.add_adjudications(tx, pd.DataFrame({"cell_id": cell_id, "rule": "majority", "code": truth}))
+    standing = judgements.current_adjudications(tx)
     given = pd.DataFrame({"cell_id": cell_id, "person_id": np.resize(people, len(cell_id))})
     verdicts = pd.DataFrame({"code": agrees, "adjudication_id": standing["id"]})
     _add_answers(tx, given, verdicts, rounds.checking(tx))
@@ -131,12 +132,13 @@ def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], p
 def _add_answers(tx: Tx, given: pd.DataFrame, answers: pd.DataFrame, round_: Any) -> None:
     """Give out pairs in a round, and record an answer on each."""
     from fcpair.records import Origin, Status
-    from fcpair.store import decisions, work
+    from fcpair.store.answers import judgements
+    from fcpair.store.assignment import assignments
 
     position = given.groupby("person_id").cumcount() + 1
-    work.add_assignments(tx, given.assign(position=position, status=Status.DONE.value), round_)
-    ids = work.assignments(tx, round_)["id"]
-    decisions.add_judgements(tx, answers.assign(assignment_id=ids, skipped=False, note=""), Origin.IMPORTED)
+    assignments.add_assignments(tx, given.assign(position=position, status=Status.DONE.value), round_)
+    ids = assignments.assignments(tx, round_)["id"]
+    judgements.add_judgements(tx, answers.assign(assignment_id=ids, skipped=False, note=""), Origin.IMPORTED)
 
 
 def _expected(labels: pd.DataFrame, truth: NDArray[np.int64], valid: NDArray[np.bool_]) -> dict[str, int]:

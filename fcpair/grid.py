@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from fcpair.params import Adjudicate
 from fcpair.records import Sampled
-from fcpair.steps import later as steps
-from fcpair.steps.ground import OnGrid, is_planned
+from fcpair.steps import use_cases as steps
+from fcpair.steps.base.context import OnGrid, is_planned
 
 if TYPE_CHECKING:
-    from fcpair.steps.curating import Curation
-    from fcpair.steps.docket import Case, Decided, Docket, Ruling
-    from fcpair.steps.examples import Reviewing
-    from fcpair.steps.export import Exports
-    from fcpair.steps.groups import GroupsFound
-    from fcpair.steps.monitor import Monitor
-    from fcpair.steps.shares import OnePersonsShares
+    from fcpair.steps.adjudication.adjudication_queue import Case, Decided, Docket, Ruling
+    from fcpair.steps.answers.curation import Curation
+    from fcpair.steps.answers.examples import Reviewing
+    from fcpair.steps.oversight.answer_shares import OnePersonsShares
+    from fcpair.steps.oversight.dashboard import Monitor
+    from fcpair.steps.release.export import Exports
+    from fcpair.steps.surveys.group_comparison import GroupsFound
 
 __all__ = [
     "Case",
@@ -36,13 +36,13 @@ __all__ = [
 if not TYPE_CHECKING:
     __getattr__ = steps.classes(
         __name__,
-        curating=["Curation"],
-        docket=["Case", "Decided", "Docket", "Ruling"],
+        curation=["Curation"],
+        adjudication_queue=["Case", "Decided", "Docket", "Ruling"],
         examples=["Reviewing"],
         export=["Exports"],
-        groups=["GroupsFound"],
-        monitor=["Monitor"],
-        shares=["OnePersonsShares"],
+        group_comparison=["GroupsFound"],
+        dashboard=["Monitor"],
+        answer_shares=["OnePersonsShares"],
     )
 
 
@@ -55,30 +55,30 @@ class Grid(OnGrid):
     makes a stage anew together with all that was built on it; judgements are never discarded.
     """
 
-    by_recipe = steps.recipe.by_recipe
+    by_recipe = steps.study_recipe.by_recipe
 
     select = steps.select.select
     retrieve = steps.retrieve.bring_in
     pair = steps.pair.make_grid
     assign = steps.assign.assign
-    close_dealing = steps.asking.close
+    close_dealing = steps.leases.close
     assign_round = steps.rounds.assign_round
 
     write_sheets = steps.sheets.write_sheets
     old_sheets = steps.sheets.old_sheets
-    labels = steps.label.export_labels
-    import_labels = steps.label.import_labels
-    import_published = steps.published.import_published
-    answers = steps.given.export_answers
-    texts = steps.given.export_texts
-    rows = steps.rows.export_rows
-    pilot_results = steps.qualify.pilot_results
-    refusals = steps.given.export_refusals
-    replies = steps.given.export_replies
-    curation = steps.curating.measure_curation
+    labels = steps.label_files.export_labels
+    import_labels = steps.label_files.import_labels
+    import_published = steps.import_fc_conan.import_published
+    answers = steps.answer_tables.export_answers
+    texts = steps.answer_tables.export_texts
+    rows = steps.grid_rows.export_rows
+    pilot_results = steps.qualification.pilot_results
+    refusals = steps.answer_tables.export_refusals
+    replies = steps.answer_tables.export_replies
+    curation = steps.curation.measure_curation
     write_answer_sheets = steps.sheets.write_answer_sheets
     old_answer_sheets = steps.sheets.old_answer_sheets
-    import_answers = steps.given.import_answers
+    import_answers = steps.answer_tables.import_answers
     withdraw_answers = steps.withdraw.withdraw_answers
     withdraw_labels = steps.withdraw.withdraw_labels
     simulate = steps.simulate.simulate
@@ -90,9 +90,9 @@ class Grid(OnGrid):
     rounds_with_examples = steps.examples.rounds_with_examples
     examples = steps.examples.list_examples
     generate = steps.generate.generate
-    agreement = steps.agree.measure_agreement
-    round_of_blocks = steps.agree.round_of_blocks
-    groups = steps.groups.compare_groups
+    agreement = steps.agreement.measure_agreement
+    round_of_blocks = steps.agreement.round_of_blocks
+    groups = steps.group_comparison.compare_groups
     item_answers = steps.item_answers.item_answers
     survey_answers = steps.survey.survey_answers
 
@@ -103,14 +103,14 @@ class Grid(OnGrid):
     conflict = steps.adjudicate.conflict
     decide = steps.adjudicate.decide
     take_back = steps.adjudicate.take_back
-    write_conflicts = steps.conflicts.write_conflicts
+    write_conflicts = steps.conflict_sheet.write_conflicts
     import_outcomes = steps.adjudicate.import_outcomes
     adjudicate = steps.adjudicate.adjudicate
-    docket = steps.cached(steps.docket.Docket)
+    docket = steps.cached(steps.adjudication_queue.Docket)
 
     assign_validation = steps.validate.assign_validation
     write_validation_sheets = steps.sheets.write_validation_sheets
-    import_verdicts = steps.label.import_verdicts
+    import_verdicts = steps.label_files.import_verdicts
     withdraw_verdicts = steps.withdraw.withdraw_verdicts
 
     tier = steps.partition.tier_rows
@@ -122,13 +122,13 @@ class Grid(OnGrid):
 
     evaluation_costs = steps.evaluate.costs
     evaluate = steps.evaluate.run_evaluation
-    monitor = steps.cached(steps.monitor.Monitor)
+    monitor = steps.cached(steps.dashboard.Monitor)
 
     @property
     def policy(self) -> Adjudicate | None:
         """The policy that holds, by which decisions follow the labels; None before one has been set."""
         with self.store.read() as tx:
-            return steps.settle.policy_that_holds(tx)
+            return steps.rule_decisions.policy_that_holds(tx)
 
     @property
     def is_planned(self) -> bool:
@@ -139,27 +139,27 @@ class Grid(OnGrid):
     @property
     def verdicts_not_due(self) -> int:
         """How many open verdicts wait until all labels of their cells are in."""
-        from fcpair.store import docket
+        from fcpair.store.adjudication import disputes
 
         with self.store.read() as tx:
-            return docket.verdicts_not_due(tx)
+            return disputes.verdicts_not_due(tx)
 
     @property
     def simulated(self) -> str | None:
         """A sentence that says how much of what was answered is made up; None where nothing is."""
-        from fcpair.store import decisions
+        from fcpair.store.answers import judgements
 
         with self.store.read() as tx:
-            return steps.overview.simulated_note(decisions.origins(tx))
+            return steps.status.simulated_note(judgements.origins(tx))
 
     @property
     def sampled(self) -> Sampled | None:
         """How many cells of the grid were drawn, and of how many; None where it is whole, or has not been made."""
         with self.store.read() as tx:
-            return steps.sampled.sampled(tx)
+            return steps.sample_size.sampled(tx)
 
     @property
     def look_again(self) -> list[str]:
         """Sentences on decisions and verdicts whose labels have changed since; none where all is as it was."""
         with self.store.read() as tx:
-            return steps.overview.look_again_notes(tx)
+            return steps.status.look_again_notes(tx)

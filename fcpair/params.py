@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from fcpair.errors import InputError, nearest
+from fcpair.param_values import AT_LEAST_ONE, PROBABILITY, Bounds, Checked, default, is_required, param, readers
 from fcpair.records import TIERS, TOPIC_SPLIT
-from fcpair.values import AT_LEAST_ONE, PROBABILITY, Bounds, Checked, default, is_required, param, readers
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")

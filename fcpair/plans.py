@@ -1,6 +1,6 @@
 """The plan of a grid: its sides, its rounds, and how its answers become decisions and tiers.
 
-A recipe and the library fill these classes; what needs a round's form as well is checked in `stages/plan.py`.
+A recipe and the library fill these classes; `stages/assignment/plan.py` checks what needs a round's form as well.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from fcpair.errors import InputError
+from fcpair.param_values import AT_LEAST_ONE, Checked, param
 from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, named_grids, once
 from fcpair.records import ROW
-from fcpair.values import AT_LEAST_ONE, Checked, param
 
 Worker = Literal["annotator", "writer", "rater", "respondent"]
 Screen = Literal["cell", "row", "list"]

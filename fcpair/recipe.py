@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from fcpair.errors import InputError, RecipeError, nearest, reading
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
-from fcpair.files import toml
+from fcpair.files.tables import toml
+from fcpair.param_values import is_required, plain_type
 from fcpair.params import (
     MAIN,
     Adjudicate,
@@ -32,13 +33,12 @@ from fcpair.params import (
     defaults_of,
 )
 from fcpair.plans import Definitions, GridPlan, Grids, Models, Printed, Quota, RoundPlan
-from fcpair.stages.answerer import parse_answerer
-from fcpair.stages.bins import check_bins
-from fcpair.stages.plan import check_plans
-from fcpair.stages.question import Form, parse_form
-from fcpair.stages.question.labels import read_choices, read_labels
-from fcpair.stages.spelling import NO_TEXT
-from fcpair.values import is_required, plain_type
+from fcpair.stages.answers.model_spec import parse_answerer
+from fcpair.stages.assignment.plan import check_plans
+from fcpair.stages.corpus.text_identity import NO_TEXT
+from fcpair.stages.questions import Form, parse_form
+from fcpair.stages.questions.labels import read_choices, read_labels
+from fcpair.stages.stats.rating_bins import check_bins
 
 _OF_ALL = ("setup", "annotate", "simulate", "grids")  # what is about every grid, or about others than `main`
 

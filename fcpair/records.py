@@ -53,7 +53,7 @@ class Round:
     Its answers `count` for decisions and tiers, or say what others think of the decisions on the round that it
     `checks`, by its id, or neither. A round that checks can also be asked blind, by another form: it has two `ids`
     then, the second of which is blind; and none where a grid has no such round. `form` is a printed one
-    (`fcpair.stages.question`), `options` say how it is dealt and shown.
+    (`fcpair.stages.questions`), `options` say how it is dealt and shown.
     """
 
     ids: tuple[int, ...]

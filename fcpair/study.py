@@ -10,20 +10,23 @@ from fcpair.errors import StudyError
 from fcpair.grid import Grid
 from fcpair.params import Annotate, Setup, as_params
 from fcpair.records import Person
-from fcpair.steps import later as steps
-from fcpair.steps.ground import OnStudy, find_grid, note_run
-from fcpair.store import Store, Tx, backends, grids, guidelines, private, schema
-from fcpair.store.backends import Place
+from fcpair.steps import use_cases as steps
+from fcpair.steps.base.context import OnStudy, find_grid, note_run
+from fcpair.store import Store, Tx
+from fcpair.store.corpus import grids
+from fcpair.store.database import backends, file_permissions, schema
+from fcpair.store.database.backends import Place
+from fcpair.store.people import guidelines
 
 if TYPE_CHECKING:
     from fcpair.plans import GridPlan
-    from fcpair.steps.access import Access
-    from fcpair.steps.desk import Desk
+    from fcpair.steps.answers.work_queue import Desk
+    from fcpair.steps.people.access import Access
 
 __all__ = ["Access", "Desk", "Grid", "Place", "Study", "named"]
 
 if not TYPE_CHECKING:
-    __getattr__ = steps.classes(__name__, access=["Access"], desk=["Desk"])
+    __getattr__ = steps.classes(__name__, access=["Access"], work_queue=["Desk"])
 
 named = backends.named
 
@@ -48,14 +51,14 @@ class Study(OnStudy):
         """
         setup = setup or Setup()
         guidelines = _read_text(setup.guidelines) if setup.guidelines else ""
-        steps.guide.check_length(guidelines)
+        steps.guidelines.check_length(guidelines)
 
         def fill(tx: Tx) -> None:
             steps.init.fill(tx, setup, guidelines, main=not grids)
             run = note_run(tx, setup.stage, as_params(setup), {})
             for plan in grids:
                 steps.grids.add(tx, plan)
-            steps.known.keep_folding(tx, setup, run)
+            steps.text_digests.keep_folding(tx, setup, run)
 
         return cls(Store.create(path, fill))
 
@@ -79,9 +82,9 @@ class Study(OnStudy):
         Returns the backup, None where there was nothing to do. Raises StudyError when the study cannot be upgraded; it
         is as it was then.
         """
-        from fcpair.store import upgrading
+        from fcpair.store.maintenance import upgrading
 
-        return upgrading.upgrade(path, steps.settle.settle_older)
+        return upgrading.upgrade(path, steps.rule_decisions.settle_older)
 
     @classmethod
     def accept(cls, path: str | Path) -> dict[str, int] | None:
@@ -108,7 +111,7 @@ class Study(OnStudy):
     @property
     def exposed(self) -> str | None:
         """A sentence that says that others on this machine may read the study's file; None where they may not."""
-        return private.exposed(self.store.place)
+        return file_permissions.exposed(self.store.place)
 
     @property
     def place(self) -> str:
@@ -161,22 +164,22 @@ class Study(OnStudy):
     add_grid = steps.grids.add_grid
     import_survey = steps.survey.import_survey
     open_survey = steps.survey.open_survey
-    grid_overview = steps.standing.overview
+    grid_overview = steps.grid_status.overview
 
-    guideline_versions = steps.guide.versions
-    edit_guidelines = steps.guide.edit
+    guideline_versions = steps.guidelines.versions
+    edit_guidelines = steps.guidelines.edit
     import_corpus = steps.import_.import_corpus
 
     add_people = steps.people.add
     change_role = steps.people.change_role
     retire = steps.people.retire
-    dismiss = steps.dismiss.dismiss
+    dismiss = steps.dismissal.dismiss
     hand_over = steps.people.hand_over
 
     @property
     def people(self) -> list[Person]:
         """Everybody who takes or took part."""
-        from fcpair.store import people
+        from fcpair.store.people import people
 
         with self.store.read() as tx:
             return people.people(tx)
@@ -185,16 +188,16 @@ class Study(OnStudy):
 
     def desk(self, annotate: Annotate) -> Desk:
         """The work of those who answer online: `tasks`, `submit`, `answers`, `progress`."""
-        return steps.desk.Desk(self, annotate)
+        return steps.work_queue.Desk(self, annotate)
 
-    walk = steps.walk.walk
-    by_recipe = steps.recipe.by_recipe
-    recipe = steps.recipe.recipe
-    recipe_text = steps.recipe.recipe_text
-    warm_up = steps.checks.warm_up
-    status = steps.overview.status
-    workload = steps.overview.workload
-    log = steps.overview.log
+    walk = steps.recipe_runner.walk
+    by_recipe = steps.study_recipe.by_recipe
+    recipe = steps.study_recipe.recipe
+    recipe_text = steps.study_recipe.recipe_text
+    warm_up = steps.text_checks.warm_up
+    status = steps.status.status
+    workload = steps.status.workload
+    log = steps.status.log
     report = steps.report.write
 
 

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from fcpair.store.tables import metadata
+from fcpair.store.database.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

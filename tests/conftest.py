@@ -26,7 +26,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it w
 os.environ.pop("COLUMNS", None)  # workers of xdist have it, and lines would be broken by it
 
 TESTS = Path(__file__).parent
-BROWSER, CLUSTER = TESTS / "browser", TESTS / "cluster"
+BROWSER, CLUSTER = TESTS / "browser", TESTS / "models" / "cluster"
 EXAMPLES = TESTS.parent / "examples"
 HAD_TORCH = pytest.StashKey[bool]()
 FIRST_MIDNIGHT = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0).astimezone()
@@ -147,17 +147,18 @@ def written_once() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the lead sees follows every change, however long it took to make: a busy machine changes no test."""
-    from fcpair.steps import monitor
+    from fcpair.steps.oversight import dashboard
 
-    monkeypatch.setattr(monitor, "SLOW_S", math.inf)
+    monkeypatch.setattr(dashboard, "SLOW_S", math.inf)
 
 
 @pytest.fixture(autouse=True)
 def endless_day(monkeypatch: pytest.MonkeyPatch) -> None:
     """For the code under test, the day on which the tests began goes on: none of them fails at midnight."""
-    from fcpair.steps import allowance, pulse
+    from fcpair.steps.oversight import activity
+    from fcpair.steps.people import reading_limits
 
-    for module in (allowance, pulse):
+    for module in (reading_limits, activity):
         monkeypatch.setattr(module, "start_of_day", lambda _: FIRST_MIDNIGHT)
 
 

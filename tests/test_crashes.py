@@ -12,7 +12,7 @@ from benchmarks.crash.places import Databases, Files, Places
 from benchmarks.crashes import crash, warm_up
 from fcpair.errors import StudyError
 from fcpair.store import Store
-from fcpair.store.backends import is_there
+from fcpair.store.database.backends import is_there
 from fcpair.study import Study
 
 N_KILLS = 6

@@ -9,7 +9,7 @@ import pytest
 from fcpair.errors import UnknownIdError
 from fcpair.grid import Grid
 from fcpair.records import GridKey
-from fcpair.store import grids
+from fcpair.store.corpus import grids
 from fcpair.study import Study
 
 

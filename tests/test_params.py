@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fcpair import params, plans
 from fcpair.errors import FcpairError, InputError
+from fcpair.param_values import Checked, is_required, readers
 from fcpair.params import (
     Adjudicate,
     Agree,
@@ -28,7 +29,6 @@ from fcpair.params import (
     Simulate,
 )
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
-from fcpair.values import Checked, is_required, readers
 
 CLASSES = sorted(
     {
@@ -101,7 +101,7 @@ def test_annotations_are_read_when_an_instance_is_made() -> None:
     import subprocess
     import sys
 
-    script = "import fcpair.plans, fcpair.values as values; print(values.readers.cache_info().currsize)"
+    script = "import fcpair.plans, fcpair.param_values as values; print(values.readers.cache_info().currsize)"
     assert subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout == "0\n"
 
 

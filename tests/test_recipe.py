@@ -24,7 +24,7 @@ from fcpair.params import (
     as_params,
 )
 from fcpair.recipe import Recipe, load_recipe
-from fcpair.stages.question.labels import APPROPRIATENESS
+from fcpair.stages.questions.labels import APPROPRIATENESS
 
 OPTIONS: list[type] = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
 

@@ -18,12 +18,12 @@ from fcpair import Study
 from fcpair.errors import InputError
 from fcpair.evaluate.evaluation import NO_HS
 from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.run import Run
 from fcpair.evaluate.systems import Sbert
-from fcpair.files.published import COLUMNS
+from fcpair.evaluate.trec_run import Run
+from fcpair.files.corpus.fc_conan import COLUMNS
 from fcpair.params import Adjudicate, Agree, Assign, Partition, Setup, Simulate, Validate
 from fcpair.records import Role, RunRecord, Tier
-from fcpair.report import cells, figures, paint, words
+from fcpair.report import cells, formatting
 from fcpair.report.data import (
     DISCARDED,
     HOLE,
@@ -36,12 +36,14 @@ from fcpair.report.data import (
     GridMap,
     MainPart,
 )
-from fcpair.report.evaluation import evaluation_tables, without_folders
-from fcpair.report.rows import log_lines
-from fcpair.stages.spelling import digest
-from fcpair.steps import report
-from fcpair.store import cells as stored_cells
-from fcpair.store import runs, sides, texts
+from fcpair.report.evaluation_section import evaluation_tables, without_folders
+from fcpair.report.figures import grid_map, map_colours
+from fcpair.report.table_rows import log_lines
+from fcpair.stages.corpus.text_identity import digest
+from fcpair.steps.oversight import report
+from fcpair.store.corpus import cells as stored_cells
+from fcpair.store.corpus import sides, texts
+from fcpair.store.oversight import runs
 
 OPTIONS = Agree(level=0.9)
 MAJORITY = Partition("majority")
@@ -254,7 +256,7 @@ def test_undefined_figures_say_why_in_place_and_in_the_list(tmp_path: Path) -> N
     assert "median seconds per answer, annotator-1 0 of 2 timed no answer has a known time" in text
     found = study.grid().agreement(OPTIONS)
     for figure in (figure for figure in (*found.pooled, *found.summary) if figure.undefined):
-        assert f"{figure.name} {words.counted(figure.n, 'pair')} {figure.undefined}" in text
+        assert f"{figure.name} {formatting.counted(figure.n, 'pair')} {figure.undefined}" in text
 
 
 def test_simulated_people_are_announced_at_the_top(tmp_path: Path) -> None:
@@ -365,7 +367,9 @@ def test_the_newest_evaluation_stands_in_the_report(tmp_path: Path) -> None:
     assert html.index('href="#releases"') < html.index('href="#evaluation"') < html.index('href="#people"')
     assert "Pool positive Measures NDCG@5, judged@5" in page.text
     tier = found.tiers[0]
-    rests_on = f"Diamond the rule of diamond 9 20 {tier.judged} {words.share(tier.judged, 180)} {tier.positive} 0 0"
+    rests_on = (
+        f"Diamond the rule of diamond 9 20 {tier.judged} {formatting.share(tier.judged, 180)} {tier.positive} 0 0"
+    )
     assert rests_on in page.text
     assert "tfidf tfidf(fit=pool) – –" in page.text
     assert "later step" not in page.text
@@ -405,7 +409,7 @@ def test_spread_and_concordance_over_tiers_stand_in_it(tmp_path: Path) -> None:
     average = next(row for row in found.spreads if (row.system, row.measure) == ("tfidf", "average"))
     assert f"average 4 {average.mean:.4f} {average.minimum:.4f} {average.maximum:.4f} {average.cv:.3f}" in text
     taus = [one.tau for one in found.concordances if (one.one, one.other) == ("diamond", "bronze")]
-    assert f"Diamond, Bronze {' '.join(words.decimal(tau, 2) for tau in taus)}" in text
+    assert f"Diamond, Bronze {' '.join(formatting.decimal(tau, 2) for tau in taus)}" in text
 
 
 def test_only_significant_differences_are_listed_and_all_are_counted(tmp_path: Path) -> None:
@@ -503,7 +507,7 @@ def test_systems_from_two_folders_are_told_apart() -> None:
     ],
 )
 def test_folders_go_from_a_system_s_name(name: str, shown: str) -> None:
-    assert words.file_name(name) == shown
+    assert formatting.file_name(name) == shown
 
 
 def a_map(n_hs: int, n_cn: int) -> GridMap:
@@ -560,16 +564,16 @@ def test_a_large_grid_is_drawn_in_blocks_and_says_so(tmp_path: Path) -> None:
 
 def test_a_map_fits_the_page_whatever_its_shape() -> None:
     for shape in ((1, 1), (1, 280), (160, 1), (45, 129), (160, 280)):
-        px = figures.cell_pixels(shape)
+        px = grid_map.cell_pixels(shape)
         assert px >= 5
-        assert shape[1] * px <= figures.WIDEST
-        assert shape[0] * px <= figures.TALLEST
+        assert shape[1] * px <= grid_map.WIDEST
+        assert shape[0] * px <= grid_map.TALLEST
 
 
 def test_looks_differ_in_grey_or_in_pattern() -> None:
     looks = ("positive", "other", "discarded", "waiting", "nothing", "corpus", "hole")
-    for theme in paint.THEMES:
-        tiles = {look: paint.tile(look, 10, theme).mean(axis=2) for look in looks}
+    for theme in map_colours.THEMES:
+        tiles = {look: map_colours.tile(look, 10, theme).mean(axis=2) for look in looks}
         marked = {look: bool(np.ptp(tile) > 1) for look, tile in tiles.items()}
         plain = sorted(float(tile.mean()) for look, tile in tiles.items() if not marked[look])
         assert min(np.diff(plain)) > 25
@@ -578,15 +582,17 @@ def test_looks_differ_in_grey_or_in_pattern() -> None:
 
 @pytest.mark.parametrize("at", [0.0, 0.3, 0.45, 0.5, 0.6, 1.0])
 def test_numbers_stand_out_on_every_colour(at: float) -> None:
-    ground = paint.cividis(at)
-    light, dark = sorted((paint._luminance(ground), paint._luminance(paint.ink_on(ground))), reverse=True)
+    ground = map_colours.cividis(at)
+    light, dark = sorted(
+        (map_colours._luminance(ground), map_colours._luminance(map_colours.ink_on(ground))), reverse=True
+    )
     assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_numbers_along_the_axes_are_round() -> None:
-    assert figures.tick_numbers(4, 10) == [1, 2, 3, 4]
-    assert figures.tick_numbers(45, 10) == [1, 5, 10, 15, 20, 25, 30, 35, 40, 45]
-    assert figures.tick_numbers(5000, 10)[:3] == [1, 500, 1000]
+    assert grid_map.tick_numbers(4, 10) == [1, 2, 3, 4]
+    assert grid_map.tick_numbers(45, 10) == [1, 5, 10, 15, 20, 25, 30, 35, 40, 45]
+    assert grid_map.tick_numbers(5000, 10)[:3] == [1, 500, 1000]
 
 
 def run(stage: str, **params: object) -> RunRecord:
@@ -630,7 +636,7 @@ def test_a_decision_that_an_older_fcpair_noted_as_a_run_is_told_once(tmp_path: P
 
 
 def test_the_log_shows_files_without_their_folders() -> None:
-    shown = words.settings(
+    shown = formatting.settings(
         {
             "path": "/home/someone/corpus.csv",
             "out": "C:\\data\\gold.csv",
@@ -644,8 +650,8 @@ def test_the_log_shows_files_without_their_folders() -> None:
 
 def test_the_log_shows_what_a_plan_says_and_models_without_their_folders() -> None:
     plan = {"rows": {"file": "/home/me/hs.csv", "names": []}, "rounds": [{"models": ["mine=canned:/home/me/x.csv"]}]}
-    assert words.settings(plan) == [("rows", "file: hs.csv"), ("rounds", "models: mine=canned:x.csv")]
-    assert words.file_name("/home/x=y:z/a.csv") == "a.csv"
+    assert formatting.settings(plan) == [("rows", "file: hs.csv"), ("rounds", "models: mine=canned:x.csv")]
+    assert formatting.file_name("/home/x=y:z/a.csv") == "a.csv"
 
 
 @pytest.mark.parametrize(
@@ -653,7 +659,7 @@ def test_the_log_shows_what_a_plan_says_and_models_without_their_folders() -> No
     [(1, 3, "33.3 %"), (0, 3, "0.0 %"), (1, 9999, "< 0.1 %"), (9998, 9999, "> 99.9 %"), (3, 3, "100.0 %"), (0, 0, "–")],
 )
 def test_a_share_never_looks_like_none_or_all_when_it_is_not(part: int, whole: int, shown: str) -> None:
-    assert words.share(part, whole) == shown
+    assert formatting.share(part, whole) == shown
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:

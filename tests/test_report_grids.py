@@ -22,9 +22,9 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.report.data import GridPart
-from fcpair.report.undefined import gaps
-from fcpair.stages.survey import counted, shares
-from fcpair.steps import report
+from fcpair.report.missing_figures import gaps
+from fcpair.stages.surveys.survey import counted, shares
+from fcpair.steps.oversight import report
 from fcpair.study import Study
 
 Walked = Callable[[str], Path]
@@ -156,7 +156,7 @@ def test_groups_that_were_declared_stand_there_and_few_people_do_not(tmp_path: P
 
 def test_what_is_too_much_to_show_is_counted(walked: Walked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fcpair.report.page.MOST_PAIRS", 100)
-    monkeypatch.setattr("fcpair.report.asked.MOST_DRAWN", 7)
+    monkeypatch.setattr("fcpair.report.survey_section.MOST_DRAWN", 7)
     place = shutil.copy(walked("survey"), tmp_path / "study.db")
     with closing(Study.open(place)) as study:
         text = text_of(study)

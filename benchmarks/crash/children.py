@@ -118,8 +118,10 @@ class Child:
 
         from sqlalchemy import Engine, event
 
-        from fcpair.store import Store, runs, sessions
-        from fcpair.store import store as times
+        from fcpair.store import Store
+        from fcpair.store.database import store as times
+        from fcpair.store.oversight import runs
+        from fcpair.store.people import sessions
 
         times.datetime = _StandingClock  # type: ignore[attr-defined]
         drawn = Random(str(self.said))  # another file of what is said, other secrets

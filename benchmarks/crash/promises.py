@@ -40,9 +40,10 @@ def own_work(left: Left) -> Iterator[str]:
     from sqlalchemy import select
 
     from fcpair.records import Status
-    from fcpair.store import desk, rounds
-    from fcpair.store.people import people
-    from fcpair.store.tables import assignment, round_
+    from fcpair.store.answers import task_queries
+    from fcpair.store.assignment import rounds
+    from fcpair.store.database.tables import assignment, round_
+    from fcpair.store.people.people import people
 
     open_ = assignment.c.status == Status.OPEN.value
     labelling = select(round_.c.id).where(round_.c.counts)
@@ -52,7 +53,7 @@ def own_work(left: Left) -> Iterator[str]:
         unready = set(tx.execute(waits).scalars())
         for one in people(tx, active=True):
             for asked in rounds.of_role(tx, one.role):
-                for row in desk.open_tasks(tx, one.id, asked, SHOWN_WORK):
+                for row in task_queries.open_tasks(tx, one.id, asked, SHOWN_WORK):
                     if given.get(row["id"]) != one.id:
                         yield f"{one.name} is handed work of somebody else"
                     if asked.checks is not None and row["cell_id"] in unready:
@@ -64,7 +65,7 @@ def no_slot_used_up(left: Left) -> Iterator[str]:
     from sqlalchemy import select
 
     from fcpair.records import Status
-    from fcpair.store.tables import assignment, metadata
+    from fcpair.store.database.tables import assignment, metadata
 
     with left.study.store.read() as tx:
         status = dict(tx.execute(select(assignment.c.id, assignment.c.status)).all())

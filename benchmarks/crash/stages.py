@@ -71,11 +71,11 @@ def _open(place: str) -> Any:
 
 
 def _open_work(place: str, *, checks: bool) -> Iterator[tuple[str, int]]:
-    from fcpair.store import rounds, work
+    from fcpair.store.assignment import assignments, rounds
 
     study = _open(place)
     with study.store.read() as tx:
-        rows = work.open_work(tx, rounds.checking(tx) if checks else rounds.counting(tx))
+        rows = assignments.open_work(tx, rounds.checking(tx) if checks else rounds.counting(tx))
     study.close()
     yield from zip(rows["annotator"].tolist(), rows["cell_id"].tolist(), strict=True)
 

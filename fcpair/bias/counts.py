@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fcpair.bias.answered import Answered, Bools, Floats, Ints
+from fcpair.bias.answers import Answered, Bools, Floats, Ints
 
 Counts = Mapping[str, Floats]
 """By the name of what is counted, an array of any shape, the same for all: one sum for each set of templates."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fcpair.bias.answered import Answered, Answers, Floats, Ints
+from fcpair.bias.answers import Answered, Answers, Floats, Ints
 from fcpair.errors import InputError, nearest
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 import click
 
 from fcpair.errors import InputError
-from fcpair.files.sheets import FORMS
+from fcpair.files.answers.sheets import FORMS
+from fcpair.param_values import Bounds, default, plain_type
 from fcpair.params import RESAMPLES
-from fcpair.values import Bounds, default, plain_type
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from fcpair.cli.forms import print_csv, print_json
+from fcpair.cli.machine_output import print_csv, print_json
 from fcpair.cli.table import Cell, drawn, shown
 from fcpair.cli.terminal import footnote, headline, screen_width, show, tell
 from fcpair.errors import InputError

@@ -14,7 +14,7 @@ from typing import TextIO
 
 import click
 
-from fcpair.cli.harmless import harmless
+from fcpair.cli.sanitize import harmless
 
 STOPPED, PIPE_CLOSED = 130, 141  # as shells have it: 128 and the number of the signal
 USUAL_WIDTH = 80

@@ -110,7 +110,7 @@ _sample_seed = click.option(
 
 def _chosen(texts: Texts, conditions: tuple[str, ...], sample: int | None, seed: int) -> Texts:
     """The lines that meet the conditions, and so many of them; which these are is told on standard error too."""
-    from fcpair.texts.chosen import meeting, read_condition, sampled
+    from fcpair.texts.selection import meeting, read_condition, sampled
 
     if not conditions and sample is None:
         return texts
@@ -134,15 +134,15 @@ def _chosen(texts: Texts, conditions: tuple[str, ...], sample: int | None, seed:
 
 
 def _read(file: Path) -> Texts:
-    from fcpair.files.tabular import place_of, read_table
+    from fcpair.files.tables.tabular import place_of, read_table
 
     frame = read_table(file, verbatim=True)
     return Texts(frame, place_of(frame))
 
 
 def _crowdcounter(file: Path) -> Texts:
-    from fcpair.files.crowdcounter import read_crowdcounter
-    from fcpair.files.tabular import place_of
+    from fcpair.files.corpus.crowdcounter import read_crowdcounter
+    from fcpair.files.tables.tabular import place_of
 
     read = read_crowdcounter(file)
     return Texts(read.answers, place_of(read.answers), unanswered=read.unanswered)

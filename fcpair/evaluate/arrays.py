@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
-from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED, judge
-from fcpair.evaluate.measure import Measure
-from fcpair.stages.nearest import top
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, judge
+from fcpair.evaluate.measure_base import Measure
+from fcpair.stages.corpus.nearest import top
 
 BLOCK_CELLS = 1_000_000  # ranked at once: 8 MB of scores, and as much again to sort them
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.evaluate.graded import highest_ndcg, lowest_ndcg
-from fcpair.evaluate.judged import POSITIVE, UNJUDGED, Judged, counted_right, left_out
-from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.judged_rankings import POSITIVE, UNJUDGED, Judged, counted_right, left_out
+from fcpair.evaluate.measure_base import Measure
 
 
 @dataclass(frozen=True)

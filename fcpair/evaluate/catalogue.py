@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from fcpair.errors import InputError
-from fcpair.evaluate.compare import check_resamples
 from fcpair.evaluate.embed import Embed
 from fcpair.evaluate.llm import Llm
 from fcpair.evaluate.measures import parse_measure
-from fcpair.evaluate.notation import read_named
 from fcpair.evaluate.ranking import System
 from fcpair.evaluate.rerank import Cross, Rerank
-from fcpair.evaluate.run import Run
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
+from fcpair.evaluate.trec_run import Run
 from fcpair.params import Evaluate, once
+from fcpair.stages.questions.named_values import read_named
+from fcpair.stages.stats.paired_tests import check_resamples
 
 SHOWN = 60  # characters of a name that is far too long
 SYSTEMS: dict[str, type[System]] = {

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.evaluate.bounds import Readings, readings
-from fcpair.evaluate.chance import expected
-from fcpair.evaluate.compare import holm, kendall, randomisation
-from fcpair.evaluate.interval import LEAST_HS, METHOD, intervals
-from fcpair.evaluate.judged import NEGATIVE, POSITIVE, Grades, Judged, counted_right, judge, left_out, of
-from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, Grades, Judged, counted_right, judge, left_out, of
+from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import JudgedAt
 from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, SystemFacts, TierFacts
+from fcpair.evaluate.random_baseline import expected
 from fcpair.evaluate.ranking import Ranking, System
 from fcpair.evaluate.summary import spreads
 from fcpair.evaluate.systems import Random
 from fcpair.params import NoPositives
+from fcpair.stages.stats.bayesian_bootstrap import LEAST_HS, METHOD, intervals
+from fcpair.stages.stats.paired_tests import holm, kendall, randomisation
 
 NO_HS = "no HS of the tier has an appropriate CN in the pool"
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.evaluate.picking import Picks, Request, choose, cost_of, examples, notes_on, request
+from fcpair.evaluate.llm_picking import Picks, Request, choose, cost_of, examples, notes_on, request
 from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, by_rank
 from fcpair.models.prompt import model_record
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.evaluate.graded import discounts, gain, ideal, ideal_gain
-from fcpair.evaluate.judged import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
-from fcpair.evaluate.measure import Cut, Measure, over
-from fcpair.evaluate.notation import read_named
+from fcpair.evaluate.judged_rankings import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
+from fcpair.evaluate.measure_base import Cut, Measure, over
+from fcpair.stages.questions.named_values import read_named
 
 _CUT = re.compile(r"\s*(.*?)\s*@\s*([0-9]{1,18})\s*", re.DOTALL)
 

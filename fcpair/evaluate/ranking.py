@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.evaluate.notation import Named
 from fcpair.models.encode import Progress
-from fcpair.stages.nearest import DECIMALS
+from fcpair.stages.corpus.nearest import DECIMALS
+from fcpair.stages.questions.named_values import Named
 
 NOTHING = -1
 POOLS = {

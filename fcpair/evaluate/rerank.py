@@ -10,11 +10,11 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.evaluate.llm import Llm
-from fcpair.evaluate.picking import Picks, Request, choose, cost_of, examples, notes_on, request
+from fcpair.evaluate.llm_picking import Picks, Request, choose, cost_of, examples, notes_on, request
 from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, by_rank
 from fcpair.evaluate.systems import Sbert
-from fcpair.models.cross import score
-from fcpair.models.find import CROSS_ENCODERS, resolve
+from fcpair.models.cross_encoder import score
+from fcpair.models.model_files import CROSS_ENCODERS, resolve
 from fcpair.models.prompt import model_record, tokens
 from fcpair.params import DEFAULT_MODEL
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import AVERAGED
 from fcpair.evaluate.outcome import Score, Spread
 

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
-from fcpair.evaluate.okapi import Variant, bm25_scores
+from fcpair.evaluate.bm25 import Variant, bm25_scores
 from fcpair.evaluate.ranking import Ranking, Search, System, cosines, ordered
-from fcpair.files.corpus import CN, read_side
+from fcpair.files.corpus.corpus import CN, read_side
 from fcpair.models.encode import encode
-from fcpair.models.find import resolve
-from fcpair.stages.nearest import DECIMALS
-from fcpair.stages.spelling import identity
+from fcpair.models.model_files import resolve
+from fcpair.stages.corpus.nearest import DECIMALS
+from fcpair.stages.corpus.text_identity import identity
 
 ONE_DRAW = "figures and Kendall's tau take the exact expectation, and tests one draw; tables have both"
 # An order must have nothing to do with what else was drawn from the same seed, such as simulated labels.
@@ -75,7 +75,7 @@ class Tfidf(System):
 class Bm25(System):
     """BM25 (Robertson and Zaragoza 2009, https://doi.org/10.1561/1500000019) in the variant that is asked for.
 
-    The variants are those of `fcpair.evaluate.okapi.bm25_scores`. `tokens` are what white space separates, or runs of
+    The variants are those of `fcpair.evaluate.bm25.bm25_scores`. `tokens` are what white space separates, or runs of
     letters, digits and underscores. Document frequencies and the mean length come from the pool, or from the CNs of a
     file, where a repeated text counts as often as it stands there, together with those texts of the pool that the file
     lacks.

@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.files.tabular import replacing
+from fcpair.files.tables.tabular import replacing
 
 _log = logging.getLogger(__name__)
 

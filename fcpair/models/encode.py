@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import ModelError
-from fcpair.models import vectors as kept
+from fcpair.models import vector_cache as kept
 from fcpair.models.encoder import IDS, Encoder, padded
-from fcpair.models.exported import OnnxEncoder, exported
-from fcpair.models.find import ONNX, Model, quiet
+from fcpair.models.model_files import ONNX, Model, quiet
+from fcpair.models.onnx import OnnxEncoder, exported
 from fcpair.models.pytorch import TorchEncoder
 
 BATCH = 32

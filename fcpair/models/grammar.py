@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from fcpair.errors import ServiceError
-from fcpair.models.client import ACCEPTED, TooLongError, post
+from fcpair.models.http import ACCEPTED, TooLongError, post
 
 HARPER = "harper"
 TIMEOUT_S = 3.0  # for a whole request: somebody waits for what they have written to be taken

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fcpair.errors import ModelError
 from fcpair.models.encode import Progress
-from fcpair.models.find import Model, quiet
+from fcpair.models.model_files import Model, quiet
 
 BATCH = 32
 MADE_FOR = "ForSequenceClassification"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from fcpair.errors import ServiceError
-from fcpair.models.client import ACCEPTED, Answer, TooLongError, post
+from fcpair.models.http import ACCEPTED, Answer, TooLongError, post
 from fcpair.models.prompt import BrokenReply, Prompt, quoted
 
 if TYPE_CHECKING:

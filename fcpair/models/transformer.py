@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError, ModelError, nearest
 from fcpair.models.encode import Progress
-from fcpair.models.find import quiet, resolve
+from fcpair.models.model_files import quiet, resolve
 
 BATCH = 16
 _CLASSIFIER, _CAUSAL = "AutoModelForSequenceClassification", "AutoModelForCausalLM"

@@ -1,4 +1,4 @@
-"""What a report is made from: plain records, gathered by `fcpair.steps.report` and read by the pages and figures."""
+"""What a report is made from: plain records, gathered by `steps/oversight/report.py`, read by pages and figures."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.records import Role, RunRecord, Sampled
-from fcpair.stages.question import Closed
+from fcpair.stages.questions import Closed
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fcpair.bias import Scored
     from fcpair.evaluate.outcome import Outcome
-    from fcpair.stages.agree import Agreement, Block
-    from fcpair.stages.groups import Compared
+    from fcpair.stages.stats.agreement import Agreement, Block
+    from fcpair.stages.stats.group_differences import Compared
 
 IN_GRID, IN_CORPUS, HOLE = 0, 1, 2
 UNDECIDED, POSITIVE, OTHER, DISCARDED, WAITING = 0, 1, 2, 3, 4
@@ -225,7 +225,7 @@ class RoundPart:
 class GridPart:
     """What stands in a report about a planned grid; `decided` is None where its answers are no labels.
 
-    `facts` are those that `fcpair.steps.grids.overview` has of each grid.
+    `facts` are those that `fcpair.steps.corpus.grids.overview` has of each grid.
     """
 
     facts: dict[str, Any]

@@ -7,12 +7,13 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from fcpair.evaluate.outcome import ALPHA
-from fcpair.report import cells, figures, words
-from fcpair.report.asked import sections
+from fcpair.report import cells, formatting
 from fcpair.report.data import IN_GRID, GridMap, ReportData
-from fcpair.report.evaluation import evaluation_tables
-from fcpair.report.rows import kappa_map, log_lines, tier_tables
-from fcpair.report.undefined import NO_TWO, gaps
+from fcpair.report.evaluation_section import evaluation_tables
+from fcpair.report.figures import grid_map
+from fcpair.report.missing_figures import NO_TWO, gaps
+from fcpair.report.survey_section import sections
+from fcpair.report.table_rows import kappa_map, log_lines, tier_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -21,16 +22,16 @@ LONG_TABLE = 100
 MOST_PAIRS = 1_000  # of annotators, whose agreement is shown pair by pair
 FILTERS = (
     quote,
-    words.bounds,
-    words.count,
-    words.counted,
-    words.decimal,
-    words.file_name,
-    words.interval,
-    words.moment,
-    words.named,
-    words.settings,
-    words.share,
+    formatting.bounds,
+    formatting.count,
+    formatting.counted,
+    formatting.decimal,
+    formatting.file_name,
+    formatting.interval,
+    formatting.moment,
+    formatting.named,
+    formatting.settings,
+    formatting.share,
 )
 
 
@@ -38,9 +39,9 @@ FILTERS = (
 class GridMaps:
     """The two maps of a grid with their legends; `rows` x `columns` cells are one block, 1 x 1 where none are."""
 
-    coverage: figures.Image
+    coverage: grid_map.Image
     coverage_classes: tuple[cells.CellClass, ...]
-    decisions: figures.Image
+    decisions: grid_map.Image
     decision_classes: tuple[cells.CellClass, ...]
     rows: int
     columns: int
@@ -59,7 +60,7 @@ def render(data: ReportData) -> str:
         data=data,
         main=data.main,
         grid=grid,
-        swatches={one.look: figures.swatch(one.look) for one in legend},
+        swatches={one.look: grid_map.swatch(one.look) for one in legend},
         evaluation=evaluation_tables(data.evaluation) if data.evaluation else None,
         alpha=ALPHA,
         log=log_lines(data.log),
@@ -82,16 +83,16 @@ def _environment() -> Environment:
     return environment
 
 
-def grid_maps(grid: GridMap, sides: figures.Sides = figures.OF_CORPUS) -> GridMaps:
+def grid_maps(grid: GridMap, sides: grid_map.Sides = grid_map.OF_CORPUS) -> GridMaps:
     """Both maps of a grid, cell by cell, or in blocks when there are too many cells to show; `sides` name its axes."""
     coverage, decisions = cells.coverage(grid), cells.decisions(grid)
     rows, columns = cells.block_size(grid.shape)
     if rows == columns == 1:
-        maps = figures.class_map(coverage, sides), figures.class_map(decisions, sides)
+        maps = grid_map.class_map(coverage, sides), grid_map.class_map(decisions, sides)
     else:
         maps = (
-            figures.block_map(cells.coverage_blocks(grid), "mean labels per cell", sides),
-            figures.block_map(cells.decision_blocks(grid), "share of positive labels", sides),
+            grid_map.block_map(cells.coverage_blocks(grid), "mean labels per cell", sides),
+            grid_map.block_map(cells.decision_blocks(grid), "share of positive labels", sides),
         )
     n_hs, n_cn = grid.shape
     n_pairs, n_labels = int((grid.place == IN_GRID).sum()), int(grid.labels.sum())

@@ -17,8 +17,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from fcpair.errors import Finding, InputError, nearest, reject
-from fcpair.files.tabular import LINE, place_of, read_table
-from fcpair.texts.cells import labels_in
+from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.texts.label_cells import labels_in
 
 SPELLING, LABEL, TIMES = "spelling", "label", "n"
 _PERSIAN = str.maketrans({"ي": "ی", "ى": "ی", "ك": "ک", "ـ": None})

@@ -15,8 +15,16 @@ import numpy.typing as npt
 from fcpair.errors import InputError
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.texts.bootstrap import Floats, basis_of, check_draws, counted, drawn_sums, noted, with_percentiles
-from fcpair.texts.labelled import Labelled
+from fcpair.stages.stats.percentile_bootstrap import (
+    Floats,
+    basis_of,
+    check_draws,
+    counted,
+    drawn_sums,
+    noted,
+    with_percentiles,
+)
+from fcpair.texts.label_table import Labelled
 
 NO_TRUTH, NO_PREDICTION = "no row has a true label", "no row has a prediction"
 NOTHING = "no row has a label, true or predicted"

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.texts.bootstrap import basis_of, blocks, check_draws, noted, with_percentiles
-from fcpair.texts.extremes import Picked, picked_by_extremes
-from fcpair.texts.rated import Rated
+from fcpair.stages.stats.percentile_bootstrap import basis_of, blocks, check_draws, noted, with_percentiles
+from fcpair.texts.rating_table import Rated
+from fcpair.texts.selection_check import Picked, picked_by_extremes
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fcpair.stages.spelling import identity
-from fcpair.texts.crossed import Crossed, Groups, crossed
+from fcpair.stages.corpus.text_identity import identity
+from fcpair.texts.cross_table import Crossed, Groups, crossed
+from fcpair.texts.duplicates import OFTEN, often_repeated, own_copies
 from fcpair.texts.keywords import Keywords, keywords
 from fcpair.texts.lengths import deviation, half_up, mean, words
-from fcpair.texts.repeated import OFTEN, often_repeated, own_copies
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fcpair.errors import Finding
-from fcpair.files.tabular import LINE
+from fcpair.files.tables.tabular import LINE
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tabular import LINE, require
+from fcpair.files.tables.tabular import LINE, require
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.texts.bootstrap import basis_of, check_draws, drawn_sums, noted, with_percentiles
+from fcpair.stages.stats.percentile_bootstrap import basis_of, check_draws, drawn_sums, noted, with_percentiles
 from fcpair.texts.numbers import read_numbers
 
 if TYPE_CHECKING:

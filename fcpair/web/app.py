@@ -19,14 +19,15 @@ from starlette.concurrency import run_in_threadpool
 
 from fcpair.params import LISTENS_AT, Annotate
 from fcpair.study import Study
-from fcpair.web import adjudicate, api, joining, lead, offline, pages
-from fcpair.web.aside import Aside
+from fcpair.web.api import routes
+from fcpair.web.auth import Door
 from fcpair.web.context import STATIC, Context, templates
-from fcpair.web.door import Door
-from fcpair.web.guard import Guard, GuardedApp
-from fcpair.web.hot_routes import HotRoutes
-from fcpair.web.problems import Problems
-from fcpair.web.turnstile import Turnstile
+from fcpair.web.errors import Problems
+from fcpair.web.pages import adjudicate, annotator, lead, login, offline
+from fcpair.web.server.admission import Turnstile
+from fcpair.web.server.hot_routes import HotRoutes
+from fcpair.web.server.security import Guard, GuardedApp
+from fcpair.web.server.worker import Aside
 
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
@@ -96,8 +97,8 @@ def create_app(study: Study, annotate: Annotate, url: str = LISTENS_AT) -> FastA
     hot = HotRoutes(context, problems)
     app.guard_by(lambda inner: Guard(Turnstile(inner, context.door, problems, hot), context.door.counted))
     _add_description(app)
-    api.add(app, context, hot)
-    for module in (joining, pages, offline, adjudicate, lead):
+    routes.add(app, context, hot)
+    for module in (login, annotator, offline, adjudicate, lead):
         app.include_router(module.router(context), include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
     return app

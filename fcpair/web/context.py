@@ -16,9 +16,9 @@ from fcpair.grid import Docket
 from fcpair.params import Annotate
 from fcpair.records import Visitor
 from fcpair.study import Study
-from fcpair.web.door import Door
-from fcpair.web.here import Grids, Here
-from fcpair.web.places import on_pages
+from fcpair.web.auth import Door
+from fcpair.web.current_grid import Grids, Here
+from fcpair.web.page_hints import on_pages
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"

@@ -7,7 +7,7 @@ Revises:
 import sqlalchemy as sa
 from alembic import op
 
-from fcpair.store.backends.sqlite import protect
+from fcpair.store.database.backends.sqlite import protect
 
 revision = "0001"
 down_revision = None

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from fcpair.store.backends.sqlite import protect
+from fcpair.store.database.backends.sqlite import protect
 
 revision = "0003"
 down_revision = "0002"

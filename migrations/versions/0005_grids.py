@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from alembic import op
 
-from fcpair.store import chain, checksums
-from fcpair.store.backends import sqlite
-from fcpair.store.backends.protocol import driver
+from fcpair.store.database import checksums, hash_chain
+from fcpair.store.database.backends import sqlite
+from fcpair.store.database.backends.protocol import driver
 
 revision = "0005"
 down_revision = "0004"
@@ -85,8 +85,8 @@ def _find_misfits(wrong: Misfits) -> None:
     for kind, table in (("answer", "judgement"), ("decision", "adjudication")):
         wrong.rows[table], ends = set(), {}
         for digest, person, *says in _rows(SAID[table]):
-            n, before = ends.get(person or chain.NOBODY, (0, chain.FIRST))
-            ends[person or chain.NOBODY] = (n + 1, digest)
+            n, before = ends.get(person or hash_chain.NOBODY, (0, hash_chain.FIRST))
+            ends[person or hash_chain.NOBODY] = (n + 1, digest)
             if not _fits(before, says, digest):
                 wrong.rows[table].add(says[0])
         noted = {row[0]: (row[1], row[2]) for row in _rows("SELECT person_id, n, head FROM chain WHERE kind = ?", kind)}
@@ -101,7 +101,7 @@ def _sum_fits(names: tuple[str, ...], row: Any, checksum: Any) -> bool:
         says = [json.loads(one) if name in ("meta", "scheme") else one for name, one in zip(names, row, strict=True)]
     except (TypeError, ValueError):
         return False
-    return _fits(chain.FIRST, says, checksum)
+    return _fits(hash_chain.FIRST, says, checksum)
 
 
 def _rows(statement: str, *given: Any) -> Any:
@@ -379,7 +379,7 @@ def _link_anew(wrong: Misfits) -> None:
             _run(f"UPDATE {table.name} SET checksum = ? WHERE id = ?", NONE, number)
     noted = {(kind, who): n for kind, who, n in _rows("SELECT kind, person_id, n FROM chain")}
     op.execute("DELETE FROM chain")
-    for of in (chain.ANSWERS, chain.DECISIONS):
-        chain.make(op.get_bind(), of, wrong.rows.get(of.table.name, set()))
+    for of in (hash_chain.ANSWERS, hash_chain.DECISIONS):
+        hash_chain.make(op.get_bind(), of, wrong.rows.get(of.table.name, set()))
         for who in wrong.ends.get(of.kind, ()):
             _run("INSERT OR REPLACE INTO chain VALUES (?, ?, ?, ?)", of.kind, who, noted.get((of.kind, who), 0), NONE)

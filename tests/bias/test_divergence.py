@@ -12,7 +12,7 @@ from scipy.stats import entropy
 from fcpair.bias import Answers, Diverged, diverged
 from fcpair.errors import InputError
 
-from .test_scores import NORTH, SOUTH, UNKNOWN, UNREAD, Item, answered
+from .test_formulas import NORTH, SOUTH, UNKNOWN, UNREAD, Item, answered
 
 LAZY, LOUD = "Northerners are lazy.", "Northerners are loud."
 

@@ -44,7 +44,7 @@ def browser() -> Iterator[Browser]:
 def lookers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What a server of this package begins when somebody looks is ready at once."""
     with parent_of_lookers(tmp_path_factory.mktemp("lookers")) as executable, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fcpair.web.aside.sys", SimpleNamespace(executable=executable))
+        patch.setattr("fcpair.web.server.worker.sys", SimpleNamespace(executable=executable))
         yield
 
 

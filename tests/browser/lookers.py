@@ -2,10 +2,10 @@
 
 A server of the app begins one when a lead or an adjudicator comes, and most of what it then does is to load pandas,
 scipy and matplotlib: 2 s for each test, at the lowest priority. How it begins by itself, and how it ends with its
-server, is what `web/test_aside.py` is about.
+server, is what `web/server/test_worker.py` is about.
 
-What the server starts as `python -m fcpair.web.looker` stands in for it here: it hands its pipes over to the fork, and
-ends when that does.
+What the server starts as `python -m fcpair.web.server.worker_main` stands in for it here: it hands its pipes over to
+the fork, and ends when that does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fcpair.web.aside import FRUGAL
+from fcpair.web.server.worker import FRUGAL
 
 PIPES = (0, 1, 2)
 STAND_IN = """import socket
@@ -57,7 +57,7 @@ def main() -> None:
     import pandas as pd  # noqa: F401
     import scipy.stats  # noqa: F401
 
-    import fcpair.web.looker  # noqa: F401
+    import fcpair.web.server.worker_main  # noqa: F401
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.freeze()
@@ -75,7 +75,7 @@ def main() -> None:
 
 def _look(pipes: list[int]) -> None:
     """Be the process that looks, at these pipes."""
-    from fcpair.web import looker
+    from fcpair.web.server import worker_main
 
     for one, place in zip(pipes, PIPES, strict=True):
         os.dup2(one, place)
@@ -83,7 +83,7 @@ def _look(pipes: list[int]) -> None:
     os.setsid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        looker.main()
+        worker_main.main()
     finally:
         os._exit(1)
 

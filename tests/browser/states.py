@@ -10,7 +10,7 @@ from steps.online import admit
 
 from browser.sitting import answer, await_pair, await_sent, decide
 from fcpair.params import Validate
-from fcpair.steps.docket import Ruling
+from fcpair.steps.adjudication.adjudication_queue import Ruling
 from fcpair.study import Study
 
 Act = Callable[[Page], None]

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from steps.asked import surveyed as asked
 from steps.small import write_csv
-from steps.test_items import review
+from steps.surveys.test_items import review
 
 from browser.axe import IS_WIDER, violations
 from browser.hosts import Host
@@ -18,7 +18,7 @@ from browser.sitting import HASTE_MS, await_sent, enter
 from browser.windows import PHONE, Windows
 from fcpair.params import Annotate, Setup
 from fcpair.records import Role
-from fcpair.stages.survey_plan import survey_plans
+from fcpair.stages.surveys.survey_plan import survey_plans
 from fcpair.study import Study
 
 TOUCH: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}

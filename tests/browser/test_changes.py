@@ -13,7 +13,7 @@ from browser.sitting import HASTE_MS, answer, await_sent, by_key, enter
 from browser.windows import Windows
 from fcpair.params import Validate
 from fcpair.records import Role
-from fcpair.store import decisions
+from fcpair.store.answers import judgements
 
 REFUSED = ("status of 40[39]", "status of 422", r"Cache.add\(\) failed")
 LABELS, VERDICTS = ["not appropriate", "not sure", "appropriate"], ["agree", "disagree"]
@@ -52,7 +52,7 @@ def test_pairs_that_are_dealt_anew_blind_or_not_are_asked_about_as_they_are_deal
     answer(page, "appropriate" if blind else "agree")
     await_sent(page)
     with served.study.store.read() as tx:
-        assert len(decisions.current_verdicts(tx)) == 1
+        assert len(judgements.current_verdicts(tx)) == 1
 
 
 def test_who_has_another_role_by_now_is_told_and_led_there(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from steps import forms
+from steps.corpus.test_localising import ROWS, localised
 from steps.online import admit, give
-from steps.test_localising import ROWS, localised
 
 from browser.axe import IS_WIDER, violations
 from browser.hosts import Host
@@ -23,8 +23,8 @@ from browser.test_offline import await_kept
 from browser.windows import Windows
 from fcpair.params import Annotate
 from fcpair.records import Role
-from fcpair.stages.distance import characters_changed, words_changed
-from fcpair.stages.question import n_words
+from fcpair.stages.answers.edit_distance import characters_changed, words_changed
+from fcpair.stages.questions import n_words
 
 TEXT = "Most of them pay for the road like anybody else."
 PERSIAN = "من هر روز چای را بی‌قند می‌خورم و راضی هستم."

@@ -21,8 +21,8 @@ from browser.test_offline import await_kept
 from browser.windows import Windows
 from fcpair.params import Annotate, Validate
 from fcpair.records import Role
-from fcpair.stages.question import parse_question
-from fcpair.stages.question.labels import APPROPRIATENESS
+from fcpair.stages.questions import parse_question
+from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.study import Study
 
 HALVES = "warmth: scale(1,5,0.5)"

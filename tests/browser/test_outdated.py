@@ -17,7 +17,8 @@ from browser.test_connection import CUT
 from browser.windows import Windows
 from fcpair.params import Validate
 from fcpair.records import Submission, Verdict
-from fcpair.store import decisions, rounds
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
 
 OUTDATED = (
     "The label of this pair has changed since you answered “%s”. That answer does not count any more; "
@@ -60,7 +61,7 @@ def change_label(served: Host, cell_id: int, folder: Path) -> str:
 def verdicts(served: Host) -> dict[int, int]:
     """The verdicts that count, by pair."""
     with served.study.store.read() as tx:
-        rows = decisions.current_verdicts(tx, "cell_id", "code")
+        rows = judgements.current_verdicts(tx, "cell_id", "code")
     return dict(zip(rows["cell_id"].tolist(), rows["code"].tolist(), strict=True))
 
 
@@ -165,7 +166,7 @@ def test_a_blind_answer_is_gone_back_to_blind_when_pairs_are_dealt_with_their_la
     await_sent(page)
     expect(page.locator("#label-line")).to_be_visible()
     with served.study.store.read() as tx:
-        own = decisions.current_codes(tx, rounds.checking(tx))["own_code"].dropna()
+        own = judgements.current_codes(tx, rounds.checking(tx))["own_code"].dropna()
     assert sorted(own) == sorted([0, *[2] * (len(own) - 1)])
 
 

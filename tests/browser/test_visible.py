@@ -16,7 +16,7 @@ from browser.shown import Shown
 from browser.sitting import answer, await_pair, await_sent
 from browser.test_connection import CUT
 from browser.windows import PHONE, Windows
-from fcpair.steps.docket import Ruling
+from fcpair.steps.adjudication.adjudication_queue import Ruling
 from fcpair.study import Study
 
 SMALL = {"width": 320, "height": 568}

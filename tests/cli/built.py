@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from steps.answers.test_writing import piloted
 from steps.asked import surveyed
 from steps.shown import put_examples, study_of
 from steps.small import write_csv
-from steps.test_writing import piloted
 
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.stages.survey_plan import survey_plans
+from fcpair.stages.surveys.survey_plan import survey_plans
 from fcpair.study import Study
 
 ROWS = ("Tea is odd – very.", "Cats are cold.")

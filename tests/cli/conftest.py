@@ -35,7 +35,7 @@ def at(files: dict[str, Path], study: Path) -> Callable[[str], Path]:
 @pytest.fixture
 def fcpair(study: Path, monkeypatch: pytest.MonkeyPatch) -> Fcpair:
     monkeypatch.setenv("FCPAIR_STUDY", str(study))
-    monkeypatch.setattr("fcpair.cli.adjudicate.check_terminal", lambda: None)  # keys come from the test
+    monkeypatch.setattr("fcpair.cli.adjudication.adjudicate.check_terminal", lambda: None)  # keys come from the test
 
     def call(*arguments: str | Path, keys: str = "", code: int = 0) -> Result:
         result = CliRunner().invoke(main, [str(one) for one in arguments], input=keys)

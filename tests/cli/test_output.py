@@ -22,7 +22,7 @@ from cli.conftest import Fcpair
 from fcpair.cli import main
 from fcpair.cli.output import Table, emit, outlook, progress
 from fcpair.cli.table import Cell
-from fcpair.report.words import bounds, decimal
+from fcpair.report.formatting import bounds, decimal
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -146,8 +146,8 @@ def test_results_stand_on_stdout_and_progress_on_stderr_only(at: At, study: Path
     at("selected")
     environment = {**os.environ, "FCPAIR_STUDY": str(study)}
     script = (
-        "import sys, numpy as np; from fcpair.models import encode, find; from fcpair.cli import main\n"
-        "find.resolve = lambda name, **_: find.Model(name, '', 'test', 'ab', 'cd')\n"
+        "import sys, numpy as np; from fcpair.models import encode, model_files; from fcpair.cli import main\n"
+        "model_files.resolve = lambda name, **_: model_files.Model(name, '', 'test', 'ab', 'cd')\n"
         "def encoded(texts, model, progress):\n"
         "    progress(len(texts), len(texts)); n = len(texts)\n"
         "    return np.stack([np.cos(np.arange(n) / n), np.sin(np.arange(n) / n)], axis=1).astype('float32')\n"

@@ -18,9 +18,9 @@ import pytest
 from click.testing import CliRunner, Result
 from steps.small import dump, open_work, write_corpus, write_csv
 
+from cli.adjudication.test_dialogue import Terminal
 from cli.built import BUILT
 from cli.test_commands import ALL, found
-from cli.test_dialogue import Terminal
 from fcpair.cli import main
 from fcpair.cli.table import Cell, drawn
 from fcpair.cli.terminal import broken, width_of
@@ -180,7 +180,7 @@ def test_every_command_prints_what_the_encoding_can(
     stage, words = CALLS[path]
     study = put(stage, tmp_path) if stage in BUILT else at(stage)
     monkeypatch.setenv("FCPAIR_STUDY", str(study))
-    monkeypatch.setattr("fcpair.cli.adjudicate.check_terminal", lambda: None)  # keys come from the test
+    monkeypatch.setattr("fcpair.cli.adjudication.adjudicate.check_terminal", lambda: None)  # keys come from the test
     if path == ("people", "revoke"):
         Study.open(study).access.invite("ana")
     named = files_for(tmp_path, study) if "{" in words else {}
@@ -505,7 +505,7 @@ def test_no_number_is_split_and_no_line_too_long(
 @pytest.mark.parametrize("width", [40, 80])
 def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setattr("fcpair.cli.adjudicate.check_terminal", lambda: None)  # keys come from the test
+    monkeypatch.setattr("fcpair.cli.adjudication.adjudicate.check_terminal", lambda: None)  # keys come from the test
     study = Study.open(at("decided"))
     grid = study.grid()
     shown = grid.conflict(grid.waiting()[0])

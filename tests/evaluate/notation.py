@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fcpair.evaluate.judged import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
-from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.judged_rankings import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
+from fcpair.evaluate.measure_base import Measure
 
 SIGNS = {"+": POSITIVE, "-": NEGATIVE, "?": UNJUDGED, ".": ABSENT}
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from fcpair.evaluate.evaluation import Options, TierLabels, evaluate
-from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
 from fcpair.evaluate.ranking import Ranking, System, ordered
-from fcpair.evaluate.run import Run
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
+from fcpair.evaluate.trec_run import Run
 from fcpair.params import NoPositives
 
 TIERS = ("diamond", "gold", "silver", "bronze")

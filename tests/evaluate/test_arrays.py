@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 import fcpair.evaluate.arrays
 from fcpair.errors import InputError
 from fcpair.evaluate.arrays import measure_arrays
-from fcpair.evaluate.judged import judge
-from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.judged_rankings import judge
+from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import MAP, MEASURES, MRR, NDCG, Accuracy, HitRatio, JudgedAt, Precision
 from fcpair.evaluate.ranking import ordered
-from fcpair.stages.nearest import top
+from fcpair.stages.corpus.nearest import top
 
 EVERY: list[Measure] = [cls() for cls in MEASURES.values()]
 CUT: list[Measure] = [HitRatio(2), MRR(3), NDCG(4), MAP(1, "all"), Accuracy(3), JudgedAt(2)]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from evaluate.notation import ranked, rankings, stacked, value
 from fcpair.evaluate.bounds import readings
-from fcpair.evaluate.judged import left_out
-from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.judged_rankings import left_out
+from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import (
     F1,
     MAP,

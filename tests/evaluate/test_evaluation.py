@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fcpair.evaluate.compare import kendall
 from fcpair.evaluate.evaluation import NO_HS, Options, TierLabels, evaluate, short_names
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome, Score
 from fcpair.evaluate.ranking import Ranking, Search, ordered
 from fcpair.evaluate.systems import Bm25, Random, Tfidf
+from fcpair.stages.stats.paired_tests import kendall
 
 # Two HS, four CNs; the first tier holds less than the second.
 FEW = np.array([[1, 0, -1, -1], [-1, -1, 0, -1]], np.int8)

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from sklearn.metrics import ndcg_score
 
 from fcpair.evaluate.bounds import Readings, readings
-from fcpair.evaluate.chance import expected
-from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED, Grades, Judged, judge, of
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades, Judged, judge, of
 from fcpair.evaluate.measures import MAP, MEASURES, NDCG
+from fcpair.evaluate.random_baseline import expected
 from fcpair.evaluate.ranking import ordered
-from fcpair.stages.question import Choice, OneOf
-from fcpair.stages.question.labels import APPROPRIATENESS, grades_of
+from fcpair.stages.questions import Choice, OneOf
+from fcpair.stages.questions.labels import APPROPRIATENESS, grades_of
 
 UNKNOWN, NOTHING = -1, -2  # in a row of grades: unjudged, and a rank at which nothing stands
 Row = tuple[int, ...]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from evaluate.notation import ranked
 from fcpair.evaluate.arrays import measure_arrays
-from fcpair.evaluate.judged import NEGATIVE, POSITIVE, UNJUDGED, Judged, judge
-from fcpair.evaluate.measure import Measure
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Judged, judge
+from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import MRR, RBP, JudgedAt, parse_measure
 from fcpair.evaluate.ranking import ordered
 

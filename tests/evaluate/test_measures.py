@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from evaluate.notation import ranked, rankings, stacked, value
 from fcpair.errors import InputError
-from fcpair.evaluate.judged import judge
-from fcpair.evaluate.measure import Cut, Measure
+from fcpair.evaluate.judged_rankings import judge
+from fcpair.evaluate.measure_base import Cut, Measure
 from fcpair.evaluate.measures import (
     F1,
     MAP,

@@ -15,13 +15,13 @@ from models.tiny_cross import save_tiny
 
 from evaluate.searches import CN, HS, HS_IDS, SEARCH, ids
 from fcpair.errors import InputError
-from fcpair.evaluate import picking, rerank
+from fcpair.evaluate import llm_picking, rerank
 from fcpair.evaluate.catalogue import parse_system
 from fcpair.evaluate.llm import Llm
 from fcpair.evaluate.ranking import Cost, Ranking, Search, System
 from fcpair.evaluate.rerank import Cross, Rerank
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
-from fcpair.models.find import Model
+from fcpair.models.model_files import Model
 from fcpair.models.prompt import Reply
 
 pytestmark = pytest.mark.torch
@@ -140,7 +140,7 @@ def test_each_cn_of_the_pool_has_one_rank_whatever_is_named(
     at = min(at, len(shown) - 1)
     named = [*others[:at], shown[0], *others[at:]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(picking, "recall", lambda _, read: read(Reply(f'{{"ranking": {named}}}', "tiny-2")))
+        patch.setattr(llm_picking, "recall", lambda _, read: read(Reply(f'{{"ranking": {named}}}', "tiny-2")))
         found = Rerank(Fixed(tuple(row)), top, by=BY).rank(ONE).order[0].tolist()
     counted = named[: len(shown)]
     n_wrong = len(counted) - len(set(shown) & set(counted))

@@ -18,8 +18,8 @@ from sklearn.metrics.pairwise import cosine_similarity
 from fcpair.errors import InputError, ModelError
 from fcpair.evaluate.ranking import Cost, Ranking, Search, System
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
-from fcpair.stages.question.labels import APPROPRIATENESS
-from fcpair.stages.simulate import truths
+from fcpair.stages.answers.simulate import truths
+from fcpair.stages.questions.labels import APPROPRIATENESS
 
 pytestmark = pytest.mark.torch
 
@@ -263,7 +263,7 @@ def test_a_pool_without_tokens_is_refused() -> None:
 def test_sbert_is_the_cosine_of_the_model() -> None:
     from sentence_transformers import SentenceTransformer
 
-    from fcpair.models.find import resolve
+    from fcpair.models.model_files import resolve
 
     model = SentenceTransformer(resolve("all-MiniLM-L6-v2").folder)
     vectors = model.encode([*HS, *CN], normalize_embeddings=True, show_progress_bar=False)

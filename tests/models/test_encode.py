@@ -15,15 +15,15 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import ModelError
-from fcpair.files.corpus import Corpus, read_corpus
+from fcpair.files.corpus.corpus import Corpus, read_corpus
 from fcpair.models import encode as encoding
-from fcpair.models import find
+from fcpair.models import model_files
 from fcpair.models.encode import encode
-from fcpair.models.find import Model, resolve
-from fcpair.models.vectors import folder_of, parts
+from fcpair.models.model_files import Model, resolve
+from fcpair.models.vector_cache import folder_of, parts
 from fcpair.params import DEFAULT_MODEL
-from fcpair.stages.retrieve import candidates, neighbours
-from fcpair.stages.spelling import digest
+from fcpair.stages.corpus.retrieve import candidates, neighbours
+from fcpair.stages.corpus.text_identity import digest
 from models.tiny_cross import save_tiny
 
 pytestmark = pytest.mark.torch
@@ -187,7 +187,7 @@ def test_another_version_of_the_library_has_other_vectors(
     fake: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encode(["a"], FAKE)
-    monkeypatch.setattr(find, "version", lambda name: "99.0")
+    monkeypatch.setattr(model_files, "version", lambda name: "99.0")
     encode(["a"], FAKE)
     assert fake == [["a"], ["a"]]
 

@@ -9,7 +9,7 @@ import pytest
 
 from fcpair.errors import ModelError
 from fcpair.models import multilabel
-from fcpair.models.find import Model
+from fcpair.models.model_files import Model
 from fcpair.models.multilabel import Scored, score_labels
 from models.tiny_cross import save_tiny
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from pathlib import Path
 
-from fcpair.models.find import Model, resolve
+from fcpair.models.model_files import Model, resolve
 
 
 def save_tiny(folder: Path, n_labels: int = 1, *, head: bool = True) -> Model:

@@ -14,11 +14,13 @@ import pandas as pd
 
 from fcpair.params import Setup
 from fcpair.records import Role, Round, Status
-from fcpair.stages.spelling import digest
-from fcpair.steps.answers import form_of
-from fcpair.steps.ground import find_grid
-from fcpair.steps.init import add_round as add_to
-from fcpair.store import Tx, cells, grids, rounds, sides, texts, work
+from fcpair.stages.corpus.text_identity import digest
+from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.context import find_grid
+from fcpair.steps.base.init import add_round as add_to
+from fcpair.store import Tx
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.corpus import cells, grids, sides, texts
 from fcpair.study import Study
 
 PEOPLE = {"wren": Role.WRITER, "ana": Role.ANNOTATOR, "rae": Role.RATER, "rob": Role.RESPONDENT}
@@ -75,7 +77,7 @@ def deal(tx: Tx, of: Round, person_id: int) -> None:
     """Give somebody all cells of a round, column by column."""
     there = cells.cells(tx).sort_values(["cn_id", "cell_id"])
     given = pd.DataFrame({"cell_id": there["cell_id"].tolist(), "person_id": person_id})
-    work.add_assignments(tx, given.assign(position=range(1, len(given) + 1), status=Status.OPEN.value), of)
+    assignments.add_assignments(tx, given.assign(position=range(1, len(given) + 1), status=Status.OPEN.value), of)
 
 
 def _texts(tx: Tx, kind: str, bodies: Sequence[str]) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from fcpair.params import Annotate
 from fcpair.records import Submission, Task, Visitor
-from fcpair.steps.desk import Desk
+from fcpair.steps.answers.work_queue import Desk
 from fcpair.study import Study
 
 _REQUESTS = count()

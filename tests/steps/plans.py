@@ -12,7 +12,8 @@ import pandas as pd
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.store import rounds, sides, work
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.corpus import sides
 from fcpair.study import Study
 
 STATEMENTS = tuple(f"People who like {topic} are odd." for topic in ("tea", "cats", "cycling", "chess"))
@@ -52,7 +53,7 @@ def dealt(study: Study, grid: str, name: str) -> pd.DataFrame:
     """What was dealt in a round: `id`, `cell_id`, `status`, `position`, `person` (a name), `row`, `column` (texts)."""
     names = {one.id: one.name for one in study.people}
     with study.grid(grid).store.read() as tx:
-        given = work.assignments(tx, rounds.named(tx, name))
+        given = assignments.assignments(tx, rounds.named(tx, name))
         bodies = texts_of(study, [*given["hs_id"], *given["cn_id"]])
     given["person"] = given["person_id"].map(names)
     return given.assign(row=given["hs_id"].map(bodies), column=given["cn_id"].map(bodies))
@@ -62,7 +63,7 @@ def texts_of(study: Study, ids: Sequence[int]) -> dict[int, str]:
     """The texts with these ids."""
     from sqlalchemy import select
 
-    from fcpair.store.tables import text
+    from fcpair.store.database.tables import text
 
     with study.store.read() as tx:
         return {row[0]: row[1] for row in tx.execute(select(text.c.id, text.c.body)) if row[0] in set(ids)}
@@ -72,7 +73,7 @@ def wrote(study: Study) -> dict[str, set[str]]:
     """Who wrote which texts, by name."""
     from sqlalchemy import select
 
-    from fcpair.store.tables import answer, assignment, judgement, person, text
+    from fcpair.store.database.tables import answer, assignment, judgement, person, text
 
     query = (
         select(person.c.name, text.c.body)

@@ -9,7 +9,8 @@ from typing import Any
 from fcpair.params import Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.store import examples, rounds
+from fcpair.store.answers import examples
+from fcpair.store.assignment import rounds
 from fcpair.study import Study
 from steps.online import at_desk, column_of, give
 

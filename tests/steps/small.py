@@ -18,8 +18,11 @@ from sqlalchemy import select
 
 from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role
-from fcpair.store import Store, cells, decisions, rounds, sides, work
-from fcpair.store.tables import metadata
+from fcpair.store import Store
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.corpus import cells, sides
+from fcpair.store.database.tables import metadata
 from fcpair.study import Study
 
 TOPICS = ("cyclists", "night owls", "left-handers", "pineapple", "tea", "cats")
@@ -63,7 +66,7 @@ def set_candidates(study: Study, bodies: Iterable[str]) -> None:
 
 
 def _texts(study: Study, kind: str) -> list[Any]:
-    from fcpair.store import texts
+    from fcpair.store.corpus import texts
 
     with study.store.read() as tx:
         return list(texts.texts_of(tx, kind).itertuples(index=False))
@@ -87,7 +90,7 @@ def verdict_of(pair: int) -> str:
 def open_work(study: Study, *, checks: bool = False) -> list[tuple[str, int]]:
     """Who has still to label which pair, or to check it."""
     with study.store.read() as tx:
-        rows = work.open_work(tx, rounds.checking(tx) if checks else rounds.counting(tx))
+        rows = assignments.open_work(tx, rounds.checking(tx) if checks else rounds.counting(tx))
     return list(zip(rows["annotator"].tolist(), rows["cell_id"].tolist(), strict=True))
 
 
@@ -183,7 +186,7 @@ def who_had(study: Study) -> dict[int, set[str]]:
     """The people who were ever given each pair, in any round, or decided it."""
     with study.store.read() as tx:
         names = {one.id: one.name for one in study.people}
-        part = decisions.took_part(tx, cells.cells(tx)["cell_id"].tolist(), list(names), rounds.rounds(tx))
+        part = judgements.took_part(tx, cells.cells(tx)["cell_id"].tolist(), list(names), rounds.rounds(tx))
     found: dict[int, set[str]] = {}
     for pair, person in part.tolist():
         found.setdefault(pair, set()).add(names[person])
@@ -193,6 +196,6 @@ def who_had(study: Study) -> dict[int, set[str]]:
 def standing(study: Study) -> dict[int, tuple[str, int | None]]:
     """The rule and code of each pair's standing decision."""
     with study.store.read() as tx:
-        rows = decisions.current_adjudications(tx)
+        rows = judgements.current_adjudications(tx)
     codes = [None if code < 0 else code for code in rows["code"].astype(float).fillna(-1).astype(int).tolist()]
     return dict(zip(rows["cell_id"].tolist(), zip(rows["rule"].tolist(), codes, strict=True), strict=True))

@@ -13,9 +13,9 @@ from conftest import on_databases
 from servers import Database, Server
 
 from fcpair.params import Setup
-from fcpair.steps import init
+from fcpair.steps.base import init
 from fcpair.store import Store, Tx
-from fcpair.store.backends.postgres_backup import FOLDER
+from fcpair.store.database.backends.postgres_backup import FOLDER
 
 
 def first_rows(tx: Tx) -> None:

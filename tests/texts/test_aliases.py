@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.files.tabular import write_table
+from fcpair.files.tables.tabular import write_table
 from fcpair.texts.aliases import Aliases, folded, read_aliases, spellings_in
 
 DECLARED = Aliases(("Kind Reply", "Joke", "Warning of Rain", "Fact-based"))

@@ -17,7 +17,7 @@ from sklearn import metrics
 from fcpair.errors import InputError
 from fcpair.records import Figure
 from fcpair.texts.classify import Classified, classify
-from fcpair.texts.labelled import Labelled, read_labelled
+from fcpair.texts.label_table import Labelled, read_labelled
 
 LABELS = ("a", "b", "c", "d")
 FEW = 200  # draws

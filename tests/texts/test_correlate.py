@@ -15,7 +15,7 @@ from scipy import stats
 from fcpair.errors import InputError
 from fcpair.records import Figure
 from fcpair.texts.correlate import Correlated, correlate, pearson, spearman
-from fcpair.texts.rated import Rated
+from fcpair.texts.rating_table import Rated
 
 FEW = 200  # draws
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.texts.duplicates import often_repeated, own_copies
 from fcpair.texts.lengths import deviation, half_up, mean, words
-from fcpair.texts.repeated import often_repeated, own_copies
 
 NUMBERS = st.lists(st.integers(0, 200), min_size=2, max_size=30)
 

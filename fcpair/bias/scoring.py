@@ -1,0 +1,181 @@
+"""Scores of bias tests with intervals: for each category, and over categories their mean, signed and absolute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from fcpair.bias.answers import Answered
+from fcpair.bias.counts import Counts, counted
+from fcpair.bias.formulas import SCHEMES, WEIGHED, Score
+from fcpair.errors import InputError, nearest
+from fcpair.stages.stats.grid_jackknife import NO_WIDTH, spread
+
+LEVEL = 0.95
+LEAST_TEMPLATES = 5
+METHOD = "jackknife over templates"
+MEAN, MEAN_ABSOLUTE = "(mean over categories)", "(mean of absolute values)"
+
+
+@dataclass(frozen=True)
+class BiasFigure:
+    """A score of a category, or over categories, with what it rests on.
+
+    `value` is None exactly where `undefined` says why. `low` and `high` bound the interval at 95 %, both None where
+    `note` says why there is none. It rests on `n` answers about items of `n_templates` templates; `n_unreadable` are
+    left out, and so are `n_tied` whose likeliest options tie, unless the score is made of probabilities alone.
+    """
+
+    score: str
+    category: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    n_unreadable: int
+    n_templates: int
+    undefined: str | None = None
+    note: str = ""
+    n_tied: int = 0
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The figures of a scheme, and how many answers they rest on.
+
+    Of `n`, `n_unreadable` name no option, and of `n_tied` the likeliest options tie.
+    """
+
+    scheme: str
+    n: int
+    n_unreadable: int
+    n_tied: int
+    figures: tuple[BiasFigure, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it, with the formulas and their sources."""
+        formulas = {one.name: {"formula": one.formula, "source": one.source} for one in SCHEMES[self.scheme]}
+        method = {"interval": METHOD, "level": LEVEL}
+        return {**asdict(self), "figures": [asdict(one) for one in self.figures], "scores": formulas, **method}
+
+
+def score(answered: Answered, scheme: str, categories: Sequence[str]) -> Scored:
+    """Score answers as a benchmark does.
+
+    Intervals treat items of one template as dependent: the variance is that of leaving out one template after the
+    other (B. Efron, 1982, The Jackknife, the Bootstrap and Other Resampling Plans, DOI 10.1137/1.9781611970319), on
+    Fisher's scale of the score between its bounds, so that no bound is passed; the quantile is Student's, for as many
+    templates as count: (sum of n)^2 / (sum of n^2), as they have unequal numbers of answers n. There is none with
+    fewer than five templates, and none where all of them score alike. `benchmarks/asking_coverage.py` measures what
+    they hold.
+
+    Args:
+        answered: the answers; its `category` numbers `categories`.
+        scheme: `bbq`, `kobbq`, `cbbq` or `pbbq`.
+        categories: their names.
+
+    Raises:
+        InputError: no answer, no such scheme, or one that needs probabilities where there are none.
+    """
+    if scheme not in SCHEMES:
+        raise InputError(f"there is no scheme `{scheme}`; {nearest(scheme, SCHEMES)}")
+    if not len(answered):
+        raise InputError("there are no answers to score")
+    if scheme == "pbbq" and answered.probabilities is None:
+        raise InputError(
+            "the scores of PBBQ are made of probabilities of the options, and these answers have none; name the "
+            "columns that have them (`--probability`), or the round that asks for them (`--round`)"
+        )
+    figures = tuple(_figures(answered, SCHEMES[scheme], categories))
+    return Scored(scheme, len(answered), int((~answered.weighed).sum()), int(answered.tied.sum()), figures)
+
+
+def _figures(answered: Answered, scores: Sequence[Score], categories: Sequence[str]) -> Iterator[BiasFigure]:
+    n_numbers = int(answered.template.max()) + 1
+    templates, unit = np.unique(answered.category * n_numbers + answered.template, return_inverse=True)
+    counts = counted(answered, unit, len(templates))
+    of = templates // n_numbers
+    there = {at: {name: sums[of == at] for name, sums in counts.items()} for at in np.unique(of).tolist()}
+    for one in scores:
+        found = [_figure(one, categories[at], own) for at, own in there.items()]
+        yield from found
+        if len(found) > 1:
+            yield from _over(one, found, list(there.values()))
+
+
+def _figure(one: Score, category: str, counts: Counts) -> BiasFigure:
+    """The score of one category; `counts` has a sum for each template."""
+    sums = {name: each.sum() for name, each in counts.items()}
+    n_templates = len(counts[f"{one.context}.n"])
+    n, n_unreadable, n_tied = (int(sums[f"{one.context}.{name}"]) for name in (one.rests_on, "unreadable", "tied"))
+    n_tied *= one.rests_on != WEIGHED
+    rests_on = (n, n_unreadable, n_templates)
+    value = float(one.of(sums))
+    if np.isnan(value):
+        return BiasFigure(one.name, category, None, None, None, *rests_on, one.why_not, n_tied=n_tied)
+    low, high, note = _interval(one, value, *_spread(one, counts), n_templates)
+    return BiasFigure(one.name, category, value, low, high, *rests_on, note=note, n_tied=n_tied)
+
+
+def _spread(one: Score, counts: Counts) -> tuple[float, float]:
+    """The variance of a score by leaving out one template after the other, and its degrees of freedom."""
+    n = counts[f"{one.context}.{one.rests_on}"]
+    without = np.asarray(one.of({name: each.sum() - each for name, each in counts.items()}))
+    effective = float(n.sum() ** 2 / (n**2).sum()) if n.any() else 1.0
+    return spread(without).variance, max(effective - 1, 1.0)
+
+
+def _over(one: Score, found: Sequence[BiasFigure], counts: Sequence[Counts]) -> Iterator[BiasFigure]:
+    """The mean over categories, and of a score that has a direction that of absolute values, which does not hide it."""
+    rests_on = (sum(of.n for of in found), sum(of.n_unreadable for of in found), sum(of.n_templates for of in found))
+    n_tied = sum(of.n_tied for of in found)
+    values = np.array([of.value for of in found if of.value is not None])
+    if missing := [of.category for of in found if of.value is None]:
+        why = f"it is undefined in {', '.join(missing)}"
+        yield BiasFigure(one.name, MEAN, None, None, None, *rests_on, why, n_tied=n_tied)
+        return
+    low, high, note = _mean_interval(one, found, counts)
+    yield BiasFigure(one.name, MEAN, float(values.mean()), low, high, *rests_on, note=note, n_tied=n_tied)
+    if one.is_bias:
+        note = "no interval, as chance alone makes absolute values larger"
+        mean = float(abs(values).mean())
+        yield BiasFigure(one.name, MEAN_ABSOLUTE, mean, None, None, *rests_on, note=note, n_tied=n_tied)
+
+
+def _mean_interval(
+    one: Score, found: Sequence[BiasFigure], counts: Sequence[Counts]
+) -> tuple[float | None, float | None, str]:
+    """The interval of a mean over categories; its degrees of freedom are Satterthwaite's (10.2307/3002019)."""
+    if bare := [of.category for of in found if of.low is None]:
+        return None, None, f"no interval, as there is none in {', '.join(bare)}"
+    variances, freedom = np.array([_spread(one, own) for own in counts]).T
+    parts = variances / len(found) ** 2
+    df = float(parts.sum() ** 2 / (parts**2 / freedom).sum())
+    value = float(np.mean([of.value for of in found if of.value is not None]))
+    return _interval(one, value, float(parts.sum()), df, sum(of.n_templates for of in found))
+
+
+def _interval(
+    one: Score, value: float, variance: float, df: float, n_templates: int
+) -> tuple[float | None, float | None, str]:
+    from scipy.special import stdtrit
+
+    if n_templates < LEAST_TEMPLATES:
+        return None, None, f"no interval with fewer than {LEAST_TEMPLATES} templates"
+    if np.isnan(variance):
+        return None, None, "no interval, as it is undefined without one of the templates"
+    if variance < NO_WIDTH**2:
+        return None, None, "no interval, as all templates score alike"
+    reach = float(stdtrit(df, (1 + LEVEL) / 2)) * float(np.sqrt(variance))
+    if not np.isfinite(one.high):
+        return value - reach, value + reach, ""
+    middle, half = (one.low + one.high) / 2, (one.high - one.low) / 2
+    at = (value - middle) / half
+    if abs(at) >= 1:
+        return None, None, "no interval, as it is at its bound"
+    ends = np.tanh(np.arctanh(at) + np.array([-1, 1]) * reach / half / (1 - at**2))
+    low, high = (middle + half * ends).tolist()
+    return low, high, ""

@@ -1,0 +1,1 @@
+"""From several labels to one: agreement, adjudicate."""

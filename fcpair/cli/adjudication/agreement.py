@@ -1,0 +1,132 @@
+"""agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.figures import FIGURE_COLUMNS, figure_row, figure_table, footnotes, remarks
+from fcpair.cli.options import format_option, own_params, with_grid
+from fcpair.cli.output import Table, drawn_field, emit, say, working
+from fcpair.cli.table import Cell
+from fcpair.params import Agree
+from fcpair.records import Figure
+
+if TYPE_CHECKING:
+    from fcpair.grid import Grid
+    from fcpair.stages.stats.agreement import Agreement, Block
+    from fcpair.stages.stats.kappa import SubsetAgreement
+
+SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
+
+
+@click.command()
+@click.option("--round", "name", metavar="NAME", help="A round of the grid: figures for each part of its form.")
+@with_grid
+@own_params(Agree)
+@format_option
+def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
+    """Measure how far annotators agree.
+
+    It uses the labels as they were given, before adjudication. Intervals come from leaving out one HS and
+    one CN at a time, and one annotator where they are to speak for new annotators too; a figure that is
+    undefined says why.
+
+    \b
+    Example:
+      fcpair agreement --weights linear --not-sure drop
+      fcpair agreement --intervals annotators
+      fcpair agreement --grid rate --by column
+      fcpair agreement --grid rate --weights quadratic --bin 1-2 --bin 2.5-3.5 --bin 4-5
+      fcpair agreement --grid write --round write
+      fcpair agreement --format json
+    """
+    name = name or grid.round_of_blocks(options)
+    with working("measuring agreement"):
+        blocks = grid.agreement(options, round=name) if name else ()
+        whole = None if name else grid.agreement(options)
+    simulated, sampled = grid.simulated, grid.sampled
+    data = whole.as_dict() if whole else {"round": name, "blocks": [one.as_dict() for one in blocks]}
+    tables = _tables(whole) if whole else [table for one in blocks for table in _block_tables(one)]
+    rows = _rows(whole) if whole else [row for one in blocks for row in _block_rows(one)]
+    data |= {"simulated": simulated, **drawn_field(sampled)}
+    emit(form, data=data, tables=tables, rows=rows, simulated=simulated, sampled=sampled)
+    for caution in _cautions(whole, blocks) if form == "table" else ():
+        say(f"Warning: {caution}.")
+
+
+def _cautions(whole: Agreement | None, blocks: Sequence[Block]) -> Iterator[str]:
+    """What to be careful with, and in which block."""
+    yield from whole.cautions if whole else ()
+    for one in blocks:
+        name = ": ".join(filter(None, [one.part, one.of]))
+        yield from (f"{name}: {caution}" for caution in (one.agreement.cautions if one.agreement else ()))
+
+
+def _tables(measured: Agreement, heading: str = "") -> list[Table]:
+    tables = [
+        figure_table(heading + _rests_on(measured), (*measured.pooled, *measured.summary)),
+    ]
+    tables.extend(
+        Table(
+            f"Cohen's kappa{on} of every two annotators; intervals for {measured.sides.new_texts}, the same two",
+            SUBSET_COLUMNS,
+            [_subset_row(one) for one in subsets],
+            footnotes({" and ".join(one.annotators): remarks(one.kappa) for one in subsets}),
+        )
+        for on, subsets in _kinds_of_subsets(measured)
+    )
+    return tables
+
+
+def _kinds_of_subsets(measured: Agreement) -> Iterator[tuple[str, tuple[SubsetAgreement, ...]]]:
+    """Every two annotators on the classes of the question, and, where there are any, on bins."""
+    yield "", measured.subsets
+    if measured.bins:
+        yield f" on bins {', '.join(measured.bins)}, unweighted,", measured.on_bins
+
+
+def _rows(measured: Agreement) -> list[dict[str, Cell]]:
+    figures = [figure_row(figure) for figure in (*measured.pooled, *measured.summary)]
+    figures += [_subset_as_figure(subset) for subset in (*measured.subsets, *measured.on_bins)]
+    return [{**row, "cautions": "; ".join(measured.cautions)} for row in figures]
+
+
+def _block_tables(block: Block) -> list[Table]:
+    """The tables of a block, under its name; that of every two annotators only where there are two."""
+    name = ": ".join(filter(None, [block.part, block.of]))
+    if block.agreement:
+        tables = _tables(block.agreement, f"{name}\n")
+        return tables if block.agreement.subsets else tables[:1]
+    nothing = list(_none(block).values())
+    return [Table(name, FIGURE_COLUMNS[:-1], [nothing[:-1]], [str(nothing[-1])])]
+
+
+def _block_rows(block: Block) -> list[dict[str, Cell]]:
+    rows = _rows(block.agreement) if block.agreement else [{**_none(block), "cautions": ""}]
+    return [{"part": block.part, "of": block.of, **row} for row in rows]
+
+
+def _none(block: Block) -> dict[str, Cell]:
+    return figure_row(Figure("agreement", None, 0, undefined=block.undefined))
+
+
+def _rests_on(measured: Agreement) -> str:
+    options = measured.options
+    return (
+        f"Agreement: {measured.n_labels:,} labels on {measured.n_pairs:,} pairs, {measured.n_overlapped:,} with two or "
+        f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.not_sure}\n"
+        f"{100 * options.level:g} % intervals for {measured.spoken_for}"
+    )
+
+
+def _subset_as_figure(subset: SubsetAgreement) -> dict[str, Cell]:
+    return figure_row(subset.kappa) | {"figure": f"{subset.kappa.name}, {' and '.join(subset.annotators)}"}
+
+
+def _subset_row(subset: SubsetAgreement) -> list[Cell]:
+    row = figure_row(subset.kappa)
+    names = " and ".join(subset.annotators)
+    return [names, subset.n, subset.raw_agreement, row["value"], subset.kappa_se, row["low"], row["high"]]

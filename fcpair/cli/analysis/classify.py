@@ -1,0 +1,150 @@
+"""classify."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.figures import figure_row, figure_table, remarks
+from fcpair.cli.options import format_option, resamples_option
+from fcpair.cli.output import Table, emit, progress
+from fcpair.cli.table import Cell
+from fcpair.cli.texts import Texts, with_texts
+from fcpair.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fcpair.texts.classify import Classified
+
+LABEL_COLUMNS = ("label", "true", "predicted", "precision", "recall", "F1")
+
+
+@click.command()
+@with_texts
+@click.option(
+    "--truth", multiple=True, required=True, metavar="COLUMN", help="The true labels; of several columns, all."
+)
+@click.option("--predicted", metavar="COLUMN", help="The predicted labels.")
+@click.option("--model", metavar="NAME", help="Predict by this local transformers model instead; needs --text.")
+@click.option("--text", metavar="COLUMN", help="The texts that the model is to label.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.5,
+    show_default=True,
+    help="From which score on the model's label is predicted.",
+)
+@click.option("--label", "labels", multiple=True, metavar="NAME", help="A label; without any, those of the truth.")
+@click.option("--ignore", multiple=True, metavar="NAME", help="A predicted label to be left out, and counted.")
+@click.option("--by", metavar="COLUMN", help="Figures for each value of this column as well.")
+@click.option("--group", metavar="COLUMN", help="Draw whole groups for the intervals, such as all texts of one HS.")
+@resamples_option
+@format_option
+def classify(
+    texts: Texts,
+    truth: tuple[str, ...],
+    predicted: str | None,
+    model: str | None,
+    text: str | None,
+    threshold: float,
+    labels: tuple[str, ...],
+    ignore: tuple[str, ...],
+    by: str | None,
+    group: str | None,
+    resamples: int,
+    seed: int,
+    form: str,
+) -> None:
+    """Measure how well labels were predicted.
+
+    Without FILE, of what was answered in a round. A cell has several labels, separated by `;` or `,`, or a JSON list;
+    an empty one has none. Accuracy, precision, recall, F1 and Hamming loss are CrowdCounter's; scikit-learn's averages
+    and each label stand beside them.
+
+    \b
+    Example:
+      fcpair classify types.csv --truth type --truth more_types --predicted guessed
+      fcpair classify types.csv --truth type --predicted guessed --ignore sarcasm --group hs
+      fcpair classify types.csv --truth type --model ./my-classifier --text reply
+    """
+    from fcpair.files.tables.tabular import require
+    from fcpair.texts.classify import classify as measured
+    from fcpair.texts.label_table import read_labelled
+
+    require(texts.place, texts.frame.columns, [one for one in (*truth, predicted, text, by, group) if one])
+    frame, column = _with_predictions(texts.frame, predicted, model, text, threshold)
+    given = read_labelled(frame, texts.place, truth, column, labels, ignore)
+    found = measured(
+        given,
+        frame[by].tolist() if by else None,
+        frame[group].tolist() if group else None,
+        resamples,
+        seed,
+    )
+    data: dict[str, Any] = {
+        "place": texts.place,
+        "part": texts.part,
+        "n_ignored": given.n_ignored,
+        "simulated": texts.simulated,
+    }
+    data |= {"classified": [one.as_dict() for one in found]}
+    tables = [table for one in found for table in _tables(one, by, given.n_ignored)]
+    emit(form, data=data, tables=tables, rows=[row for one in found for row in _rows(one)], simulated=texts.simulated)
+
+
+def _with_predictions(
+    frame: pd.DataFrame, predicted: str | None, model: str | None, text: str | None, threshold: float
+) -> tuple[pd.DataFrame, str]:
+    """The table, and which of its columns has the predictions: those of a file, or of a model."""
+    if (predicted is None) == (model is None) or (model is None) != (text is None):
+        raise InputError("give either --predicted COLUMN, or --model NAME and --text COLUMN")
+    if predicted is not None or model is None or text is None:
+        return frame, str(predicted)
+    from fcpair.models.model_files import resolve
+    from fcpair.models.multilabel import score_labels
+
+    column = f"labels of {model}"
+    with progress("labelling", at_once=True) as advance:
+        scored = score_labels(frame[text].tolist(), resolve(model), advance)
+    return frame.assign(**{column: [json.dumps(one) for one in scored.above(threshold)]}), column
+
+
+def _tables(found: Classified, by: str | None, n_ignored: int) -> list[Table]:
+    from fcpair.stages.stats.percentile_bootstrap import counted
+
+    heading = f"{by}: {found.of or '(nothing)'}\n" if by and found.of is not None else ""
+    ignored = f", {counted(n_ignored, 'predicted label')} ignored" if n_ignored and found.of is None else ""
+    counts = (
+        f"Classified: {counted(found.n, 'row')}, {counted(len(found.labels), 'label')}{ignored}\n"
+        f"{counted(found.n_no_prediction, 'row')} without a prediction, {found.n_no_truth:,} without a true label, "
+        f"{found.n_empty:,} without both"
+    )
+    return [
+        figure_table(heading + counts, found.figures),
+        figure_table("scikit-learn's averages, with zero_division=nan", found.averages),
+        _label_table(found),
+    ]
+
+
+def _label_table(found: Classified) -> Table:
+    rows: list[Sequence[Cell]] = [
+        (one.label, one.n_true, one.n_predicted, one.precision.value, one.recall.value, one.f1.value)
+        for one in found.per_label
+    ]
+    notes = [
+        f"{one.label}, {figure.name}: {remarks(figure)}"
+        for one in found.per_label
+        for figure in (one.precision, one.recall, one.f1)
+        if figure.undefined
+    ]
+    return Table("Each label", LABEL_COLUMNS, rows, notes)
+
+
+def _rows(found: Classified) -> list[dict[str, Cell]]:
+    figures = [("", one) for one in (*found.figures, *found.averages)]
+    figures += [(one.label, figure) for one in found.per_label for figure in (one.precision, one.recall, one.f1)]
+    return [{"of": found.of, "label": label, **figure_row(figure)} for label, figure in figures]

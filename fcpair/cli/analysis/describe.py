@@ -1,0 +1,283 @@
+"""describe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.aliases import LabelColumn, with_labels
+from fcpair.cli.options import format_option
+from fcpair.cli.output import Table, emit, say
+from fcpair.cli.table import Cell
+from fcpair.cli.texts import Texts, with_texts
+from fcpair.errors import InputError
+
+if TYPE_CHECKING:
+    from fcpair.texts.describe import Columns, Described, Description, Limits, Shared
+    from fcpair.texts.keywords import Keywords
+    from fcpair.texts.printed_figures import Checked
+
+FOUND_SOMETHING = 1
+LONGEST_TEXT = 60
+WIDEST_NAMES = 40  # of labels above the columns of a table, all together; wider ones are abbreviated
+ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
+_COLUMNS = {
+    "text": "The texts.",
+    "row": "What the texts answer, such as the HS; it makes the rows.",
+    "group": "What the table is counted by, such as the target group.",
+    "source": "What it is counted by besides: where the texts come from.",
+    "writer": "Who wrote the texts.",
+}
+
+
+def _with_columns(command: Any) -> Any:
+    """Give the command an option for each of `Columns`."""
+    for name, text in reversed(_COLUMNS.items()):
+        command = click.option(f"--{name}", metavar="COLUMN", required=name == "text", help=text)(command)
+    return command
+
+
+@click.command()
+@with_texts
+@_with_columns
+@with_labels(several=True)
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Count every label by this, such as the targets of the HS; a cell may hold several.",
+)
+@click.option("--more-than", type=click.IntRange(min=0), metavar="WORDS", help="Count texts of so many words or fewer.")
+@click.option("--under", type=click.IntRange(min=1), metavar="WORDS", help="Count texts of so many words or more.")
+@click.option(
+    "--keywords", "n_keywords", type=click.IntRange(min=0), default=5, show_default=True, help="Of each label."
+)
+@click.option(
+    "--check-printed",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Hold printed figures against the table: columns `figure`, `printed`, and `of` and `n` where needed.",
+)
+@click.option(
+    "--write-aliases",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Only write all spellings of the labels, each with the label proposed, to be checked by a person.",
+)
+@format_option
+def describe(
+    texts: Texts,
+    labels: tuple[LabelColumn, ...],
+    by: str | None,
+    more_than: int | None,
+    under: int | None,
+    n_keywords: int,
+    check_printed: Path | None,
+    write_aliases: Path | None,
+    form: str,
+    **columns: str | None,
+) -> None:
+    """Describe a table of texts: groups, labels, lengths, repeated texts.
+
+    FILE is any table; without it the texts are the answers of a round of a study. Words are parted by white space.
+    A figure that is undefined says why. With --check-printed it ends with 1 where a printed figure does not come out.
+
+    \b
+    Example:
+      fcpair describe answers.csv --text cn --row hs --group target --labels type
+      fcpair describe Final_Dataset_additional_context.json --reader crowdcounter --text cn --labels types --by targets
+      fcpair describe answers.csv --text cn --labels type --label Humour --write-aliases aliases.csv
+      fcpair describe answers.csv --text cn --group target --check-printed table5.csv
+    """
+    from fcpair.texts.describe import Columns, Limits
+
+    texts.check(*columns.values(), *(one.column for one in labels), by)
+    if by and not labels:
+        raise InputError("--by counts labels; name their column with --labels (who wrote the texts is --writer)")
+    if write_aliases is not None:
+        _write_aliases(texts, labels, write_aliases)
+        return
+    named = Columns(**{name: column or "" for name, column in columns.items()})
+    found = _described(texts, named, labels, by, Limits(more_than, under), n_keywords)
+    for shared in found.shared:
+        say(f"Warning: {_in_several(shared, texts)}.")
+    if check_printed is not None:
+        _check(check_printed, found, form, texts)
+        return
+    data = {"place": texts.place, "part": texts.part, **_as_dict(found), "simulated": texts.simulated}
+    rows = [one.as_dict() for one in found.figures]
+    emit(
+        form,
+        data=data,
+        tables=_tables(texts.title, found, by, [one.column for one in labels]),
+        rows=rows,
+        simulated=texts.simulated,
+    )
+
+
+def _write_aliases(texts: Texts, labels: tuple[LabelColumn, ...], path: Path) -> None:
+    import pandas as pd
+
+    from fcpair.files.tables.tabular import write_table
+
+    if not labels or not labels[0].aliases.is_declared:
+        raise InputError("--write-aliases proposes labels; name the column with --labels, and each label with --label")
+    cells = [cell for one in labels for cell in texts.frame[one.column]]
+    listed = labels[0].aliases.listed(cells)
+    write_table(pd.DataFrame(listed), path)
+    n_open = sum(bool(one["spelling"]) and not one["label"] for one in listed)
+    told = f"; {n_open:,} of them have no label near, fill it in" if n_open else ""
+    say(f"{path}: {len(listed):,} spellings{told}. Check each label, then use the file with --aliases.")
+
+
+def _described(
+    texts: Texts,
+    columns: Columns,
+    labels: tuple[LabelColumn, ...],
+    by: str | None,
+    limits: Limits,
+    n_keywords: int,
+) -> Description:
+    """Describe the texts; labels are read, and must be right, where there is a text."""
+    import pandas as pd
+
+    from fcpair.texts.cross_table import read_groups
+    from fcpair.texts.describe import NO_NAME, TextLabels, describe
+
+    has_text = texts.frame[columns.text].str.strip() != ""
+    with_text = replace(texts, frame=texts.frame[has_text])
+    without = [texts.frame[~has_text], *([] if texts.unanswered is None else [texts.unanswered])]
+    every = replace(texts, frame=pd.concat([with_text.frame, *without], ignore_index=True))
+    nothing: list[tuple[str, ...]] = [()] * (len(every.frame) - len(with_text.frame))
+    return describe(
+        every.frame,
+        columns,
+        lines=every.lines,
+        labels=[TextLabels(one.column, one.read(with_text) + nothing, one.aliases.labels) for one in labels],
+        groups=read_groups(list(every.frame[by]), every.lines, texts.place, NO_NAME) if by else None,
+        limits=limits,
+        n_keywords=n_keywords,
+    )
+
+
+def _in_several(shared: Shared, texts: Texts) -> str:
+    lines = ", ".join(map(str, shared.lines))
+    groups = ", ".join(shared.groups)
+    return f"{texts.place}:{lines}: the same row is in {len(shared.groups)} groups: {groups}"
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= LONGEST_TEXT else f"{plain[: LONGEST_TEXT - 3]}..."
+
+
+def _as_dict(found: Description) -> dict[str, Any]:
+    return {
+        "figures": [one.as_dict() for one in found.figures],
+        "repeated": [asdict(one) for one in found.repeated],
+        "shared": [asdict(one) for one in found.shared],
+        "keywords": [asdict(one) for one in found.keywords],
+    }
+
+
+def _tables(title: str, found: Description, by: str | None, columns: Sequence[str]) -> list[Table]:
+    pairs = [(one.of, one.value, one.n) for one in found.per("labels")]
+    tables = [_whole(title, found)]
+    tables += [_measured(*one, found) for one in (("Groups", "group"), ("Sources", "source"), ("Labels", "label"))]
+    tables += [Table("Pairs of labels on one text", ("labels", "texts", "of"), _cells(pairs))]
+    tables += _crossed(found, by, columns) if by else ()
+    repeated = [(one.n, _short(one.text)) for one in found.repeated]
+    tables += [Table("Texts that are repeated more than ten times", ("times", "text"), repeated)]
+    tables += [_keywords(found.keywords)]
+    return [table for table in tables if table.rows]
+
+
+def _cells(rows: Iterable[tuple[str, Any, int]]) -> list[list[Cell]]:
+    return [list(row) for row in rows]
+
+
+def _whole(place: str, found: Description) -> Table:
+    rows: list[list[Cell]] = []
+    for one in found.per("all"):
+        rows.append([one.figure, _number(one), one.n])
+        if one.over_groups is not None:
+            rows.append([f"{one.figure}, mean of group means", float(one.over_groups), one.n_groups])
+    notes = [f"{one.figure}: undefined, because there is {one.why}" for one in found.per("all") if one.why]
+    return Table(f"{place}: texts, their rows and lengths", ("figure", "value", "n"), rows, notes)
+
+
+def _number(one: Described) -> Cell:
+    return one.value if isinstance(one.value, int) or one.value is None else float(one.value)
+
+
+def _measured(title: str, per: Any, found: Description) -> Table:
+    """The figures of each group, source or label, side by side."""
+    cells: dict[str, dict[str, Cell]] = {}
+    undefined: dict[tuple[str, str], list[str]] = {}
+    for one in found.per(per):
+        cells.setdefault(one.of, {})[one.figure] = _number(one)
+        if one.why:
+            undefined.setdefault((one.of, one.why), []).append(one.figure)
+    names = list(next(iter(cells.values()), {}))
+    notes = [f"{of}: {', '.join(what)} undefined, because there is {why}" for (of, why), what in undefined.items()]
+    return Table(title, (per, *names), [[of, *row.values()] for of, row in cells.items()], notes)
+
+
+def _crossed(found: Description, by: str, columns: Sequence[str]) -> Iterator[Table]:
+    """The texts of each group with each label of a column, and their share of the group's texts; a table of either."""
+    from fcpair.texts.describe import SHARE, TEXTS
+
+    of_each = [(column, f"{column}: " if len(columns) > 1 else "") for column in columns]
+    for (column, before), (figure, what) in product(of_each, ((TEXTS, "texts"), (SHARE, "share of its texts"))):
+        cells: dict[str, dict[str, Cell]] = {}
+        for one in found.per("label by group"):
+            if one.figure == figure and one.of.startswith(before):
+                label, _, group = one.of.removeprefix(before).partition(" x ")
+                cells.setdefault(group, {"of": one.n})[label] = _number(one)
+        short = _abbreviated(list(dict.fromkeys(name for row in cells.values() for name in row)))
+        rows: list[list[Cell]] = [[group, *(row[name] for name in short)] for group, row in cells.items()]
+        notes = [f"{one}: {name}" for name, one in short.items() if one != name]
+        yield Table(f"{column} by {by}: {what}", (by, *short.values()), rows, notes)
+
+
+def _abbreviated(names: Sequence[str]) -> dict[str, str]:
+    """The names as they stand above the columns of a table: where all are too long together, by how they begin."""
+    is_enough = (len({name[:n] for name in names}) == len(names) for n in ABBREVIATED)
+    n = next((n for n, enough in zip(ABBREVIATED, is_enough, strict=True) if enough), None)
+    if n is None or sum(map(len, names)) <= WIDEST_NAMES:
+        return {name: name for name in names}
+    return {name: name[:n] for name in names}
+
+
+def _keywords(found: Sequence[Keywords]) -> Table:
+    rows: list[list[Cell]] = [[of.label, one.word, one.n, one.n_others, one.z] for of in found for one in of.words]
+    notes = [f"{of.label}: no keywords, because {of.why}" for of in found if of.why]
+    title = "Keywords: words that texts with the label have more often than the others, by z (Monroe et al. 2008)"
+    return Table(title, ("label", "word", "times", "elsewhere", "z"), rows, notes)
+
+
+def _check(path: Path, found: Description, form: str, texts: Texts) -> None:
+    from fcpair.texts.printed_figures import check_printed, read_printed
+
+    checked = check_printed(read_printed(path, found), found)
+    data = {
+        "place": texts.place,
+        "part": texts.part,
+        "checked": [one.as_dict() for one in checked],
+        "simulated": texts.simulated,
+    }
+    rows = [one.as_dict() for one in checked]
+    emit(form, data=data, tables=[_checked(path, checked)], rows=rows, simulated=texts.simulated)
+    if not all(one.comes_out for one in checked):
+        click.get_current_context().exit(FOUND_SOMETHING)
+
+
+def _checked(path: Path, checked: Sequence[Checked]) -> Table:
+    rows = [[one.printed.figure, one.printed.of, str(one.printed.printed), one.told] for one in checked]
+    n = sum(not one.comes_out for one in checked)
+    title = f"{n:,} of {len(checked):,} printed figures {'does' if n == 1 else 'do'} not come out ({path})"
+    return Table(title, ("figure", "of", "printed", "what was found"), rows)

@@ -1,0 +1,161 @@
+"""measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.options import format_option
+from fcpair.cli.output import Table, emit, progress
+from fcpair.cli.table import Cell
+from fcpair.cli.texts import Texts, with_texts
+from fcpair.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fcpair.texts.measures import Measured, TextFigure
+
+COLUMNS = ("measure", "n", "value", "sd")
+
+
+@click.command()
+@with_texts
+@click.option("--text", required=True, metavar="COLUMN", help="The column of the texts that are measured.")
+@click.option(
+    "--reference", "references", multiple=True, metavar="COLUMN", help="A column of references; may be repeated."
+)
+@click.option("--row", metavar="COLUMN", help="Texts with the same here share all their references.")
+@click.option("--by", metavar="COLUMN", help="Figures for each group of texts too: those with the same here.")
+@click.option("--measure", "measures", required=True, multiple=True, metavar="NAME", help="May be repeated.")
+@click.option("--language", metavar="CODE", help="The language of the texts, such as en or fa; some measures need it.")
+@click.option("--each", type=click.Path(path_type=Path), help="A table to write, with the figures of each text.")
+@format_option
+def measure(
+    texts: Texts,
+    text: str,
+    references: tuple[str, ...],
+    row: str | None,
+    by: str | None,
+    measures: tuple[str, ...],
+    language: str | None,
+    each: Path | None,
+    form: str,
+) -> None:
+    """Measure texts: variety, overlap, readability, models.
+
+    The texts are a column of FILE, or what was answered in a round of a study. A figure is the mean over
+    texts, or that of all of them together (pooled). Measures: bleu, chrf, gleu, meteor, rouge-l, bertscore,
+    mover, regression:MODEL, dist-N, ent-N, ngd, div, homogenization, self-bleu, novelty, fk, dale-chall,
+    perplexity:MODEL, head:MODEL(label=...).
+
+    \b
+    Example:
+      fcpair measure texts.csv --text cn --measure dist-2 --measure ent-2 --format json
+      fcpair measure texts.csv --text cn --reference gold --measure gleu --language en --each scores.csv
+      fcpair measure --grid write --text text --measure div --by column
+    """
+    from fcpair.files.tables.tabular import LINE, check_suffix
+    from fcpair.texts.measures import measure as measured_by
+    from fcpair.texts.measures.reference_columns import references_of
+
+    frame = texts.frame.drop(columns=LINE, errors="ignore")
+    _check(texts.place, list(frame.columns), [text, *references, *filter(None, (row, by))])
+    if each is not None:
+        check_suffix(each)
+    cells = frame.astype(object).where(frame.notna(), "")
+    columns = {str(name): list(map(str, cells[name])) for name in cells.columns}
+    with progress("measuring", at_once=True) as report:
+        measured = measured_by(
+            columns[text],
+            measures,
+            references=references_of(columns, text, references, row) if references else None,
+            beside=columns,
+            groups=columns[by] if by else None,
+            language=language,
+            progress=report,
+        )
+    if each is not None:
+        _write(frame, measured, each)
+    data = {
+        "place": texts.place,
+        "part": texts.part,
+        "text": text,
+        "by": by,
+        **measured.as_dict(),
+        "simulated": texts.simulated,
+    }
+    title = f"{texts.title}, column `{text}`: {measured.n_texts:,} texts, language {language or 'not given'}"
+    table = figure_table(title, [measured], by)
+    emit(form, data=data, tables=[table], rows=figure_rows([measured], by), simulated=texts.simulated)
+
+
+def _check(place: str, found: list[str], names: list[str]) -> None:
+    for name in names:
+        if name not in found:
+            raise InputError(f"{place}: there is no column `{name}`; {nearest(name, found)}")
+
+
+def _write(frame: pd.DataFrame, measured: Measured, path: Path) -> None:
+    from fcpair.files.tables.tabular import write_table
+
+    if not measured.values:
+        raise InputError(
+            "no measure here gives a figure for each text; some do with per_text=true: dist-2(per_text=true)"
+        )
+    if there := [name for name in measured.values if name in frame.columns]:
+        raise InputError(f"{path}: the table has a column `{there[0]}` already; rename it")
+    write_table(frame.assign(**{name: values.values for name, values in measured.values.items()}), path)
+
+
+def figure_table(title: str, measured: Sequence[Measured], by: str | None, notes: Sequence[str] = ()) -> Table:
+    """What was measured, for people, with how figures come from texts; with a column of groups where there are any."""
+    columns = (*COLUMNS[:1], by, *COLUMNS[1:]) if by else COLUMNS
+    rows: list[list[Cell]] = []
+    for one in (figure for found in measured for figure in found.figures):
+        group = [one.group if one.group is not None else "(all)"] if by else []
+        rows.append([one.name, *group, one.n, one.value, one.sd])
+    own = [note for found in measured for note in (*_remarks(found), *found.notes)]
+    return Table(title, columns, rows, [*own, *notes])
+
+
+def _remarks(measured: Measured) -> Iterator[str]:
+    """How figures come from texts, and what was left out, each remark once."""
+    rules: dict[str, list[str]] = {}
+    for one in measured.figures:
+        rules.setdefault(one.rule, []).append(one.name)
+    for rule, names in rules.items():
+        yield f"{', '.join(dict.fromkeys(names))}: {rule}"
+    for one in measured.figures:
+        if one.undefined or (one.group is None and one.left_out):
+            yield f"{one.name}{'' if one.group is None else f', {one.group}'}: {_why(one)}"
+
+
+def _why(figure: TextFigure) -> str:
+    left_out = [
+        f"1 text is left out, because {why}" if n == 1 else f"{n:,} texts are left out, each because {why}"
+        for why, n in figure.left_out.items()
+    ]
+    return "; ".join([f"undefined, because {figure.undefined}"] * bool(figure.undefined) + left_out)
+
+
+def figure_rows(measured: Sequence[Measured], by: str | None) -> list[dict[str, Any]]:
+    """The same for a CSV."""
+    return [_row(figure, by) for found in measured for figure in found.figures]
+
+
+def _row(figure: TextFigure, by: str | None) -> dict[str, Any]:
+    left_out = sum(figure.left_out.values())
+    return {
+        "measure": figure.name,
+        **({"group": figure.group} if by else {}),
+        "n": figure.n,
+        "value": figure.value,
+        "sd": figure.sd,
+        "rule": figure.rule,
+        "left_out": left_out,
+        "note": "; ".join(filter(None, (_why(figure), figure.warning))),
+    }

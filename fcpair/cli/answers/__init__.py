@@ -1,0 +1,1 @@
+"""Answers of people and models: labels, answers, generate, examples, curation, simulate."""

@@ -1,0 +1,124 @@
+"""examples find, list, sheet, review."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import format_option, redo_option, with_grid
+from fcpair.cli.output import Table, done, emit, progress
+from fcpair.cli.terminal import show
+from fcpair.cli.warnings import warn_of_simulated
+from fcpair.errors import InputError, StageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fcpair.cli.table import Cell
+    from fcpair.grid import Grid
+
+of_round = click.option("--round", "name", required=True, metavar="NAME", help="The round whose models are shown them.")
+
+
+@click.group()
+def examples() -> None:
+    """Examples that models are shown: find, list, sheet, review.
+
+    They are texts that were written in an earlier grid, on the rows nearest to those of the round.
+
+    \b
+    Example:
+      fcpair examples find --grid replies --round propose
+      fcpair examples sheet examples.csv --grid replies --round propose
+      fcpair examples review examples.csv --grid replies --round propose
+    """
+
+
+@examples.command("find")
+@of_round
+@redo_option
+@with_grid
+def find(grid: Grid, name: str, redo: bool) -> None:
+    """Find the examples of each row of a round.
+
+    None of them answers the row's own text. With --redo, what was said of examples that are found again stays.
+
+    \b
+    Example:
+      fcpair examples find --grid replies --round propose
+    """
+    with progress("encoding") as report:
+        run = grid.find_examples(name, redo=redo, progress=report)
+    done(run)
+
+
+@examples.command("list")
+@of_round
+@format_option
+@with_grid
+def list_(grid: Grid, name: str, form: str) -> None:
+    """List the examples of a round, row by row, and what was said of each.
+
+    \b
+    Example:
+      fcpair examples list --grid replies --round propose --format csv
+    """
+    listed = _found(grid, name)
+    columns = [str(column) for column in listed.columns]
+    rows: list[dict[str, Cell]] = [
+        dict(zip(columns, row, strict=True)) for row in listed.astype(object).itertuples(index=False, name=None)
+    ]
+    table = Table(f"Examples of round {name}", columns, [[row[column] for column in columns] for row in rows])
+    emit(form, data=rows, tables=[table], rows=rows)
+    warn_of_simulated(grid)
+
+
+@examples.command()
+@click.argument("out", type=click.Path(path_type=Path))
+@of_round
+@with_grid
+def sheet(grid: Grid, out: Path, name: str) -> None:
+    """Write the examples of a round as a sheet to be reviewed.
+
+    Its column `used` has what was said so far; fill in yes or no. OUT is a .csv, .jsonl or .parquet file that is not
+    there yet.
+
+    \b
+    Example:
+      fcpair examples sheet examples.csv --grid replies --round propose
+    """
+    from fcpair.files.tables.tabular import write_table
+
+    listed = _found(grid, name)
+    if out.exists():
+        raise InputError(f"{out}: is there already, and may hold reviews; move it away, or name another file")
+    write_table(listed, out)
+    warn_of_simulated(grid)
+    show(f"{out}: {len(listed):,} examples")
+
+
+@examples.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@of_round
+@with_grid
+def review(grid: Grid, path: Path, name: str) -> None:
+    """Take in a sheet in which `used` was filled in: yes or no.
+
+    Rows in which it is empty are left out, and the newest word on an example counts.
+
+    \b
+    Example:
+      fcpair examples review examples.csv --grid replies --round propose
+    """
+    done(grid.review_examples(name, path), path)
+
+
+def _found(grid: Grid, name: str) -> pd.DataFrame:
+    listed = grid.examples(name)
+    if listed.empty:
+        on = f"--grid {quote(grid.grid.name)} --round {quote(name)}"
+        raise StageError(f"round `{name}` has no examples yet; run `fcpair examples find {on}`")
+    return listed

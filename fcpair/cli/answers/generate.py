@@ -1,0 +1,84 @@
+"""generate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import format_option, with_grid
+from fcpair.cli.output import Table, done, emit, progress
+from fcpair.errors import InputError
+
+if TYPE_CHECKING:
+    from fcpair.cli.table import Cell
+    from fcpair.grid import Grid
+    from fcpair.models.answering_models import Outlook
+
+NOT_KNOWN = "no reply of the model is kept, so nothing says how long its replies are"
+NOTES = (
+    "requests: all different prompts; cached: those of them that are answered already.",
+    "tokens: about, four characters each; out: as many to each prompt as the cached replies have in the mean.",
+)
+_A_MILLION = 1_000_000
+
+
+@click.command()
+@click.option("--round", "name", required=True, help="The round that they answer.")
+@click.option("--dry-run", is_flag=True, help="Say what would be asked, and ask nothing.")
+@click.option("--price-in", type=float, help="For a dry run: the price of a million tokens that a model reads.")
+@click.option("--price-out", type=float, help="For a dry run: the price of a million tokens that it writes.")
+@with_grid
+@format_option
+def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price_out: float | None, form: str) -> None:
+    """Ask the models of a round for their answers.
+
+    Models of a service are asked over the network, at OPENAI_BASE_URL; local ones run on this machine. Replies are
+    kept, so that what broke off goes on where it was. Every reply is kept as it is; one that is empty, too long, a
+    refusal, several at once or in another language is marked, and stays, for those who curate it.
+
+    \b
+    Example:
+      fcpair generate --grid replies --round propose --dry-run --price-in 0.15 --price-out 0.6
+      fcpair generate --grid replies --round propose
+    """
+    _check_prices(dry_run=dry_run, prices=(price_in, price_out))
+    if dry_run:
+        _print_outlook(grid.generation_outlook(name), price_in, price_out, form)
+        return
+    with progress("asking") as report:
+        run = grid.generate(name, progress=report)
+    done(run)
+
+
+def _check_prices(*, dry_run: bool, prices: tuple[float | None, float | None]) -> None:
+    given = [price for price in prices if price is not None]
+    if given and not dry_run:
+        raise InputError("a price says what a dry run counts; add --dry-run, or omit it")
+    if len(given) == 1:
+        raise InputError("--price-in and --price-out go together; give both (0 where nothing is paid)")
+    if not all(0 <= price < float("inf") for price in given):
+        raise InputError("a price is 0 or more for a million tokens")
+
+
+def _print_outlook(
+    found: list[tuple[str, Outlook]], price_in: float | None, price_out: float | None, form: str
+) -> None:
+    rows: list[dict[str, Cell]] = []
+    for model, one in found:
+        row: dict[str, Cell] = {"model": model, **one._asdict()}
+        if price_in is not None and price_out is not None:
+            row["cost"] = _cost(one, price_in, price_out)
+        rows.append({**row, "undefined": NOT_KNOWN if one.tokens_out is None else None})
+    shown = [name for name in rows[0] if name != "undefined"]
+    unknown = [model for model, one in found if one.tokens_out is None]
+    notes = [*NOTES, *([f"undefined for {', '.join(unknown)}: {NOT_KNOWN}."] if unknown else [])]
+    table = Table("What models would be asked", shown, [[row[name] for name in shown] for row in rows], notes)
+    emit(form, data=rows, tables=[table], rows=rows)
+
+
+def _cost(one: Outlook, price_in: float, price_out: float) -> float | None:
+    """The price of what would be asked; None where it is not known how much the model would write."""
+    if one.tokens_out is None:
+        return None
+    return (one.tokens_in * price_in + one.tokens_out * price_out) / _A_MILLION

@@ -1,0 +1,33 @@
+"""simulate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.options import recipe_params, with_grid
+from fcpair.cli.output import done, working
+from fcpair.cli.warnings import warn_of_simulated
+from fcpair.params import Simulate
+
+if TYPE_CHECKING:
+    from fcpair.grid import Grid
+
+
+@click.command()
+@recipe_params(Simulate)
+@with_grid
+def simulate(grid: Grid, said: dict[str, Any]) -> None:
+    """Let simulated people answer what is open.
+
+    This is for planning or demonstrating a study; every figure that rests on it says so.
+
+    \b
+    Example:
+      fcpair simulate --accuracy 0.9 --not-sure 0.05 --seed 13
+    """
+    with working("simulating"):
+        run = grid.simulate(grid.by_recipe(Simulate, **said))
+    done(run)
+    warn_of_simulated(grid)

@@ -1,0 +1,1 @@
+"""Who answers what: assign, validate."""

@@ -1,0 +1,99 @@
+"""validate assign, sheets, import, withdraw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.options import recipe_params, redo_option, sheet_format_option, supersede_option, with_grid
+from fcpair.cli.output import done, each, working
+from fcpair.cli.terminal import show
+from fcpair.cli.warnings import tell_of_old_sheets
+from fcpair.params import Validate
+
+if TYPE_CHECKING:
+    from fcpair.files.answers.sheets import Form
+    from fcpair.grid import Grid
+
+
+@click.group()
+def validate() -> None:
+    """Check labels: assign, sheets, import, withdraw.
+
+    \b
+    Example:
+      fcpair validate assign --validators 4 --pairs 4000 --seed 13
+    """
+
+
+@validate.command()
+@recipe_params(Validate)
+@redo_option
+@click.option("--more", is_flag=True, help="Add pairs without a verdict to a round that is under way.")
+@with_grid
+def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool) -> None:
+    """Deal adjudicated pairs to validators who took no part in them.
+
+    \b
+    Example:
+      fcpair validate assign --validators 4 --pairs 4000 --seed 13
+    """
+    with working("dealing pairs"):
+        options = grid.by_recipe(Validate, more=more, **said)
+        run = grid.assign_validation(options, redo=redo, more=more)
+    done(run)
+
+
+@validate.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@sheet_format_option
+@with_grid
+def sheets(grid: Grid, folder: Path, form: Form) -> None:
+    """Write each validator's open pairs as a sheet to fill in.
+
+    The column `verdict` takes `agree`, `disagree` or `skip`; in a blind round `own_label` takes a label instead.
+    A file with answers in it is never overwritten.
+
+    \b
+    Example:
+      fcpair validate sheets verdicts/
+      fcpair validate sheets verdicts/ --format xlsx
+    """
+    written = grid.write_validation_sheets(folder, form)
+    for name, rows in written.items():
+        show(f"{folder / name}.{form}: {rows:,} pairs")
+    tell_of_old_sheets(grid.old_sheets(folder, checks=True), written, "validate")
+
+
+@validate.command("import")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@supersede_option
+@with_grid
+def import_(grid: Grid, paths: tuple[Path, ...], supersede: bool) -> None:
+    """Record verdicts from files, each of them whole or not at all.
+
+    They have the columns `pair` (or `hs` and `cn`), `validator`, `verdict` and, if known, `seconds`, `time`, `note`.
+
+    \b
+    Example:
+      fcpair validate import verdicts.csv
+    """
+    each(paths, lambda path: grid.import_verdicts(path, supersede=supersede))
+
+
+@validate.command()
+@click.argument("run", type=int)
+@with_grid
+def withdraw(grid: Grid, run: int) -> None:
+    """Take a file of verdicts back that was imported by mistake, as a whole.
+
+    RUN is the number that the import printed; `fcpair log` has it too. Its verdicts stay on record as withdrawn, and
+    their pairs wait again.
+
+    \b
+    Example:
+      fcpair validate withdraw 12
+    """
+    done(grid.withdraw_verdicts(run))

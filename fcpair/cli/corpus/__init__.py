@@ -1,0 +1,1 @@
+"""The texts of a study and its grids: init, import, select, retrieve, pair, grids."""

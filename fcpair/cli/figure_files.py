@@ -1,0 +1,28 @@
+"""Figures that commands write beside what they print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.cli.output import say
+
+if TYPE_CHECKING:
+    from fcpair.report.figures import Forest
+
+
+def write_figures(folder: Path, found: Sequence[Forest]) -> None:
+    """Write figures into a folder, each as SVG and PNG; all of them, or none.
+
+    Raises:
+        InputError: nothing can be written there.
+    """
+    from fcpair.files.tables.folders import ready_folder
+    from fcpair.files.tables.tabular import write_all
+    from fcpair.report.figures import forests
+
+    ready_folder(folder)
+    files = {folder / name: content for name, content in forests(found).items()}
+    write_all(files)
+    say(f"{len(files)} figures in {folder}: {', '.join(path.name for path in files)}")

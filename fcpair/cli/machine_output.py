@@ -1,0 +1,77 @@
+"""Results for programs on standard output: JSON and CSV, long ones as they come."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from fcpair.cli.table import Cell
+from fcpair.cli.terminal import has, pour, tell
+
+ROWS_AT_ONCE = 1000
+Row = Mapping[str, Cell]
+_LOST = "Note: this encoding lacks some signs, which are escaped here; with PYTHONIOENCODING=utf-8 they stay."
+
+
+def print_json(data: Any) -> None:
+    """Print data as JSON; rows that an iterator gives as a list of them, without holding them all."""
+    if isinstance(data, Iterator):
+        _print_rows(data)
+        return
+    text = json.dumps(data, ensure_ascii=False, indent=2)
+    pour(text if has(text) else json.dumps(data, indent=2))
+
+
+def _print_rows(rows: Iterator[Row]) -> None:
+    """Print flat rows as `json.dumps` prints a list of them, with every sign that the encoding lacks escaped."""
+    between = "[\n"
+    for part in _parts(rows):
+        text = _objects(part, ascii_only=False)
+        pour(between + (text if has(text) else _objects(part, ascii_only=True)), end="")
+        between = ",\n"
+    pour("[]" if between == "[\n" else "\n]")
+
+
+def _objects(rows: Iterable[Row], *, ascii_only: bool) -> str:
+    dump = json.JSONEncoder(ensure_ascii=ascii_only).encode
+    cells = (",\n".join(f"    {dump(key)}: {dump(cell)}" for key, cell in row.items()) for row in rows)
+    return ",\n".join(f"  {{\n{one}\n  }}" for one in cells)
+
+
+def print_csv(rows: Iterable[Row]) -> None:
+    """Print rows as one CSV; those of an iterator all have the columns of its first."""
+    lost, columns = False, list(dict.fromkeys(key for row in rows for key in row)) if isinstance(rows, Sequence) else []
+    header = True
+    for part in _parts(iter(rows)):
+        text = _as_csv(part, columns or list(part[0]), header=header)
+        pour(text, end="")
+        header, lost = False, lost or not has(text)
+    if lost:
+        tell(_LOST, err=True)
+
+
+def _as_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str:
+    import csv
+    import io
+
+    from fcpair.files.tables.tabular import guard
+
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    if header:
+        writer.writeheader()
+    writer.writerows(
+        {key: guard(cell) if isinstance(cell, str) else _unsigned(cell) for key, cell in row.items()} for row in rows
+    )
+    return out.getvalue()
+
+
+def _unsigned(cell: Cell) -> Cell:
+    """The cell, and 0 for -0."""
+    return 0.0 if isinstance(cell, float) and cell == 0 else cell
+
+
+def _parts(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    return iter(lambda: list(islice(rows, ROWS_AT_ONCE)), [])

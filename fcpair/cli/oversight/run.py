@@ -1,0 +1,66 @@
+"""run RECIPE."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli.options import study_option, until_the_end
+from fcpair.cli.output import done, progress, say
+from fcpair.cli.terminal import STOPPED, tell
+from fcpair.cli.warnings import warn_of_changes, warn_of_simulated
+from fcpair.errors import RecipeEndError
+
+if TYPE_CHECKING:
+    from fcpair.study import Place
+
+
+@click.command()
+@click.argument("recipe", type=click.Path(path_type=Path))
+@click.option("--loosen", is_flag=True, help="Let the recipe loosen limits and opt-outs that the study has.")
+@study_option
+def run(study: Place, recipe: Path, loosen: bool) -> None:
+    """Walk a recipe as far as it goes.
+
+    It goes grid by grid, starts at the first stage that is not done, and ends where people have to
+    answer, or where the recipe has no section for the next stage. The study is made if it is not
+    there; one whose first run fails is not kept. Call it again when labels or verdicts have come in.
+    A study that is not what the recipe says is refused with what differs.
+
+    \b
+    Example:
+      fcpair run examples/recipe.toml --study demo.db
+    """
+    from fcpair.recipe import load_recipe
+    from fcpair.study import Study
+
+    read = load_recipe(recipe)
+    first = not Study.is_there(study)
+    made = partial(Study.create, study, read.setup, grids=() if read.has_main else read.grids)
+    opened = until_the_end(made() if first else Study.open(study))
+    try:
+        with progress("encoding") as report:
+            for step in opened.walk(read, progress=report, loosen=loosen):
+                done(step)
+    except BrokenPipeError:
+        raise  # nobody reads on, but what was done stands
+    except RecipeEndError as end:
+        say(f"Note: {end}.")
+    except BaseException as error:
+        if not first:
+            raise
+        opened.remove()
+        say(f"{opened.place} was not kept, because its first run did not end well")
+        if isinstance(error, KeyboardInterrupt):
+            raise SystemExit(STOPPED) from None
+        raise
+    state = opened.status()
+    tell(f"next: {state['next']}")
+    for step in state["also"]:
+        tell(f"also: {step}")
+    first_grid = opened.grid(opened.grids[0])
+    warn_of_simulated(first_grid)
+    warn_of_changes(first_grid)

@@ -1,0 +1,149 @@
+"""serve."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+from contextlib import suppress
+from importlib.util import find_spec
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+import click
+
+from fcpair.cli import USAGE_OR_DATA
+from fcpair.cli.options import own_params, with_study
+from fcpair.cli.output import say
+from fcpair.cli.terminal import show
+from fcpair.open_files import allow_open_files
+from fcpair.params import Annotate, as_params
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+APP = "fcpair.web.app:from_environment"
+PARTS = ("fastapi", "httptools", "itsdangerous", "markdown_it", "python_multipart", "uvicorn")
+WIRE = "fcpair.web.server.connections:Wire"
+END_S = 10  # how long requests that are under way may take to end after Ctrl-C
+KEEP_S = 75  # how long a connection may be idle: longer than a proxy keeps it, or requests meet a closed one
+N_FILES = 4_096
+N_AT_ONCE = 4  # connections that are accepted at once: few, as each takes an open file and the time of those who wait
+N_WAITING = 2_048  # connections that wait to be accepted
+
+
+class _RefusedError(click.ClickException):
+    exit_code = USAGE_OR_DATA
+
+
+@click.command()
+@with_study
+@own_params(Annotate)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
+)
+@click.option("--loosen", is_flag=True, help="Loosen, while it serves, limits and opt-outs that the study has.")
+def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -> None:
+    """Let people answer, decide and watch in the browser.
+
+    Everybody comes in by a link of their own: `fcpair people invite NAME` prints it. Links that the lead's pages make
+    lead to FCPAIR_URL, or else to where the server listens. Ctrl-C ends the server; every answer that it has taken is
+    in the study.
+
+    \b
+    Example:
+      fcpair serve --study study.db --port 8080
+      fcpair serve --daily-limit 200 --contact "Dr Lee, 555 0100"
+    """
+    if missing := [name for name in PARTS if find_spec(name) is None]:
+        raise _RefusedError(f"`serve` needs {', '.join(missing)}; `pip install 'fcpair[web]'` brings that")
+    study.access.check_terms(options, loosen=loosen)
+    study.share()  # said now if it cannot be had
+    study.examine()
+    listener = _listen(host, port)
+    address = _address(host, listener.getsockname()[1])
+    _greet(study, host, address)
+    os.environ.setdefault("FCPAIR_URL", address)
+    os.environ["FCPAIR_STUDY"] = study.address
+    os.environ["FCPAIR_ANNOTATE"] = json.dumps(as_params(options))
+    study.close()  # the app opens it for itself
+    _run(listener)
+
+
+class _Listener(socket.socket):
+    """Has many connections wait, however few are accepted at once; asyncio has one number for both."""
+
+    def listen(self, backlog: int = N_WAITING, /) -> None:
+        """Listen."""
+        super().listen(N_WAITING)
+
+
+def _run(listener: socket.socket) -> None:
+    import uvicorn
+
+    allow_open_files(N_FILES)
+    config = uvicorn.Config(
+        APP,
+        factory=True,
+        http=WIRE,
+        backlog=N_AT_ONCE,
+        timeout_keep_alive=KEEP_S,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=END_S,
+    )
+    with listener, suppress(KeyboardInterrupt):  # raised again by uvicorn when it has ended cleanly
+        uvicorn.Server(config).run([listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket at the address; bound here, so that a port that is taken is told as an error like any other."""
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = _Listener(family, kind, proto)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen()
+        except OSError:
+            listener.close()
+            raise
+    except UnicodeError:
+        raise _RefusedError(f"`{host}` is no name of a machine, nor an address; give another `--host`") from None
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        why = "it is taken; end what listens there" if taken else f"{error.strerror}; give another `--host`"
+        raise _RefusedError(f"cannot listen at port {port} of {host}: {why}, or give another `--port`") from None
+    return listener
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _greet(study: Study, host: str, address: str) -> None:
+    """Say where to open it, how people get in, and what to beware of."""
+    show(f"{study.place} is served at {address}")
+    if study.access.invited():
+        say("Everybody comes in by a link of their own: `fcpair people invite NAME` prints a new one.")
+    else:
+        say(
+            "Nobody can come in yet: `fcpair people add NAME --role annotator` prints an invite link, "
+            "`--role lead` one for yourself."
+        )
+    if not _is_loopback(host):
+        say("Anybody on the way can read along: put a reverse proxy with TLS before it, or listen at 127.0.0.1.")
+    if study.exposed:
+        say(f"Note: {study.exposed}.")
+    say("Ctrl-C ends it.")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

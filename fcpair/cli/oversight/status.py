@@ -1,0 +1,161 @@
+"""status, report, log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.corpus.grids import COLUMNS as GRID_COLUMNS
+from fcpair.cli.corpus.grids import COUNTS as GRID_COUNTS
+from fcpair.cli.corpus.grids import grid_rows
+from fcpair.cli.options import format_option, with_study
+from fcpair.cli.output import Table, emit, say, working
+from fcpair.cli.table import Cell
+from fcpair.cli.terminal import show, tell
+from fcpair.cli.warnings import tell_of_sampled, warn_of_changes, warn_of_simulated
+
+if TYPE_CHECKING:
+    from fcpair.records import RunRecord
+    from fcpair.study import Study
+
+PERSON_COLUMNS = ("name", "role", "retired", "open", "done", "skipped", "withdrawn", "decided")
+PAIRS_ARE = {
+    "no_label": "no label yet",
+    "wait_for_person": "labelled, wait for a person",
+    "wait_for_policy": "labelled, wait for a policy",
+    "discarded": "discarded",
+    "no_verdict": "decided, no verdict yet",
+    "valid": "decided, valid",
+    "not_valid": "decided, not valid",
+}
+
+
+@click.command()
+@format_option
+@with_study
+def status(study: Study, form: str) -> None:
+    """Say how the study stands and what is next.
+
+    \b
+    Example:
+      fcpair status --format json
+    """
+    study.examine()
+    state = study.status()
+    people = state["people"]
+    title = state["study"]["title"] or state["study"]["file"]
+    tables = []
+    if state["stages"]:
+        tables.append(Table(f"{title}: what each stage made", ("stage", "rows"), list(state["stages"].items())))
+    if state["grids"]:
+        rows = [[row[name] for name in GRID_COLUMNS] for one in state["grids"] for row in grid_rows(one)]
+        tables.append(Table("Grids" if state["stages"] else f"{title}: grids", GRID_COLUMNS, rows))
+    if people:
+        tables.append(Table("People", PERSON_COLUMNS, [[row[name] for name in PERSON_COLUMNS] for row in people]))
+    if state["rounds"]:
+        columns = list({one: None for counts in state["rounds"].values() for one in counts})
+        rounds = [[name, *(counts.get(one, 0) for one in columns)] for name, counts in state["rounds"].items()]
+        tables.append(Table("Rounds", ("round", *columns), rounds))
+    if state["adjudications"]:
+        tables.append(Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())))
+    if sum(state["pairs"].values()):
+        tables.append(
+            Table("Pairs", ("each pair once", "pairs"), [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()])
+        )
+    emit(form, data=state, tables=tables, rows=_facts(state), simulated=state["simulated"])
+    if study.exposed:
+        say(f"Note: {study.exposed}.")
+    if form == "table":
+        if (folding := state["study"]["folding"]) != "none":
+            tell(f"Folding: {folding}.")
+        for note in state["notes"]:
+            tell(f"Note: {note}.")
+        tell(f"Next: {state['next']}")
+        for step in state["also"]:
+            tell(f"Also: {step}")
+
+
+def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
+    """The status as one long table of what is counted."""
+    facts: list[dict[str, Cell]] = []
+    for part in ("stages", "overlap", "adjudications", "pairs", "judgements"):
+        facts += [{"part": part, "of": "", "what": name, "n": n} for name, n in state[part].items()]
+    facts += [{"part": "sampled", "of": "", "what": name, "n": n} for name, n in state.get("sampled", {}).items()]
+    for name, counts in state["rounds"].items():
+        facts += [{"part": "rounds", "of": name, "what": what, "n": n} for what, n in counts.items()]
+    for what in ("lost_verdicts", "verdicts_not_due"):
+        name = what.removeprefix("verdicts_").removesuffix("_verdicts")
+        facts.append({"part": "verdicts", "of": "", "what": name, "n": state[what]})
+    for one in state["grids"]:
+        facts += [
+            {"part": "grids", "of": f"{one['name']} / {of['name']}", "what": what, "n": of[what]}
+            for of in one["rounds"]
+            for what in GRID_COUNTS
+        ]
+    for row in state["people"]:
+        facts += [{"part": "people", "of": row["name"], "what": what, "n": row[what]} for what in PERSON_COLUMNS[3:]]
+    return facts
+
+
+@click.command()
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The HTML file to write.")
+@with_study
+def report(study: Study, out: Path) -> None:
+    """Write a self-contained HTML report.
+
+    \b
+    Example:
+      fcpair report --out report.html
+    """
+    with working("writing the report"):
+        study.report(out)
+    first_grid = study.grid(study.grids[0])
+    warn_of_simulated(first_grid)
+    tell_of_sampled(first_grid)
+    warn_of_changes(first_grid)
+    show(f"{out}: written")
+
+
+@click.command()
+@format_option
+@with_study
+def log(study: Study, form: str) -> None:
+    """List every run of every stage.
+
+    With its parameters, seeds, counts, model and version.
+
+    \b
+    Example:
+      fcpair log --format json
+    """
+    runs = study.log()
+    short: list[list[Cell]] = [
+        [run.id, run.at[:16].replace("T", " "), run.stage, _brief(run.params), _brief(run.counts)] for run in runs
+    ]
+    table = Table("Runs", ("id", "at", "stage", "parameters", "counts"), short)
+    data = [{name: value for name, value in vars(run).items() if name != "notes"} for run in runs]
+    emit(form, data=data, tables=[table], rows=[_log_row(run) for run in runs])
+
+
+def _brief(values: dict[str, Any]) -> str:
+    """The values that were given, in a line; a scheme, paths and digests in short."""
+    given = {name: value for name, value in values.items() if value not in (None, "", [], {}) and name != "scheme"}
+    return ", ".join(f"{name} {_short(value)}" for name, value in given.items())
+
+
+def _short(value: Any, width: int = 24) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= width else f"…{text[-width + 1 :]}"
+
+
+def _log_row(run: RunRecord) -> dict[str, Cell]:
+    plain = {
+        name: json.dumps(value, ensure_ascii=False) for name, value in (("params", run.params), ("counts", run.counts))
+    }
+    model = json.dumps(run.model) if run.model else None
+    return {"id": run.id, "at": run.at, "stage": run.stage, **plain, "model": model, "version": run.version}

@@ -1,0 +1,245 @@
+"""export: qrels, beir, hf, triplets, pairs, preferences, corpus, decisions, texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from fcpair.cli.options import own_params, params, round_option, with_grid
+from fcpair.cli.output import done, working
+from fcpair.cli.warnings import tell_of_sampled, warn_of_changes, warn_of_simulated
+from fcpair.files.answers.writings import Layout
+from fcpair.params import Export, Partition
+from fcpair.records import TIERS, RunRecord
+
+if TYPE_CHECKING:
+    from fcpair.files.release.training import Kind
+    from fcpair.grid import Grid
+
+TIER = click.Choice(TIERS)
+
+tier_option = click.option("--tier", required=True, type=TIER, help="From which tier.")
+file_option = click.option("--out", required=True, type=click.Path(path_type=Path), help="The file to write.")
+folder_option = click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="The folder to make; an empty one may be there."
+)
+
+
+def _finish(grid: Grid, run: RunRecord) -> None:
+    done(run)
+    warn_of_simulated(grid)
+    tell_of_sampled(grid)
+    warn_of_changes(grid)
+
+
+@click.group()
+def export() -> None:
+    """Write files for the tools people have.
+
+    \b
+    Example:
+      fcpair export qrels --tier silver --out silver.qrels
+      fcpair export hf --out dataset/
+    """
+
+
+@export.command()
+@with_grid
+@own_params(Partition, "rules")
+@tier_option
+@params(Export, only=Export.kinds["qrels"])
+@file_option
+def qrels(grid: Grid, rules: Partition, tier: str, options: Export, out: Path) -> None:
+    """Write a tier as TREC qrels.
+
+    A line is `hs_id 0 cn_id grade`. The grade of an appropriate pair is the rank of its best tier (1 Bronze, 2
+    Silver, 3 Gold, 4 Diamond), that of one that was judged and is not appropriate is 0. An unjudged pair has no line.
+    With `--binary` the grades are 1 and 0, so that another tool's nDCG is fcpair's. Where the labels are grades (two
+    or more are positive, all on one side of the scale), the grade is that of the label, 0 for the worst.
+
+    \b
+    Example:
+      fcpair export qrels --tier silver --out silver.qrels
+      fcpair export qrels --tier gold --pool positive --binary --out gold.qrels
+    """
+    with working("writing"):
+        run = grid.export.qrels(out, tier, options, rules)
+    _finish(grid, run)
+
+
+@export.command()
+@with_grid
+@own_params(Partition, "rules")
+@tier_option
+@params(Export, only=Export.kinds["beir"])
+@folder_option
+def beir(grid: Grid, rules: Partition, tier: str, options: Export, out: Path) -> None:
+    """Write a tier as a BEIR folder.
+
+    corpus.jsonl is the pool, queries.jsonl the HS of the tier, and qrels/test.tsv has the grades of
+    `fcpair export qrels`, with `--binary` 1 and 0.
+
+    \b
+    Example:
+      fcpair export beir --tier silver --out silver-beir/
+    """
+    with working("writing"):
+        run = grid.export.beir(out, tier, options, rules)
+    _finish(grid, run)
+
+
+@export.command()
+@with_grid
+@own_params(Partition, "rules")
+@folder_option
+def hf(grid: Grid, rules: Partition, out: Path) -> None:
+    """Write all tiers as a Hugging Face dataset folder.
+
+    `datasets.load_dataset(FOLDER, "gold")` reads one tier. Its card names no licence and no
+    citation: add them.
+
+    \b
+    Example:
+      fcpair export hf --out dataset/
+    """
+    with working("writing"):
+        run = grid.export.hf(out, rules)
+    _finish(grid, run)
+
+
+@export.command()
+@with_grid
+@own_params(Partition, "rules")
+@tier_option
+@params(Export, only=Export.kinds["triplets"])
+@folder_option
+def triplets(**asked: Any) -> None:
+    """Write triplets with judged negatives.
+
+    The columns are `anchor`, `positive`, `negative`, as sentence-transformers has them. Every negative was judged for
+    the same HS and is not appropriate. No HS stands in both train.jsonl and test.jsonl.
+
+    \b
+    Example:
+      fcpair export triplets --tier silver --negatives 5 --seed 13 --out triplets/
+    """
+    _train("triplets", **asked)
+
+
+@export.command()
+@with_grid
+@own_params(Partition, "rules")
+@tier_option
+@params(Export, only=Export.kinds["pairs"])
+@folder_option
+def pairs(**asked: Any) -> None:
+    """Write judged pairs with their labels.
+
+    The columns are `sentence1`, `sentence2`, `label`, as sentence-transformers has them. The label is 1 for an
+    appropriate pair and 0 for another. No HS stands in both train.jsonl and test.jsonl.
+
+    \b
+    Example:
+      fcpair export pairs --tier silver --test-share 0.25 --seed 13 --out pairs/
+    """
+    _train("pairs", **asked)
+
+
+@export.command()
+@with_grid
+@own_params(Partition, "rules")
+@tier_option
+@params(Export, only=Export.kinds["preferences"])
+@folder_option
+def preferences(**asked: Any) -> None:
+    """Write preference pairs.
+
+    The columns are `prompt`, `chosen`, `rejected`, as TRL has them. The rows are drawn as those of the triplets are:
+    the same options and seed give the same ones.
+
+    \b
+    Example:
+      fcpair export preferences --tier gold --seed 13 --out preferences/
+    """
+    _train("preferences", **asked)
+
+
+def _train(kind: Kind, grid: Grid, rules: Partition, tier: str, options: Export, out: Path) -> None:
+    with working("writing"):
+        run = grid.export.training(kind, out, tier, options, rules)
+    _finish(grid, run)
+
+
+@export.command()
+@with_grid
+@own_params(Partition, "rules")
+@click.option("--without", type=TIER, help="Leave out every row with an HS of this tier; without it none is left out.")
+@params(Export, only=Export.kinds["corpus"])
+@file_option
+def corpus(grid: Grid, rules: Partition, without: str | None, options: Export, out: Path) -> None:
+    """Write the corpus with its ids, less what a tier holds.
+
+    The ids are those by which `fcpair retrieve --run` knows the texts. With `--without`, every row with an HS of the
+    tier or a CN of the pool is left out: the rest is what may be trained on when the tier is the test. The suffix says
+    what is written: .csv, .jsonl or .parquet.
+
+    \b
+    Example:
+      fcpair export corpus --out corpus.jsonl
+      fcpair export corpus --without bronze --pool positive --out train.csv
+    """
+    with working("writing"):
+        run = grid.export.corpus(out, without, options, rules)
+    _finish(grid, run)
+
+
+@export.command()
+@with_grid
+@file_option
+def decisions(grid: Grid, out: Path) -> None:
+    """Write what was decided.
+
+    A row for each cell with a decision: its number and texts, what was decided, by which rule or by whom, how many
+    answers the cell has and how many of them are the same. In a planned grid whatever is known of the row is there as
+    well, so that a grid of items can be scored by what was decided. `fcpair adjudicate --import` reads it back.
+
+    \b
+    Example:
+      fcpair export decisions --grid review --out decisions.csv
+      fcpair bias score decisions.csv --reader items --answer decision --as bbq
+    """
+    with working("writing"):
+        run = grid.export.decisions(out)
+    _finish(grid, run)
+
+
+@export.command()
+@with_grid
+@round_option
+@click.option(
+    "--layout",
+    type=click.Choice(get_args(Layout)),
+    default="table",
+    show_default=True,
+    help="A table, a folder to train on, a Hugging Face folder, the layout of a published dataset, or templates.",
+)
+@params(Export, only=Export.kinds["texts"])
+@file_option
+def texts(grid: Grid, name: str | None, layout: Layout, options: Export, out: Path) -> None:
+    """Write what was written in a round, with what it answers.
+
+    A row for each text: the row's text and the type that was asked for, all types, who wrote it, and what was edited.
+    `training` (train.jsonl, test.jsonl) and `hf` split by whole rows of the grid, with every type on both sides as
+    evenly as that allows; `crowdcounter` (.json) and `parscn` (.csv) are the columns of these datasets.
+
+    \b
+    Example:
+      fcpair export texts --grid write --out replies.csv
+      fcpair export texts --grid write --layout training --test-share 0.25 --seed 13 --out training/
+    """
+    with working("writing"):
+        run = grid.export.texts(out, layout, options, name)
+    done(run)
+    warn_of_simulated(grid)

@@ -1,0 +1,179 @@
+"""partition, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.machine_output import ROWS_AT_ONCE
+from fcpair.cli.options import format_option, own_params, with_grid
+from fcpair.cli.output import LONGEST_TABLE, Table, done, drawn_field, emit, working
+from fcpair.cli.table import Cell
+from fcpair.cli.terminal import tell
+from fcpair.cli.warnings import tell_of_sampled, warn_of_changes, warn_of_simulated
+from fcpair.params import Partition
+from fcpair.records import TIERS, Explanation, Origin, Tier
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fcpair.grid import Grid
+
+CAPTIONS = (
+    "Table 1. The tiers: their {cells}, and the rule that each follows",
+    "Table 2. {positive} and {other} {cells}",
+    "Table 3. How many labels the {cells} rest on",
+)
+
+
+@click.command()
+@with_grid
+@own_params(Partition)
+@click.option("--tier", type=click.Choice(TIERS), help="Write this tier.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where to: a .csv, .jsonl or .parquet file.")
+@click.option(
+    "--columns",
+    type=click.Choice(["fcpair", "fc-conan"]),
+    default="fcpair",
+    show_default=True,
+    help="The names of the columns: ours, or those in which FC-CONAN was published.",
+)
+@format_option
+def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, form: str) -> None:
+    """Grade the pairs, or write one tier.
+
+    Without `--tier` it prints the tables about Diamond, Gold, Silver and Bronze. With `--tier` and no
+    `--out`, the tier's pairs are printed.
+
+    \b
+    Example:
+      fcpair partition --diamond majority
+      fcpair partition --tier gold --out gold.csv
+    """
+    published = columns == "fc-conan"
+    if out is not None and tier is None:
+        raise click.UsageError("--out needs --tier: which partition is to be written?")
+    if tier is None:
+        _print_tables(grid, options, form)
+    elif out is None:
+        _print_tier(grid, Tier[tier.upper()], options, published=published, form=form)
+    else:
+        with working("writing"):
+            run = grid.release(Tier[tier.upper()], out, options, published=published)
+        done(run)
+        warn_of_simulated(grid)
+        tell_of_sampled(grid)
+        warn_of_changes(grid)
+
+
+def _print_tables(grid: Grid, options: Partition, form: str) -> None:
+    tiers, simulated, sampled = grid.partition(options), grid.simulated, grid.sampled
+    columns = [[str(name) for name in table.columns] for table in tiers.tables]
+    tables = [table.astype(object).where(table.notna(), None).to_dict("records") for table in tiers.tables]
+    merged: list[dict[str, Any]] = [
+        {str(key): value for row in rows for key, value in row.items()} for rows in zip(*tables, strict=True)
+    ]
+    rules = {rule.tier.label: str(rule) for rule in tiers.rules}
+    heads = {"cells": columns[1][1], "positive": columns[1][2].capitalize(), "other": columns[1][3].replace("_", " ")}
+    shown = [
+        Table(caption.format(**heads), names, [[row[name] for name in names] for row in rows])
+        for caption, names, rows in zip(CAPTIONS, columns, tables, strict=True)
+    ]
+    data = {"tiers": merged, "rules": rules, "second_look": tiers.n_second_look, "simulated": simulated}
+    data |= drawn_field(sampled)
+    emit(form, data=data, tables=shown, rows=merged, simulated=simulated, sampled=sampled)
+    warn_of_changes(grid)
+
+
+def _print_tier(grid: Grid, tier: Tier, options: Partition, *, published: bool, form: str) -> None:
+    first = LONGEST_TABLE if form == "table" else None
+    frame, n = grid.tier_start(tier, first, options, published=published)
+    names = [str(name) for name in frame.columns]
+    rows = (dict(zip(names, row, strict=True)) for row in _plain_rows(frame))
+    if form != "table":
+        emit(form, data=rows, tables=(), rows=rows, simulated=grid.simulated, sampled=grid.sampled)
+        warn_of_changes(grid)
+        return
+    shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
+    brief = [[_brief(row[name]) for name in shown] for row in rows]
+    all_rows = "`--format csv` prints all, `--out FILE` writes them"
+    table = Table(f"{tier.label}: {n:,} pairs", [_brief(name, 14) for name in shown], brief, n=n, all_rows=all_rows)
+    emit(form, data=(), tables=[table], rows=(), simulated=grid.simulated, sampled=grid.sampled)
+    warn_of_changes(grid)
+
+
+def _plain_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """The rows with None for what is missing, a part of the frame at a time."""
+    for start in range(0, len(frame), ROWS_AT_ONCE):
+        part = frame.iloc[start : start + ROWS_AT_ONCE]
+        yield from part.astype(object).where(part.notna(), None).itertuples(index=False, name=None)
+
+
+def _brief(cell: Any, width: int = 32) -> Any:
+    """A text cut to what fits beside another one on a terminal."""
+    return f"{cell[: width - 1]}…" if isinstance(cell, str) and len(cell) > width else cell
+
+
+@click.command()
+@click.argument("pair", type=int)
+@with_grid
+@own_params(Partition)
+@format_option
+def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
+    """Say why a pair is where it is.
+
+    It shows the texts, every answer and decision, and what each tier asks.
+
+    \b
+    Example:
+      fcpair explain 17
+    """
+    from dataclasses import asdict
+
+    told = grid.explain(pair, options)
+    data = asdict(told)
+    rows: list[dict[str, Cell]] = [
+        {"tier": check.tier.label, "in": check.passed, "why": "; ".join(check.reasons)} for check in told.checks
+    ]
+    if form == "table":
+        _tell(told, grid.facts)
+    else:
+        for check, row in zip(data["checks"], rows, strict=True):
+            check["tier"] = row["tier"]
+        emit(form, data=data, tables=(), rows=rows)
+
+
+def _tell(told: Explanation, facts: dict[str, str]) -> None:
+    tell(f"pair {told.cell_id}: {told.tier or ('discarded' if told.discarded else 'in no tier')}\n")
+    tell(f"{facts['hs_name']}: {told.hs}\n{facts['cn_name']}: {told.cn}\n")
+    for source in told.brought_in_by:
+        tell(f"brought in: {_source(source)}")
+    for row in sorted((*told.answers, *told.decisions), key=lambda row: str(row["at"])):
+        note = f" ({row['note']})" if row["note"] else ""
+        tell(f"{row['at'][:19].replace('T', ' ')}  {_event(row)}{note}")
+    if told.second_look:
+        tell("It was decided before its labels changed, and waits for a second look; the decision stands till then.")
+    tell()
+    for check in reversed(told.checks):
+        why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"
+        tell(f"{check.tier.label:8} {why}\n{'':8} asks for {check.rule}")
+
+
+def _source(source: dict[str, Any]) -> str:
+    if source["run"]:
+        where = f"for HS {source['source_id']} in the run {source['run']}"
+        return f"rank {source['rank']} {where}, score {source['score']:z.4f}"
+    return f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:z.4f}"
+
+
+def _event(row: dict[str, Any]) -> str:
+    if row.get("withdrawn"):
+        return f"{row['round']}: the answer of {row['person']} was withdrawn (run {row['run']})"
+    if "round" in row:
+        made_up = " SIMULATED" if row["origin"] == Origin.SIMULATED.value else ""
+        return f"{row['round']}: {row['person']} answered {row['answer']}{made_up}"
+    by = f" by {row['person']}" if row["person"] else ""
+    return f"adjudicated ({row['rule']}{by}): {row['answer']}"

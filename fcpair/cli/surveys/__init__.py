@@ -1,0 +1,1 @@
+"""Surveys, templates and bias: ask, items, diversity, bias, groups."""

@@ -1,0 +1,321 @@
+"""ask import, open, results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.options import figures_option, format_option, seed_option, study_option, until_the_end, with_study
+from fcpair.cli.output import Table, done, emit, say
+from fcpair.cli.table import Cell
+from fcpair.errors import InputError, StageError
+from fcpair.params import Setup
+from fcpair.records import Role
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fcpair.stages.surveys.survey import Keep, Survey
+    from fcpair.study import Study
+
+SURVEY = "survey"
+NUMBERED = "p"  # what pseudonyms of respondents begin with
+COUNTS = ("yes", "no", "decline", "skipped")
+
+survey_option = click.option(
+    "--grid", metavar="NAME", default=SURVEY, show_default=True, help="What the grid of the survey is called."
+)
+
+
+@click.group()
+def ask() -> None:
+    """Surveys: what people have heard and believe. import, open, results.
+
+    \b
+    Example:
+      fcpair ask import statements.csv
+      fcpair ask open --people 250
+      fcpair ask results --keep "believed > 0.60"
+    """
+
+
+@ask.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--question",
+    "questions",
+    multiple=True,
+    metavar="TEXT",
+    default=("heard", "believed"),
+    show_default=True,
+    help="What is asked of each statement; may be repeated.",
+)
+@click.option(
+    "--answers", metavar="YES,NO,DECLINE", default="yes,no,decline", show_default=True, help="How answers are called."
+)
+@click.option(
+    "--part", type=click.IntRange(min=1), metavar="N", help="How many people answer each statement.  [default: all]"
+)
+@click.option("--list", "listed", is_flag=True, help="Put a list of statements on each screen, and not one.")
+@click.option("--suggest", metavar="TEXT", help="What is asked at the end, freely; empty: nothing.")
+@click.option("--title", default=Setup().title, help="The title of a study that is not there yet.")
+@seed_option
+@survey_option
+@study_option
+def import_(
+    file: Path,
+    questions: tuple[str, ...],
+    answers: str,
+    part: int | None,
+    listed: bool,
+    suggest: str | None,
+    title: str,
+    seed: int,
+    grid: str,
+    study: Any,
+) -> None:
+    """Plan a survey of the statements of a file.
+
+    FILE is a table with the column `statement`; others, such as `category`, `group` and `language`, stay with it. The
+    study is made if it is not there. Everybody answers every statement, or a balanced part (`--part`).
+
+    \b
+    Example:
+      fcpair ask import statements.csv --study survey.db
+      fcpair ask import statements.csv --part 50 --question "Have you heard this?" --question "Do you believe it?"
+    """
+    from fcpair.stages.surveys.survey_plan import SUGGEST, survey_plans
+    from fcpair.study import Study
+
+    called = [name.strip() for name in answers.split(",")]
+    asked = SUGGEST if suggest is None else suggest
+    plans = survey_plans(grid, file, questions, answers=called, part=part, listed=listed, suggest=asked, seed=seed)
+    if Study.is_there(study):
+        opened = until_the_end(Study.open(study))
+        runs = opened.import_survey(plans)
+    else:
+        opened = until_the_end(Study.create(study, Setup(title=title), grids=plans))
+        try:
+            runs = [opened.grid(one.name).pair() for one in plans]
+        except BaseException:
+            opened.remove()
+            raise
+    for run in runs:
+        done(run)
+    say("next: `fcpair ask open` deals it; options of `fcpair serve` say what people are asked about themselves")
+
+
+@ask.command("open")
+@click.option(
+    "--people", "n", type=click.IntRange(min=1), metavar="N", help="Add so many respondents under numbered pseudonyms."
+)
+@survey_option
+@with_study
+def open_(study: Study, n: int | None, grid: str) -> None:
+    """Deal a survey to its respondents.
+
+    Those whom `fcpair people add NAME --role respondent` has added, or N new ones. Who is added later is asked as well,
+    unless each has a part of it.
+
+    \b
+    Example:
+      fcpair ask open --people 250
+      fcpair people invite --all --out links.csv
+      fcpair serve
+    """
+    there = [one.name for one in study.people if one.role is Role.RESPONDENT and not one.retired]
+    if n is None and not there:
+        raise StageError(
+            "there are no respondents; say with `--people N` how many there are to be, or add them with "
+            "`fcpair people add NAME --role respondent`"
+        )
+    study.grid(grid)
+    if n is not None:
+        study.add_people(_pseudonyms(n, {one.name for one in study.people}), Role.RESPONDENT)
+    for run in study.open_survey(grid):
+        done(run)
+    say("next: `fcpair people invite --all --out links.csv` makes links, and `fcpair serve` lets people in")
+
+
+def _pseudonyms(n: int, taken: set[str]) -> list[str]:
+    width, at = len(str(n + len(taken))), 0
+    found: list[str] = []
+    while len(found) < n:
+        at += 1
+        name = f"{NUMBERED}{at:0{width}d}"
+        if name not in taken:
+            found.append(name)
+    return found
+
+
+@ask.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--statement", metavar="COLUMN", default="row", show_default=True, help="The statements, in FILE.")
+@click.option("--question", metavar="COLUMN", default="column", show_default=True, help="What was asked, in FILE.")
+@click.option("--person", metavar="COLUMN", default="by", show_default=True, help="Who answered, in FILE.")
+@click.option("--answer", metavar="COLUMN", default="answer", show_default=True, help="The answers, in FILE.")
+@click.option("--keep", metavar="RULE", help="Which statements to keep, as 'believed > 0.60'.")
+@click.option("--by", metavar="COLUMN", help="Figures for groups: a column of FILE, or a question about people.")
+@click.option("--population", type=click.IntRange(min=1), metavar="N", help="How many people there are in all.")
+@click.option("--margin", type=float, metavar="SHARE", help="Say how many respondents such a margin of error needs.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the statements that are kept.")
+@figures_option
+@format_option
+@survey_option
+@study_option
+def results(
+    file: Path | None,
+    statement: str,
+    question: str,
+    person: str,
+    answer: str,
+    keep: str | None,
+    by: str | None,
+    population: int | None,
+    margin: float | None,
+    out: Path | None,
+    figures: Path | None,
+    form: str,
+    grid: str,
+    study: Any,
+) -> None:
+    """Count what people said, with intervals.
+
+    A share is yes over yes and no; its interval is Wilson's at 95 %. `--keep` keeps statements whose share is strictly
+    greater; kept or not, those are undecided whose interval has the threshold within it. Groups of fewer than five
+    people have no figures, and are never crossed. Without FILE, of a study.
+
+    \b
+    Example:
+      fcpair ask results --keep "believed > 0.60" --out kept.csv --figures figures
+      fcpair ask results answers.csv --statement text --question asked --person id --answer said --format json
+    """
+    from fcpair.stages.surveys.survey import parse_keep
+
+    rule = parse_keep(keep) if keep is not None else None
+    if out is not None and (rule is None or by is not None):
+        raise InputError("`--out` writes the statements that a rule keeps; give `--keep`, and no `--by`")
+    if rule is not None and by is not None:
+        raise InputError("statements are kept by what all say; give `--keep` or `--by`")
+    if file is not None:
+        from fcpair.files.surveys.survey import read_survey
+
+        place, simulated = str(file), None
+        found = read_survey(file, statement=statement, question=question, person=person, answer=answer, by=by)
+    else:
+        from fcpair.study import Study
+
+        opened = until_the_end(Study.open(study))
+        of = opened.grid(grid)
+        found, simulated = of.survey_answers((by,) if by else ()), of.simulated
+        place = f"{opened.place}, grid {of.grid.name}"
+    _emit(form, place, found, rule, by, population, margin, out, figures, simulated)
+
+
+def _emit(
+    form: str,
+    place: str,
+    survey: Survey,
+    rule: Keep | None,
+    by: str | None,
+    population: int | None,
+    wanted: float | None,
+    out: Path | None,
+    figures: Path | None,
+    simulated: str | None,
+) -> None:
+    from fcpair.cli.figure_files import write_figures
+    from fcpair.report.figures.forest_plots import of_survey
+    from fcpair.stages.surveys.survey import ASSUMPTION, LEVEL, counted, hide_few, judged, sample_size, shares
+    from fcpair.stages.surveys.survey import margin as margin_of
+
+    found = shares(counted(survey.given, by))
+    found = hide_few(found) if by else found
+    if rule is not None:
+        found = judged(found, rule)
+    people = int(survey.given["person"].nunique())
+    error = margin_of(people, population)
+    needed = sample_size(wanted, population) if wanted is not None else None
+    if out is not None:
+        _write_kept(out, survey, found)
+    if figures is not None:
+        write_figures(figures, of_survey(found, rule, simulated))
+    rows = [{str(name): _plain(value) for name, value in row.items()} for row in found.to_dict("records")]
+    data = {
+        "place": place,
+        "people": people,
+        "population": population,
+        "margin": error,
+        "assumption": ASSUMPTION,
+        "people_needed": needed,
+        "keep": str(rule) if rule else None,
+        "level": LEVEL,
+        "by": by,
+        "statements": rows,
+        "simulated": simulated,
+    }
+    notes = [
+        "share: yes over yes and no; interval: Wilson's at 95 % (10.1080/01621459.1927.10502953)",
+        f"margin of error of {people:,} people{_of(population)}: {error:.6f}, after Cochran, which {ASSUMPTION}",
+    ]
+    if needed is not None:
+        notes.append(f"a margin of {wanted:g} needs {needed:,} people{_of(population)}, and {ASSUMPTION}")
+    if by is not None:
+        notes.append("a group that fewer than five people answered in has no figures; groups are never crossed")
+    if rule is not None:
+        notes.append(_told(rule, rows))
+    title = f"{place}, {people:,} people" + (f", by {by}" if by else "")
+    emit(form, data=data, tables=_tables(title, rows, notes), rows=rows, simulated=simulated)
+
+
+def _of(population: int | None) -> str:
+    return f" of {population:,}" if population else ""
+
+
+def _plain(value: Any) -> Cell:
+    """A value as JSON and tables have it: nothing is None."""
+    import pandas as pd
+
+    return None if pd.isna(value) else value.item() if hasattr(value, "item") else value
+
+
+def _told(rule: Keep, rows: Sequence[dict[str, Cell]]) -> str:
+    """How many statements have each verdict, and how many of them are undecided."""
+    parts = []
+    for verdict in ("kept", "dropped", "undefined"):
+        of = [row["undecided"] for row in rows if row["verdict"] == verdict]
+        undecided = f" ({n} undecided)" if (n := of.count("yes")) else ""
+        parts += [f"{len(of)} {verdict}{undecided}"] * bool(of)
+    return f"{rule}: {', '.join(parts)}; undecided are those whose interval has {rule.threshold:g} within it"
+
+
+def _tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> list[Table]:
+    """A table for each question; what nobody did, and verdicts where there are none, have no column."""
+    tables: list[Table] = []
+    for question in dict.fromkeys(row["question"] for row in rows):
+        of = [_for_people(row) for row in rows if row["question"] == question]
+        empty = [name for name in ("skipped", "verdict") if not any(row.get(name) for row in of)]
+        names = [name for name in of[0] if name not in ("question", "n", *empty)]
+        tables.append(Table(f"{title}: {question}", names, [[row[name] for name in names] for row in of]))
+    tables[-1] = replace(tables[-1], notes=notes)
+    return tables
+
+
+def _for_people(row: dict[str, Cell]) -> dict[str, Cell]:
+    """A row as tables have it, narrow enough for 80 columns: an interval in one, and `undecided` beside its verdict."""
+    told = {name: value for name, value in row.items() if name not in ("low", "high", "verdict", "undecided")}
+    told["interval"] = None if row["low"] is None else f"{row['low']:.3f}–{row['high']:.3f}"
+    if "verdict" in row:
+        told["verdict"] = f"{row['verdict']}, undecided" if row["undecided"] == "yes" else row["verdict"]
+    return told
+
+
+def _write_kept(out: Path, survey: Survey, found: pd.DataFrame) -> None:
+    from fcpair.files.tables.tabular import write_table
+
+    chosen = found.loc[found["verdict"] == "kept", ["statement", "n", "share", "low", "high", "undecided"]]
+    write_table(survey.statements.merge(chosen, on="statement"), out)

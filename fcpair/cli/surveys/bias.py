@@ -1,0 +1,311 @@
+"""bias score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.options import figures_option, format_option, grid_option, round_option, study_option, until_the_end
+from fcpair.cli.output import Table, emit
+from fcpair.cli.table import Cell
+from fcpair.errors import InputError
+
+if TYPE_CHECKING:
+    from fcpair.bias import Answers, BiasFigure, Diverged, Scored
+    from fcpair.study import Study
+
+SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
+READERS = ("bbq", "items", "lm-eval")
+UNREAD_SHOWN = 5
+TEMPLATES_SHOWN = 10
+BELIEVED = "believed"
+ALL = "(mean over statements)"
+
+
+@click.group()
+def bias() -> None:
+    """Bias of language models in questions about two groups: score.
+
+    \b
+    Example:
+      fcpair bias score said.jsonl --as bbq --answer model
+    """
+
+
+@bias.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--as", "scheme", type=click.Choice(SCHEMES), required=True, help="Whose scores.")
+@click.option(
+    "--reader",
+    type=click.Choice(READERS),
+    default=READERS[0],
+    show_default=True,
+    help="What FILES are: BBQ's JSON Lines, tables of items as `fcpair items expand` writes them, or the samples that "
+    "lm-evaluation-harness logs of such items.",
+)
+@click.option("--answer", metavar="COLUMN", help="What holds the answers.")
+@click.option(
+    "--probability", "shares", multiple=True, metavar="COLUMN", help="That of an option, of items; three, in order."
+)
+@click.option(
+    "--templates", type=click.Path(path_type=Path), metavar="FILE", help="BBQ's templates, for the stereotyped groups."
+)
+@click.option(
+    "--people",
+    metavar="GRID|FILE",
+    help="A survey: measure how far people are from the model. Of a study, the name of its grid; with FILES, a file of "
+    "answers as `fcpair answers export` writes it.",
+)
+@click.option(
+    "--question", metavar="TEXT", default=BELIEVED, show_default=True, help="The survey's question that is compared."
+)
+@click.option(
+    "--smooth",
+    type=click.FloatRange(min=0),
+    metavar="SHARE",
+    default=0.0,
+    help="Add this to both shares of the model, so that a zero does not leave the divergence undefined.",
+)
+@figures_option
+@format_option
+@round_option
+@grid_option
+@study_option
+def score(
+    files: tuple[Path, ...],
+    scheme: str,
+    reader: str,
+    answer: str | None,
+    shares: tuple[str, ...],
+    templates: Path | None,
+    people: str | None,
+    question: str,
+    smooth: float,
+    figures: Path | None,
+    form: str,
+    name: str | None,
+    grid: str | None,
+    study: Any,
+) -> None:
+    """Score answers to bias tests.
+
+    FILES are JSON Lines as BBQ released them, plain or compressed (.gz), or tables of items with answers. Without
+    FILES, of the models that answered a round of a study whose rows are items. An answer is biased if it names a
+    stereotyped group where the question is negative, or another group where it is not. What cannot be read as an option
+    is counted, and enters no figure. Intervals leave out one template after the other, as items of one
+    template are no independent evidence.
+
+    \b
+    Example:
+      fcpair bias score preds_Age.jsonl.gz --as bbq --answer unifiedqa-t5-11b_pred_race
+      fcpair bias score items.csv --reader items --as pbbq --probability a --probability b --probability c
+      fcpair bias score --grid test --as pbbq --people survey --format json
+    """
+    from fcpair.bias import diverged
+    from fcpair.bias import score as scored_by
+    from fcpair.cli.figure_files import write_figures
+    from fcpair.report.figures.forest_plots import of_bias
+
+    opened: Study | None = None
+    simulated = None
+    if files:
+        read, place = {"": _read(files, reader, answer, shares, templates)}, [str(file) for file in files]
+    else:
+        read, place, simulated, opened = _answered(study, grid, name, answer or shares or templates)
+    found = {by: scored_by(one.answered, scheme, one.categories) for by, one in read.items()}
+    counts = _counts(opened, people) if people else None
+    apart = {by: diverged(one, counts, question, smooth) for by, one in read.items()} if counts is not None else {}
+    if figures is not None:
+        write_figures(figures, of_bias(found, simulated))
+    told = [
+        {"by": by, **one.as_dict(), "unread": list(read[by].unread), **_left_out(read[by])}
+        | ({"people": apart[by].as_dict()} if apart else {})
+        for by, one in found.items()
+    ]
+    data: dict[str, Any] = {"places": place, "answer": answer, "simulated": simulated}
+    data |= {name: value for name, value in told[0].items() if name != "by"} if files else {"models": told}
+    called = answer or ", ".join(shares) or ", ".join(place)
+    rows: list[dict[str, Cell]] = []
+    tables: list[Table] = []
+    for by, one in found.items():
+        who: dict[str, Cell] = {"by": by} if by else {}
+        nothing: dict[str, Cell] = {"statement": ""} if apart else {}
+        rows += [who | vars(figure) | nothing for figure in one.figures]
+        tables += _tables(one, by or called, read[by])
+        if apart:
+            rows += [who | nothing | row for row in _rows_of_people(apart[by])]
+            tables += _tables_of_people(apart[by], by or called, str(people))
+    emit(form, data=data, tables=tables, rows=rows, simulated=simulated)
+
+
+def _read(
+    files: tuple[Path, ...], reader: str, answer: str | None, shares: tuple[str, ...], templates: Path | None
+) -> Answers:
+    if reader == "items":
+        from fcpair.files.surveys.item_answers import read_item_answers
+
+        if templates is not None:
+            raise InputError("`--templates` are BBQ's; items of ours say themselves who is stereotyped")
+        return read_item_answers(files, answer, shares)
+    if reader == "lm-eval":
+        from fcpair.files.surveys.item_answers import read_lm_eval
+
+        if answer or shares or templates:
+            raise InputError("samples of lm-evaluation-harness have all that is needed; omit all options about columns")
+        return read_lm_eval(files)
+    from fcpair.files.surveys.bbq import read_bbq
+    from fcpair.files.surveys.bbq_templates import read_stereotyped
+
+    if answer is None or shares:
+        raise InputError("say with `--answer` which field of the files holds the answers; they have no probabilities")
+    return read_bbq(files, answer, read_stereotyped(templates) if templates else None)
+
+
+def _answered(
+    study: Any, grid: str | None, name: str | None, of_files: object
+) -> tuple[dict[str, Answers], list[str], str | None, Study]:
+    if of_files:
+        raise InputError("`--answer`, `--probability` and `--templates` are about files; a study knows its answers")
+    from fcpair.study import Study
+
+    opened = until_the_end(Study.open(study))
+    of = opened.grid(grid)
+    return of.item_answers(name), [f"{opened.place}, grid {of.grid.name}"], of.simulated, opened
+
+
+def _counts(opened: Study | None, people: str) -> Any:
+    """How often people gave each answer to each statement: of a grid, or without a study of a file."""
+    from fcpair.stages.surveys.survey import counted
+
+    if opened is not None:
+        return counted(opened.grid(people).survey_answers().given)
+    from fcpair.files.surveys.survey import read_survey
+
+    return counted(read_survey(Path(people)).given)
+
+
+COLUMNS = ("category", "value", "low", "high", "n", "templates")
+
+
+def _tables(scored: Scored, answer: str, read: Answers) -> list[Table]:
+    """A table for each score, with its formula."""
+    told = scored.as_dict()
+    tables: list[Table] = []
+    for name, one in told["scores"].items():
+        figures = [figure for figure in scored.figures if figure.score == name]
+        rows = [[of.category, of.value, of.low, of.high, of.n, of.n_templates] for of in figures]
+        title = f"{answer}: {name}"
+        if not tables:
+            tied = f", {scored.n_tied:,} tied" if scored.n_tied else ""
+            title = f"{answer}, {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable{tied}: {name}"
+        tables.append(Table(title, COLUMNS, rows, [f"{one['formula']} ({one['source']})", *_why(figures)]))
+    last = [
+        f"low, high: {told['level']:.0%} interval, {told['interval']}",
+        *_unread(read.unread),
+        *_about_targets(read),
+    ]
+    tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *last])
+    return tables
+
+
+def _why(figures: Sequence[BiasFigure]) -> list[str]:
+    undefined = [f"{one.category}: undefined, because {one.undefined}" for one in figures if one.undefined]
+    tied = [f"{one.category}: without {one.n_tied:,} whose likeliest options tie" for one in figures if one.n_tied]
+    return [
+        *undefined,
+        *dict.fromkeys(f"{one.category}: {one.note}" for one in figures if one.note),
+        *dict.fromkeys(tied),
+    ]
+
+
+def _unread(unread: tuple[str, ...]) -> list[str]:
+    times = Counter(unread)
+    listed = [f"`{one}`" + (f" ({n:,} times)" if n > 1 else "") for one, n in times.most_common(UNREAD_SHOWN)]
+    shown = ", ".join(listed) + ", ..." * (len(times) > UNREAD_SHOWN)
+    return [f"unreadable: {shown}"] if unread else []
+
+
+def _left_out(read: Answers) -> dict[str, Any]:
+    """The items without a target, with two, and of a question that was asked alone, as JSON has them."""
+    return {
+        "without_target": dict(read.without_target),
+        "two_targets": dict(read.two_targets),
+        "without_context": read.n_without_context,
+    }
+
+
+def _about_targets(read: Answers) -> list[str]:
+    notes = []
+    if read.without_target:
+        notes.append(f"left out, as no option is of the stereotyped group: {_by_template(read.without_target)}")
+    if read.two_targets:
+        notes.append(
+            f"two options are of the stereotyped group, and the first counts: {_by_template(read.two_targets)}"
+        )
+    if read.n_without_context:
+        notes.append(f"left out, as the question was asked alone: {read.n_without_context:,} with a clear context")
+    return notes
+
+
+def _by_template(counts: Mapping[str, int]) -> str:
+    listed = [f"{name} ({n:,})" for name, n in counts.items()]
+    shown = ", ".join(listed[:TEMPLATES_SHOWN]) + ", ..." * (len(listed) > TEMPLATES_SHOWN)
+    return f"{sum(counts.values()):,}, of {shown}"
+
+
+OF_PEOPLE = ("statement", "people", "yes", "n", "target", "KL")
+
+
+def _tables_of_people(apart: Diverged, answer: str, people: str) -> list[Table]:
+    """A table of statements and one of means."""
+    rows = [[of.statement, of.people, of.people_share, of.n, of.model_share, of.value] for of in apart.statements]
+    told = apart.as_dict()
+    notes = [
+        f"yes: the share of yes over yes and no to `{apart.question}`; target: that of the option which follows the "
+        "stereotype over it and the other group's, in the ambiguous items about it whose answers can be read (n)",
+        *_counted_by_statement(apart),
+    ]
+    means: list[list[Cell]] = [[of.category or ALL, of.n_statements, of.value, of.by_chance] for of in apart.figures]
+    undefined = [f"{of.category or ALL}: undefined, because {of.undefined}" for of in apart.figures if of.undefined]
+    last = [
+        *undefined,
+        f"{told['formula']} ({told['source']}); no interval, as statements were chosen, and not drawn",
+        "by chance: about how much the number of people alone makes of it, however alike both are",
+    ]
+    title = f"{answer}: how far {people} is from it, KL(people || model)"
+    return [
+        Table(f"{title}, by statement", OF_PEOPLE, rows, notes),
+        Table(title, ("category", "statements", "KL", "by chance"), means, last),
+    ]
+
+
+def _counted_by_statement(apart: Diverged) -> list[str]:
+    smoothed = [f"{apart.smooth:g} was added to both shares of the model"] if apart.smooth else []
+    without = [f"{apart.n_without:,} items are about no statement, and left out"] if apart.n_without else []
+    undefined = [f"{of.statement}: undefined, because {of.undefined}" for of in apart.statements if of.undefined]
+    return [*smoothed, *without, *undefined]
+
+
+def _rows_of_people(apart: Diverged) -> list[dict[str, Cell]]:
+    """Rows as other scores have them; those of means have no statement."""
+    name = str(apart.as_dict()["score"])
+    of_each: list[dict[str, Cell]] = [
+        _row(name, of.category, of.value, of.n, of.undefined, "") | {"statement": of.statement}
+        for of in apart.statements
+    ]
+    of_means = [
+        _row(name, of.category or ALL, of.value, of.n_statements, of.undefined, "the mean over n statements")
+        for of in apart.figures
+    ]
+    return [*of_each, *of_means]
+
+
+def _row(score: str, category: str, value: float | None, n: int, undefined: str | None, note: str) -> dict[str, Cell]:
+    from fcpair.bias import BiasFigure
+
+    return {**vars(BiasFigure(score, category, value, None, None, n, 0, 0, undefined, note)), "n_templates": None}

@@ -1,0 +1,164 @@
+"""diversity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from fcpair.cli.analysis.measure import figure_rows, figure_table
+from fcpair.cli.options import format_option, grid_option, study_option, until_the_end
+from fcpair.cli.output import emit, progress
+from fcpair.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fcpair.texts.measures import Measured
+
+READERS = ("fcpair", "bbq", "kobbq", "table")  # those of fcpair.files.templates, and tables; a test holds that
+UNITS = ("template", "item")
+TTR = "dist-1(tokens=words,case=lower)"
+MEASURES = ("self-bleu", "ngd(over=sum)", "ngd")
+
+
+class _Read(NamedTuple):
+    """Texts, what each is (`unit`), and the category of each, where they have one."""
+
+    texts: list[str]
+    unit: str
+    categories: list[str] | None
+    place: str
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--reader",
+    type=click.Choice(READERS),
+    default=READERS[0],
+    show_default=True,
+    help="What FILE is: templates (our own, BBQ's, KoBBQ's), or a table of texts.",
+)
+@click.option(
+    "--unit", type=click.Choice(UNITS), default=UNITS[0], show_default=True, help="What of templates a text is."
+)
+@click.option("--text", metavar="COLUMN", help="The texts, of a table.")
+@click.option("--by", metavar="COLUMN", help="Figures for each group of a table too; of templates, for each category.")
+@click.option("--stop", type=click.Path(path_type=Path), metavar="FILE", help="Words that TTR leaves out, one a line.")
+@click.option(
+    "--homogenization",
+    type=click.Choice(["cosine", "bertscore"]),
+    default="cosine",
+    show_default=True,
+    help="How alike two texts are.",
+)
+@click.option("--model", metavar="NAME", help="The encoder for that.")
+@click.option("--language", metavar="CODE", help="The language of the texts, such as en or fa.")
+@format_option
+@grid_option
+@study_option
+def diversity(
+    file: Path | None,
+    reader: str,
+    unit: str,
+    text: str | None,
+    by: str | None,
+    stop: Path | None,
+    homogenization: str,
+    model: str | None,
+    language: str | None,
+    form: str,
+    grid: str | None,
+    study: Any,
+) -> None:
+    """Measure how varied templates, items or other texts are.
+
+    Self-BLEU, the type-token ratio (TTR), n-gram diversity (NGD, as a sum and a mean over 1 to 4 tokens) and
+    homogenization, the mean similarity of two texts. A template is measured with its first fillers, an item as its
+    context and question. Without FILE, the rows of a grid.
+
+    \b
+    Example:
+      fcpair diversity templates.toml
+      fcpair diversity KoBBQ_templates.tsv --reader kobbq --unit item --language en --format json
+      fcpair diversity --grid survey --by category
+    """
+    from fcpair.texts.measures import measure
+
+    read = _read_file(file, reader, unit, text, by) if file is not None else _rows(study, grid, text, by)
+    counted = _without(read.texts, stop)
+    options = f"by={homogenization}" + (f',model="{model}"' if model else "")
+    with progress("measuring", at_once=True) as report:
+        measures, groups = [*MEASURES, f"homogenization({options})"], read.categories
+        main = measure(read.texts, measures, groups=groups, language=language, progress=report)
+        ttr = measure(counted, [TTR], groups=groups, language=language)
+    _emit(read, stop, main, ttr, form)
+
+
+def _emit(read: _Read, stop: Path | None, main: Measured, ttr: Measured, form: str) -> None:
+    named = [("TTR", ttr), ("", main)]
+    data = {
+        "place": read.place,
+        "unit": read.unit,
+        "stop": str(stop) if stop else None,
+        **main.as_dict(),
+        "figures": [one for _, found in named for one in found.as_dict()["figures"]],
+    }
+    group = "category" if read.categories is not None else None
+    title = f"{read.place}: {len(read.texts):,} texts, each {read.unit}"
+    notes = [
+        f"{TTR} is TTR, distinct words over all words" + (f", without those of {stop}" if stop else ""),
+        "ngd(over=sum): the sum over 1 to 4 tokens; ngd: their mean",
+        "figures of sets of different sizes do not compare",
+    ]
+    table = figure_table(title, [ttr, main], group, notes)
+    emit(form, data=data, tables=[table], rows=figure_rows([ttr, main], group))
+
+
+def _read_file(file: Path, reader: str, unit: str, text: str | None, by: str | None) -> _Read:
+    if reader == "table":
+        from fcpair.files.tables.tabular import read_table
+
+        if text is None:
+            raise InputError(f"say with `--text COLUMN` which column of {file} has the texts")
+        frame = read_table(file, [text, *filter(None, (by,))], verbatim=True)
+        return _Read(frame[text].tolist(), f"one of `{text}`", frame[by].tolist() if by else None, str(file))
+    if text or by not in {None, "category"}:
+        raise InputError("`--text` and `--by` are about tables; templates have texts and categories of their own")
+    from fcpair.bias.items import expand, filled_once, first_versions
+    from fcpair.files.surveys.templates import read_templates
+
+    templates, _ = read_templates(file, reader)
+    if unit == "template":
+        once = first_versions(templates)
+        texts, categories = [filled_once(one) for one in once], [one.category for one in once]
+        return _Read(texts, "a template with its first fillers", categories, str(file))
+    frame = expand(templates, str(file)).frame
+    joined = (frame["context"] + " " + frame["question"]).tolist()
+    return _Read(joined, "an item", frame["category"].tolist(), str(file))
+
+
+def _rows(study: Any, name: str | None, text: str | None, by: str | None) -> _Read:
+    from fcpair.study import Study
+
+    opened = until_the_end(Study.open(study))
+    grid = opened.grid(name)
+    frame: pd.DataFrame = grid.rows()
+    for column in filter(None, (text, by)):
+        if column not in frame.columns:
+            raise InputError(f"no row has `{column}`; {nearest(column, [str(one) for one in frame.columns])}")
+    texts = frame[text or "row"].tolist()
+    return _Read(texts, "a row", frame[by].tolist() if by else None, f"{opened.place}, grid {grid.grid.name}")
+
+
+def _without(texts: list[str], stop: Path | None) -> list[str]:
+    """The texts as words, without those that are not to count."""
+    if stop is None:
+        return texts
+    from fcpair.files.tables.tabular import read_lines
+    from fcpair.texts.measures.tokens import parted
+
+    words = {word for line in read_lines(stop) for word in parted(line)}
+    return [" ".join(word for word in parted(text) if word not in words) for text in texts]

@@ -1,0 +1,196 @@
+"""groups."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.options import figures_option, format_option, grid_option, round_option, study_option, until_the_end
+from fcpair.cli.output import Table, emit, working
+from fcpair.cli.table import Cell
+from fcpair.errors import InputError
+
+if TYPE_CHECKING:
+    from fcpair.stages.stats.group_differences import Compared, Difference
+
+SHARES = ("label", "group", "people", "n", "share")
+DIFFERENCES = ("label", "groups", "difference", "low", "high", "p", "Holm")
+ODDS = ("label", "groups", "odds ratio", "low", "high")
+MIXED = ("mixed_odds_ratio", "mixed_odds_low", "mixed_odds_high")
+TOGETHER = ("groups", "n", "agreement")
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--item", metavar="COLUMN", help="What is labelled, in FILE.")
+@click.option("--annotator", metavar="COLUMN", help="Who labelled, in FILE.")
+@click.option("--label", metavar="COLUMN", help="The labels; of a study, a question of the round.")
+@click.option("--by", multiple=True, metavar="COLUMN", help="What makes groups; of a study, a question about people.")
+@click.option("--mixed", is_flag=True, help="Fit one mixed model of all groups too (extra `mixed`).")
+@click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of permutations.")
+@figures_option
+@format_option
+@round_option
+@grid_option
+@study_option
+def groups(
+    file: Path | None,
+    item: str | None,
+    annotator: str | None,
+    label: str | None,
+    by: tuple[str, ...],
+    mixed: bool,
+    seed: int,
+    figures: Path | None,
+    form: str,
+    name: str | None,
+    grid: str | None,
+    study: Any,
+) -> None:
+    """Say whether groups of annotators label otherwise.
+
+    Shares of each label in each group, their differences with intervals that respect items and annotators, permutation
+    tests, odds, and agreement within and across groups. Without FILE, of those who answered a round, by what they said
+    about themselves; without --by, by what was declared beforehand. Fewer than five people are no group. What is found
+    is an association among these annotators, and never a cause.
+
+    \b
+    Example:
+      fcpair groups labels.csv --item pair --annotator by --label label --by gender
+      fcpair groups --grid survey --by Gender --format json
+    """
+    if file is not None:
+        found, place, asked, exploratory = _of_file(file, item, annotator, label, by, seed, mixed=mixed)
+        simulated = None
+    else:
+        if item or annotator:
+            raise InputError("`--item` and `--annotator` are about a file; a study knows both")
+        from fcpair.study import Study
+
+        opened = until_the_end(Study.open(study))
+        of = opened.grid(grid)
+        with working("comparing groups"):
+            told = of.groups(by, round=name, question=label, seed=seed, mixed=mixed)
+        found, asked, exploratory, simulated = told.compared, told.question, told.exploratory, of.simulated
+        place = f"{opened.place}, grid {of.grid.name}, round {told.round}"
+    if figures is not None:
+        from fcpair.cli.figure_files import write_figures
+        from fcpair.report.figures.forest_plots import of_groups
+
+        write_figures(figures, of_groups(found, simulated))
+    _emit(form, found, place, asked, exploratory, simulated)
+
+
+def _of_file(
+    file: Path,
+    item: str | None,
+    annotator: str | None,
+    label: str | None,
+    by: tuple[str, ...],
+    seed: int,
+    *,
+    mixed: bool,
+) -> tuple[tuple[Compared, ...], str, str, dict[str, str]]:
+    from fcpair.files.tables.tabular import LINE, place_of, read_table
+    from fcpair.stages.stats.group_differences import compared
+
+    if not (item and annotator and label and by):
+        raise InputError("name the columns of the file with `--item`, `--annotator`, `--label` and `--by`")
+    table = read_table(file, [item, annotator, label, *by])
+    columns = {"item": table[item], "annotator": table[annotator], "label": table[label], "line": table[LINE]}
+    labels = table[list(by)].assign(**columns)
+    labels.attrs["place"] = place_of(table)
+    with working("comparing groups"):
+        found = compared(labels[labels["label"] != ""].reset_index(drop=True), by, seed=seed, mixed=mixed)
+    return found, str(file), label, {}
+
+
+def _emit(
+    form: str,
+    found: tuple[Compared, ...],
+    place: str,
+    asked: str,
+    exploratory: dict[str, str],
+    simulated: str | None,
+) -> None:
+    from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS
+
+    data = {
+        "place": place,
+        "label": asked,
+        "groups": [asdict(one) for one in found],
+        "exploratory": exploratory,
+        "methods": METHODS,
+        "note": ASSOCIATION,
+        "simulated": simulated,
+    }
+    tables = [table for one in found for table in _tables(one, place, asked, exploratory.get(one.by, ""))]
+    notes = [f"{name}: {how}" for name, how in METHODS.items()]
+    last = tables[-1]
+    tables[-1] = Table(last.title, last.columns, last.rows, [*last.notes, *notes, f"what is found is {ASSOCIATION}"])
+    emit(form, data=data, tables=tables, rows=[row for one in found for row in _rows(one)], simulated=simulated)
+
+
+def _tables(one: Compared, place: str, asked: str, exploratory: str) -> list[Table]:
+    without = f", {one.n_without:,} more of people of whom it is not known" if one.n_without else ""
+    title = f"{place}: {asked} by {one.by}, {one.n:,} labels{without}"
+    told = [f"{one.by} is exploratory: {exploratory}"] if exploratory else []
+    shares: list[list[Cell]] = [[of.label, of.group, of.people, of.n, of.value] for of in one.shares]
+    few = dict.fromkeys(f"{of.group}: undefined, because there are {of.undefined}" for of in one.shares if of.undefined)
+    rows: list[list[Cell]] = [
+        [of.label, _against(of), of.value, of.low, of.high, of.p, of.holm] for of in one.differences
+    ]
+    odds: list[list[Cell]] = [
+        [of.label, _against(of), of.odds_ratio, of.odds_low, of.odds_high] for of in one.differences
+    ]
+    mixed: list[list[Cell]] = [
+        [of.label, _against(of), *(of.mixed or (None, None, None))] for of in one.differences if of.mixed
+    ]
+    together: list[list[Cell]] = [[" and ".join(dict.fromkeys(of.groups)), of.n, of.value] for of in one.together]
+    tables = [
+        Table(title, SHARES, shares, [*told, *few]),
+        Table("Differences of shares", DIFFERENCES, rows, list(dict.fromkeys(map(_remark, one.differences)))),
+        Table("Odds, clustered by item and annotator", ODDS, odds),
+        Table("How often two people gave an item the same label", TOGETHER, together),
+    ]
+    return [*tables[:3], *[Table("Odds by one mixed model of all groups", ODDS, mixed)] * bool(mixed), tables[3]]
+
+
+def _against(of: Difference) -> str:
+    return f"{of.groups[0]} - {of.groups[1]}"
+
+
+def _remark(of: Difference) -> str:
+    """Why a difference is undefined, or what there is to say; and the least p, with what it is made from."""
+    said = f"undefined, because {of.undefined}" if of.undefined else of.note
+    return f"{_against(of)}: {'; '.join(filter(None, (said, of.about_p)))}"
+
+
+def _rows(one: Compared) -> list[dict[str, Cell]]:
+    return [
+        {
+            "by": one.by,
+            "label": of.label,
+            "group": of.groups[0],
+            "other": of.groups[1],
+            "people": of.people[0],
+            "other_people": of.people[1],
+            "difference": of.value,
+            "low": of.low,
+            "high": of.high,
+            "p": of.p,
+            "holm": of.holm,
+            "exact": of.exact,
+            "least_p": of.least_p,
+            "odds_ratio": of.odds_ratio,
+            "odds_low": of.odds_low,
+            "odds_high": of.odds_high,
+            **dict(zip(MIXED, of.mixed or (None, None, None), strict=True)),
+            "undefined": of.undefined or "",
+            "note": of.note,
+        }
+        for of in one.differences
+    ]

@@ -1,0 +1,1 @@
+"""Files of answers: sheets to fill in, and what comes back."""

@@ -1,0 +1,121 @@
+"""Sheets to be filled in: as CSV, or as a workbook with the allowed answers to choose from and the guidelines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from fcpair.errors import InputError
+from fcpair.files.tables.tabular import guard, replacing, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from openpyxl.worksheet.worksheet import Worksheet
+
+Form = Literal["csv", "xlsx"]
+FORMS: tuple[Form, ...] = get_args(Form)
+LONGEST_CELL = 32_767  # characters; a spreadsheet program cuts the rest off
+PAIRS, GUIDELINES = "pairs", "guidelines"
+WIDTHS = {
+    **dict.fromkeys(("hs", "cn", "row", "column", "original", "text"), 60),
+    "labels": 40,
+    "note": 40,
+    GUIDELINES: 100,
+}  # of columns, in characters
+NARROW = 16
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")  # is compared as a number with what is typed, so it must be one
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # a workbook cannot hold them
+
+
+@dataclass(frozen=True)
+class Blank:
+    """What is to be filled in: the columns, of each the words that one can choose from, or what to write, and the
+    guidelines to go by (Markdown).
+
+    `sides` say of the columns with the two texts what the study calls them.
+    """
+
+    columns: Mapping[str, Sequence[str] | str]
+    guidelines: str
+    sides: Mapping[str, str]
+
+
+def write_sheet(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
+    """Write a sheet to be filled in, by the suffix of `path`: whole, or not at all.
+
+    A workbook (.xlsx) has the rows on its first sheet, with the column names always in sight, texts wrapped and the
+    words to choose from in each cell of their column; the words, what the two texts are and the guidelines are on the
+    second. In both forms a
+    cell that would be run as a formula stands behind an apostrophe.
+
+    Raises:
+        InputError: a text is longer than a cell of a workbook can be.
+    """
+    if path.suffix == ".xlsx":
+        _write_workbook(rows, path, blank)
+    else:
+        write_table(rows, path)
+
+
+def _write_workbook(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
+    from openpyxl import Workbook
+    from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    book = Workbook()
+    sheet = book.worksheets[0]
+    sheet.title = PAIRS
+    _fill(sheet, [list(rows.columns), *rows.itertuples(index=False, name=None)], path)
+    _lay_out(sheet, list(rows.columns))
+    explained = book.create_sheet(GUIDELINES)
+    lines: list[str | float] = []
+    for name, words in blank.columns.items():
+        lines.append("Allowed answers" if len(blank.columns) == 1 else f"Allowed answers: {name}")
+        if isinstance(words, str):
+            lines += [words, ""]
+            continue
+        first, last = 1 + len(lines), len(lines) + len(words)
+        lines += [*(float(word) if _NUMBER.fullmatch(word) else word for word in words), ""]
+        from_list = f"{GUIDELINES}!$A${first}:$A${last}"
+        choice = DataValidation("list", formula1=from_list, allow_blank=True, showDropDown=False)
+        choice.error = f"Choose one of: {', '.join(words)}"[:225]
+        choice.errorTitle = "This is no answer"
+        choice.showErrorMessage = True
+        sheet.add_data_validation(choice)
+        at = get_column_letter(1 + list(rows.columns).index(name))
+        choice.add(f"{at}2:{at}{1 + len(rows)}")
+    columns = [f"{column}: {name}" for column, name in blank.sides.items()]
+    lines += ["Columns", *columns, "", "Guidelines", *blank.guidelines.splitlines()]
+    _fill(explained, [[line] for line in lines], path)
+    _lay_out(explained, [GUIDELINES])
+    with replacing(path) as temporary:
+        book.save(temporary)
+
+
+def _fill(sheet: Worksheet, rows: Sequence[Sequence[Any]], path: Path) -> None:
+    from openpyxl.styles import Alignment, Font
+
+    wrapped, bold = Alignment(wrap_text=True, vertical="top"), Font(bold=True)
+    for at, row in enumerate(rows, 1):
+        for to, value in enumerate(row, 1):
+            cell = sheet.cell(at, to, _shown(value, path) if isinstance(value, str) else value)
+            cell.alignment = wrapped
+            if at == 1:
+                cell.font = bold
+
+
+def _shown(text: str, path: Path) -> str:
+    if len(text) > LONGEST_CELL:
+        raise InputError(f"{path}: a text has {len(text):,} characters, and a cell {LONGEST_CELL:,} at most; write CSV")
+    return guard(_UNPRINTABLE.sub(" ", text))
+
+
+def _lay_out(sheet: Worksheet, columns: list[str]) -> None:
+    from openpyxl.utils import get_column_letter
+
+    sheet.freeze_panes = "A2"
+    for at, name in enumerate(columns, 1):
+        sheet.column_dimensions[get_column_letter(at)].width = WIDTHS.get(name, NARROW)

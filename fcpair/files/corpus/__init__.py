@@ -1,0 +1,1 @@
+"""Files of corpora, in the formats in which they were published."""

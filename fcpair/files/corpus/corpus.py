@@ -1,0 +1,244 @@
+"""Readers of corpora: CONAN, Multitarget-CONAN, CSV, JSONL and Parquet, each to one `Corpus`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.errors import Finding, InputError, reject
+from fcpair.files.tables.tabular import LINE, READERS, place_of, read_table
+from fcpair.stages.corpus.text_identity import digest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HS, CN = "hs", "cn"
+MAY_BE_UNPAIRED = "; `--unpaired` takes such a row for a text without a pair"
+PUBLISHED_TEXTS = ("hate speech", "counternarrative")  # in a published partition, which is no corpus
+OWN_COLUMNS = ("hs_id", "cn_id")  # a table with both was written by fcpair, and its guarded cells are read back
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The source pairs, one per row of the file, in its order, and texts without a pair where they are taken.
+
+    `pairs` has the columns `hs` and `cn` (verbatim; one of them empty where a text has no pair), `hs_digest` and
+    `cn_digest` (what makes two texts the same), `language` (empty where not known) and one column per item of
+    `metadata`, all strings. `hs_metadata` and `cn_metadata` name the metadata that describes the text of that side; a
+    text takes them from its first row. `assumed_language` says that a language was asked for and the file has none, so
+    that every row was taken for it.
+    """
+
+    pairs: pd.DataFrame
+    metadata: tuple[str, ...]
+    hs_metadata: tuple[str, ...]
+    cn_metadata: tuple[str, ...]
+    assumed_language: bool = False
+
+
+def read_corpus(
+    path: str | Path,
+    format: str,
+    *,
+    language: str | None = None,
+    hs_column: str = HS,
+    cn_column: str = CN,
+    hs_id_column: str | None = None,
+    cn_id_column: str | None = None,
+    unpaired: bool = False,
+    known_by: Callable[[str], str] = digest,
+) -> Corpus:
+    """Read a corpus.
+
+    Args:
+        path: the file.
+        format: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns. It says how the
+            file is read, whatever its suffix.
+        language: keep the rows of this language only; CONAN has it in the first two letters of `cn_id`, other
+            files in a column `language`. A file without such a column is taken to be all in this language.
+        hs_column: the column of the HS (named-column formats).
+        cn_column: the column of the CN (named-column formats).
+        hs_id_column: the column of the HS's own ids (named-column formats), which becomes the metadata `hs_id`.
+        cn_id_column: the same of the CN, `cn_id`.
+        known_by: gives the digest by which a text is known; two with the same one are the same text.
+        unpaired: take a row in which one of the two texts is empty for the other without a pair.
+
+    Returns:
+        A Corpus. In the named-column formats a metadata column whose name starts with `hs` describes the HS, one
+        that starts with `cn` the CN, any other both.
+
+    Raises:
+        InputError: no such file or format, a missing column, a broken encoding, an empty text (all of them, with
+            line numbers), no row of the language.
+    """
+    frame = _read(path, format, {HS: hs_column, CN: cn_column}, {HS: hs_id_column, CN: cn_id_column})
+    assumed = bool(language) and "language" not in frame.columns
+    if "language" not in frame.columns:
+        frame["language"] = language or ""
+    if language:
+        frame = _only(path, frame, language)
+    reject(path, _empty_texts(frame, unpaired=unpaired))
+    for side in (HS, CN):
+        frame[f"{side}_digest"] = [known_by(text) for text in frame[side]]
+        if unpaired and f"{side}_id" in frame.columns:
+            frame[f"{side}_id"] = _all_ids(frame, side)
+    known = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
+    metadata = tuple(name for name in frame.columns if name not in known)
+    hs_side, cn_side = _sides(format, metadata)
+    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, assumed)
+
+
+def read_side(path: str | Path, side: str) -> pd.DataFrame:
+    """Read the texts of one side from a file, one per row, a repeated text as often as it stands there.
+
+    They stand in the column `hs` or `cn`, in the column that CONAN or Multitarget-CONAN has for that side, or in the
+    only column.
+
+    Returns:
+        The columns `hs` or `cn`, and `line`.
+
+    Raises:
+        InputError: no such file, no such column, an empty text.
+    """
+    header = [name for name in read_table(path, known=[side]).columns if name != LINE]
+    known = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
+    column = known[0] if known else header[0] if len(header) == 1 else side
+    frame = read_table(path, [column]).rename(columns={column: side})[[side, LINE]]
+    empty = frame[LINE][frame[side].str.strip() == ""]
+    reject(path, [Finding(place_of(frame), int(line), f"the {side} text is empty") for line in empty])
+    return frame
+
+
+def _read(path: str | Path, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]) -> pd.DataFrame:
+    if format not in FORMATS:
+        raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
+    try:
+        if format in _PUBLISHED:
+            return _read_published(path, format)
+        return _read_named(path, format, columns, ids)
+    except InputError as error:
+        hints = (_of_suffix(path, format), _of_columns(path, format))
+        told = "; ".join([str(error.args[0]), *filter(None, hints)])
+        raise InputError(told, error.findings) from None
+
+
+def _of_suffix(path: str | Path, format: str) -> str:
+    """What to say of a file that could not be read in a format that its name does not stand for; nothing of others."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in READERS or suffix == _kind(format):
+        return ""
+    return f"it was read as {format}, whatever its name: `--format {suffix[1:]}` may fit"
+
+
+def _of_columns(path: str | Path, format: str) -> str:
+    """What to say of a published corpus that was read in another format than its own; nothing of other files."""
+    try:
+        header = set(read_table(path, kind=".csv").columns)
+    except InputError:
+        return ""
+    if {*PUBLISHED_TEXTS} <= header:
+        return "these are the columns of a published FC-CONAN partition: `fcpair labels import FILE --format fc-conan`"
+    fits = [name for name, one in _PUBLISHED.items() if {one.hs, one.cn} <= header and name != format]
+    return f"these are the columns of `--format {fits[0]}`" if fits else ""
+
+
+def _kind(format: str) -> str:
+    """What a file in this format is, as `tabular.READERS` has it."""
+    return ".csv" if format in _PUBLISHED else f".{format}"
+
+
+def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
+    empty = {side: frame[side].str.strip() == "" for side in (HS, CN)}
+    both = empty[HS] & empty[CN]
+    return [
+        Finding(place_of(frame), int(line), f"the {side} text is empty{'' if unpaired or nothing else MAY_BE_UNPAIRED}")
+        for side in (HS, CN)
+        for line, is_empty, nothing in zip(frame[LINE], empty[side], both, strict=True)
+        if is_empty and (nothing or not unpaired)
+    ]
+
+
+def _all_ids(frame: pd.DataFrame, side: str) -> pd.Series[str]:
+    """All ids that the rows give the text of each row, in a list with spaces: a collection may have a text twice.
+
+    No id that a TREC run can name has a space in it.
+    """
+    given, key = frame[f"{side}_id"], frame[f"{side}_digest"]
+    again = key.duplicated(keep=False) & (frame[side].str.strip() != "")
+    together = given[again].groupby(key[again]).agg(lambda ids: " ".join(dict.fromkeys(" ".join(ids).split())))
+    return given.mask(again, key.map(together))
+
+
+def _only(path: str | Path, frame: pd.DataFrame, language: str) -> pd.DataFrame:
+    kept = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
+    if kept.empty:
+        there = ", ".join(sorted(set(frame["language"]) - {""})) or "none named"
+        raise InputError(f"{path}: no row in language `{language}`; found {there}")
+    return kept.copy()
+
+
+def _sides(format: str, metadata: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if format in _PUBLISHED:
+        return _PUBLISHED[format].hs_metadata, _PUBLISHED[format].cn_metadata
+    hs_side = tuple(name for name in metadata if not name.startswith(CN))
+    cn_side = tuple(name for name in metadata if not name.startswith(HS))
+    return hs_side, cn_side
+
+
+@dataclass(frozen=True)
+class _Published:
+    """The columns of a corpus that others published, as a CSV."""
+
+    hs: str
+    cn: str
+    hs_metadata: tuple[str, ...]
+    cn_metadata: tuple[str, ...]
+    language_in: str | None = None  # a column whose first two letters are the language
+
+
+_PUBLISHED = {
+    "conan": _Published(
+        "hateSpeech",
+        "counterSpeech",
+        ("hsType", "hsSubType"),
+        ("cnType", "age", "gender", "educationLevel", "cn_id"),
+        "cn_id",
+    ),
+    "mt-conan": _Published("HATE_SPEECH", "COUNTER_NARRATIVE", ("TARGET",), ("VERSION",)),
+}
+FORMATS = (*_PUBLISHED, "csv", "jsonl", "parquet", "xlsx", "ods")
+_SIDE_COLUMNS = {HS: tuple(one.hs for one in _PUBLISHED.values()), CN: tuple(one.cn for one in _PUBLISHED.values())}
+
+
+def _read_published(path: str | Path, format: str) -> pd.DataFrame:
+    columns = _PUBLISHED[format]
+    needed = [*([columns.language_in] if columns.language_in else []), columns.hs, columns.cn]
+    frame = read_table(path, needed, kind=".csv", verbatim=True)
+    if columns.language_in:
+        frame["language"] = frame[columns.language_in].str[:2].str.lower()
+    return _sided(path, frame, {columns.hs: HS, columns.cn: CN})
+
+
+def _read_named(
+    path: str | Path, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]
+) -> pd.DataFrame:
+    if columns[HS] == columns[CN]:
+        raise InputError(f"column `{columns[HS]}` is named for both sides; the HS and the CN stand in two columns")
+    named = {column: side for side, column in columns.items()}
+    named |= {column: f"{side}_id" for side, column in ids.items() if column is not None}
+    if len(named) < len(columns) + sum(column is not None for column in ids.values()):
+        raise InputError("one column is named for two things; texts and ids stand in columns of their own")
+    frame = read_table(path, list(named), known=["language"], kind=f".{format}", verbatim=True)
+    if set(OWN_COLUMNS) <= set(frame.columns):
+        frame = read_table(path, list(named), known=["language"], kind=f".{format}")
+    return _sided(path, frame, named)
+
+
+def _sided(path: str | Path, frame: pd.DataFrame, named: Mapping[str, str]) -> pd.DataFrame:
+    """The frame with its columns named as they are here; `named` says which column of the file is what."""
+    clash = sorted((set(named.values()) - set(named)) & set(frame.columns))
+    if clash:
+        raise InputError(f"{path}: column `{clash[0]}` is not the one named; rename or drop it")
+    return frame.rename(columns=dict(named))

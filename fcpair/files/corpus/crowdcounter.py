@@ -1,0 +1,153 @@
+"""The files of CrowdCounter's release: its dataset, that with target groups or GPT-4's types, and its splits.
+
+Saha, P. et al. (2024), CrowdCounter: A benchmark type-specific multi-target counterspeech dataset,
+arXiv:2410.01400. Three shapes of JSON are read, and each is known by what is in it:
+
+- an object of HS by id (`Final_Dataset`, and with target groups `Final_Dataset_additional_context`);
+- an object of answers by id of their HS, without the HS (`Final_Dataset_additional_context_gpt4`);
+- one object a line, an answer and its HS (`Train`, `Val`, `Test`, and those of Gab and Reddit).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.errors import Finding, InputError, reject
+from fcpair.files.tables.delimited import NO_TEXT_HERE
+from fcpair.files.tables.json_lines import Member, Objects
+from fcpair.files.tables.tabular import LINE, check_file, placed
+from fcpair.stages.corpus.text_identity import NO_TEXT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("hs_id", "hs", "by", "type", "additional", "types", "cn", "label", "targets", "gpt4")
+_ANSWERS = "counterspeech_post"
+_IN_ANSWERS = {"type_required": "type", "counterspeech": "cn", "label": "label"}
+_IN_SPLITS = {"hatespeech": "hs", "counterspeech": "cn", "required_types": "type"}
+
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CrowdCounter:
+    """A file of the release as frames of strings with the same columns, those of `COLUMNS` that the file has, and line.
+
+    `answers` has a row for each counter-narrative, `unanswered` one for each HS that nobody answered, with an empty
+    `cn`. Several labels of a cell are separated by a comma; `types` holds the required type and the further ones, each
+    once.
+    """
+
+    answers: pd.DataFrame
+    unanswered: pd.DataFrame
+
+
+def read_crowdcounter(path: str | Path) -> CrowdCounter:
+    """Read a file of CrowdCounter's release.
+
+    Raises:
+        InputError: no file, no JSON of one of the three shapes, a duplicate key, an answer or an HS that lacks a field
+            or has one that is not text, an answer without text; with line numbers.
+    """
+    path = Path(path)
+    check_file(path)
+    objects = Objects(path)
+    first = objects.first().value
+    is_split = isinstance(first, dict) and "hatespeech" in first
+    rows = list(_split(objects) if is_split else _release(objects))
+    findings = objects.findings + [Finding(str(path), row[LINE], NO_TEXT_HERE) for row in rows if _is_broken(row)]
+    reject(path, findings)
+    if not rows:
+        raise InputError(f"{path}: the file has no HS")
+    return CrowdCounter(*(_frame(path, rows, answered=answered) for answered in (True, False)))
+
+
+def _is_broken(row: Row) -> bool:
+    return any(NO_TEXT.search(cell) for cell in row.values() if isinstance(cell, str))
+
+
+def _frame(path: Path, rows: list[Row], *, answered: bool) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = [name for name in COLUMNS if any(name in row for row in rows)]
+    cells = [{name: row.get(name, "") for name in (*columns, LINE)} for row in rows if ("cn" in row) is answered]
+    frame = pd.DataFrame(cells, columns=[*columns, LINE], dtype=object)
+    return placed(frame.astype({LINE: "int64"}), str(path))
+
+
+def _release(objects: Objects) -> Iterator[Row]:
+    """The rows of an object of HS: their answers, and HS without one."""
+    for entry in objects.members(objects.only()):
+        members = {member.key: member for member in objects.members(entry.at)}
+        of_hs: Row | None = {"hs_id": entry.key}
+        answers: Iterable[Member] = members.values()
+        if _ANSWERS in members or "post" in members:
+            of_hs = _hs(objects, entry, members)
+            answers = objects.members(members[_ANSWERS].at) if of_hs else ()
+        if of_hs is not None:
+            yield from _of_hs(objects, entry, of_hs, list(answers))
+
+
+def _hs(objects: Objects, entry: Member, members: Mapping[str, Member]) -> Row | None:
+    """What all rows of an HS share; None where something is wrong with it."""
+    wrong = _lacks({key: member.value for key, member in members.items()}, ("post",))
+    if _ANSWERS not in members:
+        wrong.append(f"no `{_ANSWERS}`")
+    for message in wrong:
+        objects.found(entry.at, f"HS `{entry.key}`: {message}")
+    if wrong:
+        return None
+    targets = {"targets": _joined(members["targets"].value)} if "targets" in members else {}
+    return {"hs_id": entry.key, "hs": members["post"].value, **targets}
+
+
+def _of_hs(objects: Objects, entry: Member, of_hs: Row, answers: Sequence[Member]) -> Iterator[Row]:
+    if not answers:
+        yield {**of_hs, LINE: objects.line(entry.at)}
+    for answer in answers:
+        given = objects.fields(answer.at)
+        wrong = _lacks(given, _IN_ANSWERS) if isinstance(answer.value, dict) else []
+        for message in wrong:
+            objects.found(answer.at, f"`{answer.key}`: {message}")
+        if given and not wrong:
+            yield {**of_hs, "by": answer.key, **_answer(given), LINE: objects.line(answer.at)}
+
+
+def _answer(given: Mapping[str, Any]) -> Row:
+    row = {name: given[key] for key, name in _IN_ANSWERS.items()}
+    further = _listed(given.get("additional_types", []))
+    row |= {"additional": _joined(further), "types": _joined([row["type"], *further])}
+    return {**row, "gpt4": _joined(given["gpt4-types"])} if "gpt4-types" in given else row
+
+
+def _split(objects: Objects) -> Iterator[Row]:
+    """The rows of a file with an answer and its HS a line."""
+    for at in objects.lines():
+        given = objects.fields(at)
+        names = [name for name in _IN_SPLITS if name in given or name != "required_types"]
+        wrong = _lacks(given, names)
+        for message in wrong:
+            objects.found(at, message)
+        if not wrong:
+            types = {"types": _joined(given["total_types"])} if "total_types" in given else {}
+            yield {**{_IN_SPLITS[name]: given[name] for name in names}, **types, LINE: objects.line(at)}
+
+
+def _lacks(given: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """What is wrong with an object that is to have a text under each of `names`."""
+    there = ", ".join(given) or "nothing"
+    missing = [f"no text `{name}`; found {there}" for name in names if not isinstance(given.get(name), str)]
+    empty = [name for name in names if isinstance(given.get(name), str) and not given[name].strip()]
+    return missing + [f"`{name}` is empty" for name in empty]
+
+
+def _listed(labels: Any) -> list[Any]:
+    return labels if isinstance(labels, list) else [labels]
+
+
+def _joined(labels: Any) -> str:
+    return ",".join(dict.fromkeys(str(one) for one in _listed(labels)))

@@ -1,0 +1,155 @@
+"""The files in which FC-CONAN was published: reading them, and writing a partition in their columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.errors import Finding, InputError, reject
+from fcpair.files.corpus.corpus import CN, HS, PUBLISHED_TEXTS
+from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.records import Verdict
+from fcpair.stages.corpus.text_identity import identity
+from fcpair.stages.questions import Closed
+from fcpair.stages.questions.labels import APPROPRIATENESS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INDEX = "original_index"
+HS_TEXT, CN_TEXT = PUBLISHED_TEXTS
+FINAL = "Appropriate counternarrative (1) or non appropriate (0)"
+VALID = "Valid (1) / Non Valid (0) annotation"
+HS_METADATA = ("hsType", "hsSubType")
+CN_METADATA = ("cnType", "age", "gender", "educationLevel", "cn_id")
+ANSWERS = tuple(
+    f"annotation of annotator {k} (0: non appropiate; 1: not sure; 2: appropiate counteranrrative)" for k in (1, 2, 3)
+)
+SIMULATED = "simulated"  # a column of ours, in files that rest on simulated people
+COLUMNS = (INDEX, HS_TEXT, CN_TEXT, FINAL, VALID, *HS_METADATA, *CN_METADATA, *ANSWERS)
+ANNOTATORS = ("annotator-1", "annotator-2", "annotator-3")
+ANONYMOUS = "anonymous"
+VALIDATOR = "validator"
+_FINAL_CODES = {"0": APPROPRIATENESS.codes[0], "1": APPROPRIATENESS.positive[0]}
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a published partition says.
+
+    `pairs`: one row per pair, `line`, `pair` (their original_index), `hs`, `cn`, the metadata columns as strings,
+    `final` (code of the final label), `verdict` (0 or 1), `simulated` (whether fcpair wrote the file and says so).
+    `labels`: one row per label, `line`, `pair`, `person`,
+    `code`; a pair without annotator columns has one label by the anonymous annotator, the final one. Findings call the
+    file `place`.
+    """
+
+    place: str
+    pairs: pd.DataFrame
+    labels: pd.DataFrame
+
+
+def read_published(path: str | Path) -> Published:
+    """Read a partition file of FC-CONAN.
+
+    Raises:
+        InputError: all findings at once: a missing column, a value that is no code, an empty text, a pair twice.
+    """
+    frame = read_table(path, COLUMNS)
+    place = place_of(frame)
+    reject(path, [*_unknown_values(place, frame), *_repeated(place, frame)])
+    pairs = frame.rename(columns={INDEX: "pair", HS_TEXT: HS, CN_TEXT: CN}).drop(columns=[FINAL, VALID, *ANSWERS])
+    pairs["pair"] = pairs["pair"].astype("int64")
+    pairs["final"] = frame[FINAL].map(_FINAL_CODES).astype("int64")
+    pairs["verdict"] = frame[VALID].astype("int64")
+    pairs[SIMULATED] = frame[SIMULATED].str.lower() == "true" if SIMULATED in frame.columns else False
+    return Published(place, pairs, _labels(pairs, frame))
+
+
+def _unknown_values(place: str, frame: pd.DataFrame) -> list[Finding]:
+    codes = {str(code) for code in APPROPRIATENESS.codes}
+    allowed = {FINAL: {"0", "1"}, VALID: {"0", "1"}} | {column: codes | {""} for column in ANSWERS}
+    found = [
+        Finding(place, int(line), f"`{cell}` in column `{column}`; expected one of {', '.join(sorted(values))}")
+        for column, values in allowed.items()
+        for line, cell in zip(frame[LINE], frame[column], strict=True)
+        if cell not in values
+    ]
+    numbers = zip(frame[LINE], frame[INDEX], strict=True)
+    found += [Finding(place, int(line), f"`{cell}` is no index") for line, cell in numbers if not _is_index(cell)]
+    for column in (HS_TEXT, CN_TEXT):
+        empty = frame[LINE][frame[column].str.strip() == ""]
+        found += [Finding(place, int(line), f"the text in `{column}` is empty") for line in empty]
+    return found
+
+
+def _is_index(cell: str) -> bool:
+    return cell.isdecimal() and len(cell) <= 18  # longer ones do not fit 64 bits
+
+
+def _repeated(place: str, frame: pd.DataFrame) -> list[Finding]:
+    same = frame[[HS_TEXT, CN_TEXT]].map(identity)
+    return [
+        Finding(place, int(line), f"this {what} stands in the file already")
+        for what, again in (("original_index", frame.duplicated(INDEX)), ("pair", same.duplicated()))
+        for line in frame[LINE][again]
+    ]
+
+
+def _labels(pairs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    given = []
+    for person, column in zip(ANNOTATORS, ANSWERS, strict=True):
+        there = frame[column] != ""
+        part = pairs.loc[there, [LINE, "pair"]].assign(person=person, code=frame.loc[there, column].astype("int64"))
+        given.append(part)
+    alone = (frame[list(ANSWERS)] == "").all(axis=1)
+    given.append(pairs.loc[alone, [LINE, "pair"]].assign(person=ANONYMOUS, code=pairs.loc[alone, "final"]))
+    return pd.concat(given, ignore_index=True)
+
+
+def need_published_scheme(question: Closed) -> None:
+    """Raise InputError unless the labels are FC-CONAN's three, which its columns are named after."""
+    if question != APPROPRIATENESS:
+        ours, theirs = (", ".join(choice.name for choice in one) for one in (question, APPROPRIATENESS))
+        raise InputError(
+            f"FC-CONAN's columns hold its labels ({theirs}), and the labels of this study are {ours}; "
+            "use our own columns (--columns fcpair)"
+        )
+
+
+def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
+    """A partition in the published columns.
+
+    Args:
+        partition: one row per pair: `cell_id`, `hs`, `cn`, `positive` (bool), `verdict` (0 or 1), `n_labels`.
+        metadata: the same rows, string columns; the published ones are taken, empty where the corpus has none.
+        labels: `cell_id`, `code`, in the order of annotators; a pair with a single label has no annotator column.
+
+    Returns:
+        The published columns, in their order; `original_index` is the pair's number.
+    """
+    import pandas as pd
+
+    table = pd.DataFrame(
+        {
+            INDEX: partition["cell_id"],
+            HS_TEXT: partition["hs"],
+            CN_TEXT: partition["cn"],
+            FINAL: partition["positive"].astype("int64"),
+            VALID: (partition["verdict"] == Verdict.AGREE).astype("int64"),
+        }
+    )
+    for name in (*HS_METADATA, *CN_METADATA):
+        table[name] = metadata[name].to_numpy() if name in metadata.columns else ""
+    shown = labels[labels.groupby("cell_id")["code"].transform("size") > 1]
+    slot = shown.groupby("cell_id").cumcount()
+    if (slot >= len(ANSWERS)).any():
+        pair = shown["cell_id"][slot >= len(ANSWERS)].iloc[0]
+        raise InputError(f"pair {pair} has more labels than FC-CONAN's {len(ANSWERS)} columns; use our own columns")
+    for k, column in enumerate(ANSWERS):
+        answers = shown[slot == k].set_index("cell_id")["code"]
+        table[column] = partition["cell_id"].map(answers).astype("Int64")
+    return table

@@ -1,0 +1,158 @@
+"""A Hugging Face dataset folder: one configuration per tier, and a card in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fcpair.params import is_about_hate
+from fcpair.records import Sampled, Tier
+from fcpair.stages.adjudication.partition import TierRule
+from fcpair.stages.questions import Closed
+from fcpair.stages.questions.labels import final_names, positive_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CARD = "README.md"
+COLUMNS = {
+    "pair": "number of the pair",
+    "hs_id": "number of the {hs}",
+    "cn_id": "number of the {cn}",
+    "hs": "the {hs}, verbatim",
+    "cn": "the {cn}, verbatim",
+    "label": "the final label, after adjudication: {labels}",
+    "verdict": "whether the validators agreed with the final label: `valid` or `not valid`",
+    "tier": "the best tier that the pair is in",
+    "n_labels": "how many people labelled the pair",
+    "simulated": "whether a label or verdict of the pair was made up by simulated people",
+}
+NOVEL = "No pair stands in the corpus that the study started from."
+KNOWN = "Pairs that stand in the corpus that the study started from are among them."
+DRAWN = "\nWhich pairs were put before people was drawn by seed, evenly over both sides: {}."
+WARNING = (
+    "> **Content warning.** The texts may be hateful and distressing. They are here for research on how to answer",
+    "> such texts, and do not say what the people think who made this data.\n",
+)
+"""What stands on the card of a study that is about hate."""
+
+PREFIXES = {
+    "label.": "what each annotator answered, under a pseudonym; empty where there is none",
+    "hs.": "what the corpus says about the {hs}",
+    "cn.": "what the corpus says about the {cn}",
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a card says about the study: its title, the names of its sides, its labels and what made the folder.
+
+    `simulated` is None unless answers were made up; `keeps_known` says that pairs of the corpus were judged, too;
+    `look_again` what is to be known of labels that changed after a decision or a verdict; `sampled` how many cells were
+    drawn where not all were judged.
+    """
+
+    title: str
+    hs_name: str
+    cn_name: str
+    question: Closed
+    rules: Sequence[TierRule]
+    simulated: str | None
+    version: str
+    keeps_known: bool = False
+    look_again: Sequence[str] = ()
+    sampled: Sampled | None = None
+
+
+def hf_files(bronze: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame | str]:
+    """What stands in each file of the folder.
+
+    Args:
+        bronze: the table of Bronze, with the columns that `export.tier.tier_table` describes, and `simulated`.
+        facts: about the study.
+
+    Returns:
+        `data/TIER.parquet` for each tier that is not empty, Bronze first, each with all columns of `bronze`; and
+        `README.md`, which tells `datasets.load_dataset` of them as configurations with one split, `train`.
+    """
+    rank = bronze["tier"].map({tier.label: int(tier) for tier in Tier})
+    cut = {tier: bronze[rank >= tier].reset_index(drop=True) for tier in Tier}
+    there = {tier: rows for tier, rows in cut.items() if len(rows)}
+    return {**{_path(tier): rows for tier, rows in there.items()}, CARD: card(there, facts)}
+
+
+def _path(tier: Tier) -> str:
+    return f"data/{tier.label}.parquet"
+
+
+def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
+    """The card: front matter that names the configurations, then what a reader must know.
+
+    It names no licence and no citation: a study knows neither.
+    """
+    title = " ".join(facts.title.split()) or "A study without a title"
+    simulated = [f"**{facts.simulated}.**\n"] if facts.simulated else []
+    parts = [
+        *("---", *_configs(tiers), "---\n", f"# {title}\n"),
+        f"Pairs of {_a(facts.hs_name)} (`hs`) and {_a(facts.cn_name)} (`cn`), each judged by people.",
+        f"Some judged pairs are labelled {_positive(facts.question)}, the others are not; a pair that is not here was",
+        "not judged.",
+        f"{KNOWN if facts.keeps_known else NOVEL}{DRAWN.format(facts.sampled) if facts.sampled else ''}\n",
+        *simulated,
+        *(f"**{note}.**\n" for note in facts.look_again),
+        *(WARNING if is_about_hate(facts.hs_name) else ()),
+        "An annotator's pseudonym is no invitation to find out who it is.\n",
+        *("## Tiers\n", *_tier_lines(tiers, facts), ""),
+        "Every tier holds those above it in this table. Each is one configuration with one split, `train`:\n",
+        "```python",
+        "from datasets import load_dataset\n",
+        f'rows = load_dataset("path/of/this/folder", "{max(tiers).label}", split="train")',
+        "```\n",
+        *("## Columns\n", *_column_lines(tiers[Tier.BRONZE], facts), ""),
+        "## Licence and citation\n",
+        "Neither is stated here. Whoever publishes this folder adds those of the corpus and of the labels.\n",
+        f"Written by fcpair {facts.version}.",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _a(name: str) -> str:
+    return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
+
+
+def _configs(tiers: Mapping[Tier, pd.DataFrame]) -> list[str]:
+    lines = ["configs:"]
+    for tier in tiers:
+        lines += [f"- config_name: {tier.label}", *(["  default: true"] if tier is Tier.BRONZE else [])]
+        lines += ["  data_files:", "  - split: train", f"    path: {_path(tier)}"]
+    return lines
+
+
+def _tier_lines(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> list[str]:
+    asks = {rule.tier: str(rule) for rule in facts.rules}
+    positive = {choice.name for choice in facts.question if choice.positive}
+    lines = [
+        f"| configuration | pairs | {_positive(facts.question)} | `hs` | `cn` | asks for |",
+        "|---|---|---|---|---|---|",
+    ]
+    for tier in sorted(tiers, reverse=True):
+        rows = tiers[tier]
+        n = (len(rows), rows["label"].isin(positive).sum(), rows["hs_id"].nunique(), rows["cn_id"].nunique())
+        lines.append(f"| `{tier.label}` | {' | '.join(f'{one:,}' for one in n)} | {asks[tier]} |")
+    return lines
+
+
+def _positive(question: Closed) -> str:
+    return " or ".join(f"`{name}`" for name in positive_names(question))
+
+
+def _column_lines(rows: pd.DataFrame, facts: Facts) -> list[str]:
+    labels = ", ".join(f"`{name}`" for name in final_names(facts.question))
+    names = {"hs": facts.hs_name, "cn": facts.cn_name, "labels": labels}
+    told = {name: text for name, text in COLUMNS.items() if name in rows.columns}
+    for prefix, text in PREFIXES.items():
+        there = [name for name in rows.columns if name.startswith(prefix)]
+        told |= {"`, `".join(there): text} if there else {}
+    lines = [f"| `{name}` | {text.format(**names)} |" for name, text in told.items()]
+    return ["| column | what it holds |", "|---|---|", *lines]

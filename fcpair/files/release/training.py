@@ -1,0 +1,153 @@
+"""Training sets from a tier: triplets, pairs and preferences, split so that no HS stands on both sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.errors import InputError
+from fcpair.params import Export
+from fcpair.stages.corpus.retrieve import draw
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["triplets", "pairs", "preferences"]
+COLUMNS: dict[Kind, tuple[str, str, str]] = {
+    "triplets": ("anchor", "positive", "negative"),
+    "pairs": ("sentence1", "sentence2", "label"),
+    "preferences": ("prompt", "chosen", "rejected"),
+}
+
+
+@dataclass(frozen=True)
+class TrainingSets:
+    """The two sides of a training set, both with the three columns that COLUMNS has for its kind.
+
+    `counts`: `train` and `test` (rows), `train_hs` and `test_hs`, and for triplets and preferences how many HS of
+    the tier gave no row, `hs_without_positive` and `hs_without_negative`.
+    """
+
+    train: pd.DataFrame
+    test: pd.DataFrame
+    counts: dict[str, int]
+
+
+def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], options: Export) -> TrainingSets:
+    """Make a training set, and split it by HS.
+
+    The same pairs, share and seed put an HS on the same side in every kind.
+
+    Args:
+        kind: triplets and preferences set an appropriate CN beside one that was judged not appropriate for the same
+            HS; pairs are the judged pairs, with the label 1 or 0.
+        pairs: of a tier: `hs_id`, `cn_id`, `appropriate`.
+        bodies: the texts, by id.
+        options: how many `negatives`, the `test_share`, rounded to whole HS, and the `seed` of both draws.
+
+    Raises:
+        InputError: a side is empty.
+    """
+    rows = _labelled(pairs) if kind == "pairs" else draw_negatives(pairs, options.negatives, options.seed)
+    if rows.empty:
+        raise InputError(f"no HS has both an appropriate and a not appropriate CN, so there are no {kind}")
+    is_test = rows["hs_id"].isin(draw_test_hs(pairs["hs_id"], options.test_share, options.seed)).to_numpy()
+    if is_test.all() or not is_test.any():
+        side = "train" if is_test.all() else "test"
+        raise InputError(
+            f"no {kind} fall on the {side} side at --test-share {options.test_share}; change it, or the --seed"
+        )
+    table = _with_texts(kind, rows, bodies)
+    counts = {"train": int((~is_test).sum()), "test": int(is_test.sum())}
+    counts |= {"train_hs": rows["hs_id"][~is_test].nunique(), "test_hs": rows["hs_id"][is_test].nunique()}
+    counts |= {} if kind == "pairs" else _left_out(pairs)
+    return TrainingSets(table[~is_test].reset_index(drop=True), table[is_test].reset_index(drop=True), counts)
+
+
+def _labelled(pairs: pd.DataFrame) -> pd.DataFrame:
+    return pairs[["hs_id", "cn_id"]].assign(label=pairs["appropriate"].astype("int64"))
+
+
+def _left_out(pairs: pd.DataFrame) -> dict[str, int]:
+    by_hs = pairs.groupby("hs_id")["appropriate"]
+    return {"hs_without_positive": int((~by_hs.any()).sum()), "hs_without_negative": int(by_hs.all().sum())}
+
+
+def _with_texts(kind: Kind, rows: pd.DataFrame, bodies: pd.Series[str]) -> pd.DataFrame:
+    table = rows.set_axis(list(COLUMNS[kind]), axis="columns")
+    texts = COLUMNS[kind][: 2 if kind == "pairs" else 3]
+    return table.assign(**{name: table[name].map(bodies) for name in texts})
+
+
+def draw_test_hs(hs_ids: pd.Series[int], share: float, seed: int) -> NDArray[np.int64]:
+    """Draw the HS of the test side.
+
+    Args:
+        hs_ids: repeated or not, in any order.
+        share: of the distinct HS; above 0 and below 1.
+        seed: of the draw.
+
+    Returns:
+        Their ids, ascending.
+
+    Raises:
+        InputError: one of the sides would have no HS.
+    """
+    there = np.unique(hs_ids.to_numpy(np.int64))
+    n = round(share * len(there))
+    if len(there) < 2:
+        raise InputError(f"{len(there)} HS cannot be split into two sides; name a tier that has two or more")
+    if not 0 < n < len(there):
+        side, other = ("test", "larger") if n <= 0 else ("train", "smaller")
+        raise InputError(
+            f"--test-share {share} of {len(there)} HS leaves the {side} side empty; name a {other} one "
+            f"({1 / len(there):.3g} is one HS)"
+        )
+    return np.asarray(there[draw(len(there), n, seed, "HS")])
+
+
+def draw_negatives(pairs: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
+    """Draw judged negatives of the same HS for each appropriate pair, without replacement.
+
+    Args:
+        pairs: `hs_id`, `cn_id`, `appropriate`.
+        n: how many for each appropriate pair, 1 or more; all of them where there are fewer.
+        seed: of the draw.
+
+    Returns:
+        `hs_id`, `positive`, `negative` (ids of CNs), in the order of the appropriate pairs.
+    """
+    import pandas as pd
+
+    positive, negative = (pairs[pairs["appropriate"] == is_one] for is_one in (True, False))
+    negative = negative.sort_values("hs_id", kind="stable")
+    first = np.searchsorted(negative["hs_id"], positive["hs_id"], "left")
+    n_there = np.searchsorted(negative["hs_id"], positive["hs_id"], "right") - first
+    drawn = draw_each(n_there, n, np.random.default_rng([seed, 1]))
+    row, _ = np.nonzero(drawn >= 0)
+    place = (first[:, np.newaxis] + drawn)[drawn >= 0]
+    at = positive.iloc[row]
+    columns = {"hs_id": at["hs_id"].to_numpy(), "positive": at["cn_id"].to_numpy()}
+    return pd.DataFrame({**columns, "negative": negative["cn_id"].to_numpy()[place]})
+
+
+def draw_each(sizes: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw `n` of `0 .. size - 1` for each of many sizes, without replacement; all of them where there are fewer.
+
+    Robert Floyd's way, a step for all sizes at once, so that its cost does not grow with them: J. Bentley and
+    R. Floyd (1987), A sample of brilliance, CACM 30(9), 754-757, DOI 10.1145/30401.315746.
+
+    Returns:
+        Shape `(n_sizes, up to n)`, each row ascending, with -1 before it where there are fewer than `n`.
+    """
+    takes = np.minimum(sizes, n)
+    drawn = np.full((len(sizes), int(takes.max(initial=0))), -1, np.int64)
+    for step in range(drawn.shape[1]):
+        last = np.maximum(sizes - takes + step, 0)
+        some = rng.integers(0, last, endpoint=True)
+        taken = (drawn == some[:, np.newaxis]).any(axis=1)
+        drawn[:, step] = np.where(step < takes, np.where(taken, last, some), -1)
+    return np.sort(drawn, axis=1)

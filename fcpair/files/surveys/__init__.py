@@ -1,0 +1,1 @@
+"""Files of surveys, templates and items: our own, BBQ and KoBBQ."""

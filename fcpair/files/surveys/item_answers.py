@@ -1,0 +1,92 @@
+"""Items with an answer each: in tables, and in the samples that lm-evaluation-harness logs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fcpair.bias.answers import Answers
+from fcpair.bias.answers_to_items import COLUMNS, OPTIONS, STATEMENT, answers_to_items
+from fcpair.errors import Finding, InputError, reject
+from fcpair.files.tables.tabular import LINE, place_of, read_table, text_of
+
+
+def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequence[str] = ()) -> Answers:
+    """Read answers to items as `items expand` writes them, from one table or several.
+
+    Args:
+        paths: the tables; each has the columns of `bias.items.COLUMNS`.
+        answer: the column of what was said; None where `shares` are given.
+        shares: the columns of the probabilities of the three options; a row without any has no answer.
+
+    Raises:
+        InputError: a column that is missing, probabilities that are no numbers, and what `answers_to_items` refuses.
+    """
+    if len(shares) not in (0, len(OPTIONS)) or bool(shares) == bool(answer):
+        raise InputError(f"name the column of answers, or the {len(OPTIONS)} columns of probabilities of the options")
+    tables = [read_table(path, [*COLUMNS, *filter(None, (answer,)), *shares], verbatim=True) for path in paths]
+    for table in tables:
+        reject(place_of(table), list(_no_numbers(table, shares)))
+    table = pd.concat(tables, ignore_index=True)
+    place = ", ".join(map(str, paths))
+    found = np.stack([pd.to_numeric(table[name], errors="coerce") for name in shares], axis=1) if shares else None
+    said = table[answer].tolist() if answer else table[shares[0]].tolist()
+    return answers_to_items(table, said, found, place, table[LINE].tolist())
+
+
+def _no_numbers(table: pd.DataFrame, shares: Sequence[str]) -> list[Finding]:
+    return [
+        Finding(place_of(table), int(line), f"`{name}` is `{cell}`; expected a number, or nothing")
+        for name in shares
+        for cell, line, value in zip(table[name], table[LINE], pd.to_numeric(table[name], errors="coerce"), strict=True)
+        if cell.strip() and np.isnan(value)
+    ]
+
+
+def read_lm_eval(paths: Sequence[Path]) -> Answers:
+    """Read the samples that lm-evaluation-harness logs of a task that `items expand --layout lm-eval` wrote.
+
+    Options are weighed by the likelihoods of their letters, which are made to add up to 1.
+
+    Raises:
+        InputError: no such file, and all lines that are no such sample.
+    """
+    rows: list[dict[str, Any]] = []
+    lines: list[int] = []
+    for path in paths:
+        found = [(number, _sample(text)) for number, text in enumerate(text_of(path).splitlines(), 1) if text.strip()]
+        wrong = [Finding(str(path), number, one) for number, one in found if isinstance(one, str)]
+        reject(path, wrong)
+        rows += [one for _, one in found if isinstance(one, dict)]
+        lines += [number for number, _ in found]
+    if not rows:
+        raise InputError(f"{', '.join(map(str, paths))}: no samples")
+    logs = np.array([row["logs"] for row in rows])
+    raised = np.exp(logs - logs.max(axis=1, keepdims=True))
+    items = pd.DataFrame(rows)
+    shares = raised / raised.sum(axis=1, keepdims=True)
+    said = [", ".join(map(str, row["logs"])) for row in rows]
+    return answers_to_items(items, said, shares, ", ".join(map(str, paths)), lines)
+
+
+def _sample(text: str) -> dict[str, Any] | str:
+    """What a line has of an item, all strings, and the log-likelihoods of its options (`logs`); or what is wrong."""
+    try:
+        told = json.loads(text)
+        doc, logs = told["doc"], [float(one[0]) for one in told["filtered_resps"]]
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
+        return (
+            "no sample of lm-evaluation-harness; expected `doc`, and `filtered_resps` with a likelihood of each option"
+        )
+    if not isinstance(doc, dict):
+        return f"`doc` is no item: expected an object, found {type(doc).__name__}"
+    if missing := [name for name in COLUMNS if name not in doc]:
+        return f"the item has no `{missing[0]}`; it must be one that `fcpair items expand` has written"
+    if len(logs) != len(OPTIONS) or not np.isfinite(logs).all():
+        return f"expected {len(OPTIONS)} likelihoods that are finite numbers"
+    return {**{name: str(doc[name]) for name in COLUMNS}, STATEMENT: str(doc.get(STATEMENT, "")), "logs": logs}

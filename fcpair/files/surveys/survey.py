@@ -1,0 +1,34 @@
+"""The answers to a survey as a table: one row for each statement, question and respondent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.stages.surveys.survey import Survey, check
+
+STATEMENT, QUESTION, PERSON, ANSWER = "row", "column", "by", "answer"  # as answers of a grid are exported
+
+
+def read_survey(
+    path: Path,
+    *,
+    statement: str = STATEMENT,
+    question: str = QUESTION,
+    person: str = PERSON,
+    answer: str = ANSWER,
+    by: str | None = None,
+) -> Survey:
+    """Read what was answered in a survey; the columns are named as in the file, `by` one of groups of people.
+
+    Raises:
+        InputError: a column that is missing, and what `stages.survey.check` refuses.
+    """
+    columns = {"statement": statement, "question": question, "person": person, "answer": answer}
+    table = read_table(path, [*columns.values(), *filter(None, (by,))])
+    given = table[[by]].copy() if by else table[[]].copy()
+    for name, column in columns.items():
+        given[name] = table[column]
+    given["answer"] = given["answer"].str.strip()
+    check(given.assign(line=table[LINE]), place_of(table), by)
+    return Survey(given, given[["statement"]].drop_duplicates())

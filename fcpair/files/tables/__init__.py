@@ -1,0 +1,1 @@
+"""Files of tables, whatever they hold: CSV, JSONL, Parquet and spreadsheets; and TOML, and folders."""

@@ -1,0 +1,166 @@
+"""Text files with one record a line: decoding them, and reading CSV as people send it back, and JSONL."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from fcpair.errors import Finding, InputError, reject
+from fcpair.stages.corpus.text_identity import NO_TEXT
+
+SEPARATORS = (",", ";", "\t")
+LOOKED_AT = 20  # rows below the column names, to find out what separates cells
+WINDOWS = "cp1252"
+NO_TEXT_HERE = "a NUL character or half a surrogate pair, which no text holds"
+_WORD = re.compile(r"""[^\s,;"']+""")
+_SEPARATOR_LINE = re.compile("sep=(.)\r?\n", re.IGNORECASE)  # the first line of some CSVs, for Excel alone
+_NO_TEXT_FILE = {
+    b"PK\x03\x04": "this is a spreadsheet or a zip file; a spreadsheet must be named .xlsx or .ods",
+    b"\xd0\xcf\x11\xe0": "this is a file of an older Excel (.xls), or one with a password; save it as .xlsx",
+    b"PAR1": "this is a Parquet file; it must be named .parquet",
+}
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A table as its file has it: the column names, the cells below them as text, and the line of each row.
+
+    `place` is what findings call the file. Rows of a CSV need not be as wide as the header.
+    """
+
+    place: str
+    header: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+
+
+def decode(path: Path) -> str:
+    """The text of a file: UTF-8, or UTF-16 with its mark, which is what Excel calls Unicode text.
+
+    Raises:
+        InputError: another encoding (Windows-1252 is named), no text at all, a NUL.
+    """
+    raw = path.read_bytes()
+    for magic, what in _NO_TEXT_FILE.items():
+        if raw.startswith(magic):
+            raise InputError(f"{path}: {what}")
+    utf_16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        text = raw.decode("utf-16" if utf_16 else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        remedy = "save the file as UTF-8" if utf_16 else _remedy(raw, error.start)
+        message = f"byte 0x{raw[error.start]:02x} is not {'UTF-16' if utf_16 else 'UTF-8'}; {remedy}"
+        raise InputError(f"{path}: the encoding is broken", [Finding(str(path), line, message)]) from None
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
+    if "\x00" in text:
+        line = text.count("\n", 0, text.index("\x00")) + 1
+        raise InputError(f"{path}: not a text file", [Finding(str(path), line, "a NUL character")])
+    return text
+
+
+def _remedy(raw: bytes, at: int) -> str:
+    """What to do about a byte that is not UTF-8, with the word around it as Windows-1252 would have it."""
+    before = raw[max(0, at - 60) : at].decode(WINDOWS, "replace")
+    after = raw[at : at + 60].decode(WINDOWS, "replace")
+    word = next((word.group() for word in _WORD.finditer(before + after) if word.end() > len(before)), "")
+    if not word or "\ufffd" in word or not word.isprintable():
+        return "save the file as UTF-8"
+    return (
+        f"the file looks like Windows-1252 (Latin-1), which Excel writes as plain CSV and in which this is `{word}`; "
+        "save it as `CSV UTF-8` or as .xlsx"
+    )
+
+
+def check_texts(raw: Raw) -> None:
+    """Raise InputError where a column name or a cell holds what no text does; lists and objects are looked into."""
+    if any(map(NO_TEXT.search, raw.header)):
+        reject(raw.place, [Finding(raw.place, 1, f"a column name has {NO_TEXT_HERE}")])
+    broken = [line for row, line in zip(raw.rows, raw.lines, strict=True) if any(map(NO_TEXT.search, row))]
+    reject(raw.place, [Finding(raw.place, line, NO_TEXT_HERE) for line in broken])
+
+
+def read_csv(path: Path) -> Raw:
+    """Read a CSV whose cells are separated by commas, semicolons or tabs, as most of its column names are."""
+    text = decode(path)
+    csv.field_size_limit(max(len(text), 131072))
+    told = _SEPARATOR_LINE.match(text)
+    body = text[told.end() :] if told else text
+    if not body.strip("\r\n"):
+        raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
+    skipped = 1 if told else 0
+    reader = csv.reader(
+        io.StringIO(body, newline=""), strict=True, delimiter=told.group(1) if told else _separator(body)
+    )
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        header = next(row for row in reader if row)
+        line = reader.line_num + 1
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(line + skipped)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        reject(path, [Finding(str(path), reader.line_num + skipped, f"broken CSV: {error}")])
+    return Raw(str(path), header, rows, lines)
+
+
+def _separator(text: str) -> str:
+    return max(SEPARATORS, key=lambda separator: _width(text, separator))  # the first of them where they are even
+
+
+def _width(text: str, separator: str) -> int:
+    """How many columns there are names for, if rows below have more than one cell, too."""
+    rows: Iterator[list[str]] = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    header, below = next(rows), list(islice(rows, LOOKED_AT))
+    return len(header) if not below or any(len(row) > 1 for row in below) else 1
+
+
+def read_jsonl(path: Path) -> Raw:
+    """Read a file with one JSON object a line."""
+    header: dict[str, None] = {}
+    records: list[dict[str, Any]] = []
+    lines: list[int] = []
+    findings: list[Finding] = []
+    for line, content in enumerate(decode(path).split("\n"), 1):
+        if not content.strip():
+            continue
+        try:
+            record = json.loads(content)
+        except json.JSONDecodeError as error:
+            findings.append(Finding(str(path), line, f"not JSON: {error.msg} at column {error.colno}"))
+            continue
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
+            findings.append(Finding(str(path), line, f"cannot be read: {error}"))
+            continue
+        if not isinstance(record, dict):
+            findings.append(Finding(str(path), line, f"expected an object, found {type(record).__name__}"))
+            continue
+        if any(NO_TEXT.search(as_text(cell)) for cell in record.values() if isinstance(cell, str | list | dict)):
+            findings.append(Finding(str(path), line, NO_TEXT_HERE))
+            continue
+        header.update(dict.fromkeys(record))
+        records.append(record)
+        lines.append(line)
+    reject(path, findings)
+    return Raw(str(path), list(header), [[as_text(one.get(name)) for name in header] for one in records], lines)
+
+
+def as_text(cell: Any) -> str:
+    """A cell of a table that is not made of text: nothing is empty, lists and objects are JSON."""
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return cell
+    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else str(cell)

@@ -1,0 +1,306 @@
+"""Tables in files: CSV, JSONL and Parquet in and out, spreadsheets in, with line numbers on the way in.
+
+A cell that a spreadsheet would run as a formula is written behind an apostrophe in CSV, and the apostrophe is taken
+off again when such a file, or a spreadsheet made of it, is read back. The marking is reversible: a text that begins
+with apostrophes and then a formula sign gets one more.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.errors import Finding, InputError, name_file, reading, reject
+from fcpair.files.tables.delimited import Raw, as_text, check_texts, read_csv, read_jsonl
+from fcpair.files.tables.spreadsheet import read_workbook
+from fcpair.stages.corpus.text_identity import fold
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUFFIXES = (".csv", ".jsonl", ".parquet")
+LINE = "line"
+_PLACE = "place"
+_GUARDED = re.compile("^'*[=+\\-@\t\r\n＝＋－＠]")
+_UNGUARD = re.compile("^'(?='*[=+\\-@\t\r\n＝＋－＠])")
+
+
+def guard(cell: str) -> str:
+    """The cell as a spreadsheet shows it and does not run it."""
+    return f"'{cell}" if _GUARDED.match(cell) else cell
+
+
+def unguard(cell: str) -> str:
+    """The cell that `guard` was given."""
+    return _UNGUARD.sub("", cell, count=1)
+
+
+def read_table(
+    path: str | Path,
+    columns: Sequence[str] = (),
+    *,
+    known: Sequence[str] = (),
+    blank: Sequence[str] = (),
+    kind: str | None = None,
+    verbatim: bool = False,
+) -> pd.DataFrame:
+    """Read a CSV, JSONL, Parquet, Excel or OpenDocument file as text.
+
+    A column is found whatever its name's capitals are and however words are parted in it. Columns without a name are
+    ignored where they are empty and the last ones.
+
+    Args:
+        path: the file.
+        columns: the columns that must be there.
+        known: columns that may be there.
+        blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
+        kind: what the file is, a key of `READERS`; without it the suffix says so, and any other suffix means CSV.
+        verbatim: leave the cells as they are, for files that fcpair did not write.
+
+    Returns:
+        A frame of strings (an empty string where there is nothing) and the column `line`, from 1; of a spreadsheet it
+        is the number of the row. `place_of` tells what findings call the file.
+
+    Raises:
+        InputError: no file, not UTF-8, no rows, a row of another width, a missing column, a column named `line`.
+    """
+    import pandas as pd
+
+    path = Path(path)
+    check_file(path)
+    kind = kind or path.suffix.lower()
+    with reading(path):
+        raw = READERS.get(kind, _read_csv)(path, columns)
+    check_texts(raw)
+    header = _named(raw, (*columns, *known, *blank))
+    require(raw.place, header, columns)
+    if LINE in header:
+        raise InputError(f"{path}: column `{LINE}` would be taken for the line numbers; rename it")
+    rows, lines = _squared(raw, header, blank)
+    if not rows:
+        raise InputError(f"{raw.place}: the file has no rows; expected at least one below the column names")
+    frame = pd.DataFrame(rows, columns=header, dtype=object)
+    if not verbatim and kind not in _UNGUARDED:
+        for name in header:
+            frame[name] = [unguard(cell) for cell in frame[name]]
+    frame[LINE] = lines
+    return placed(frame, raw.place)
+
+
+def placed(frame: pd.DataFrame, place: str) -> pd.DataFrame:
+    """The frame, with what findings are to call the file that it is of."""
+    frame.attrs[_PLACE] = place
+    return frame
+
+
+def place_of(frame: pd.DataFrame) -> str:
+    """What findings call the file that a frame was read from: its path, and of a spreadsheet the sheet."""
+    return str(frame.attrs[_PLACE])
+
+
+def _named(raw: Raw, names: Iterable[str]) -> list[str]:
+    """The column names, with each of `names` in the place of what is the same name; unnamed last ones left out."""
+    header = list(raw.header)
+    while header and not header[-1].strip():
+        header.pop()
+    findings = []
+    for name in dict.fromkeys(names):
+        alike = [at for at, one in enumerate(header) if fold(one) == fold(name)]
+        if len(alike) > 1 and len({header[at] for at in alike}) > 1:
+            told = " and ".join(f"`{header[at]}`" for at in alike)
+            findings.append(Finding(raw.place, 1, f"columns {told} have the same name; rename one"))
+        elif len(alike) == 1:
+            header[alike[0]] = name
+    twice = sorted({name for name in header if header.count(name) > 1})
+    reject(raw.place, [*findings, *(Finding(raw.place, 1, f"column `{name}` is duplicated") for name in twice)])
+    return header
+
+
+def _squared(raw: Raw, header: list[str], blank: Sequence[str]) -> tuple[list[list[str]], list[int]]:
+    """The rows, all as wide as the header, and their lines; what is missing at the end may be missing, or is found."""
+    least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
+    rows, lines, findings = [], [], []
+    for row, line in zip(raw.rows, raw.lines, strict=True):
+        more = "".join(row[len(header) :]).strip()
+        if more or least > len(row):
+            findings.append(Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}"))
+        rows.append(row[: len(header)] + [""] * (len(header) - len(row)))
+        lines.append(line)
+    reject(raw.place, findings)
+    return rows, lines
+
+
+def check_file(path: Path) -> None:
+    """Raise InputError unless `path` is a file."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; name a file")
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text file without white space at their ends, and without those that are empty.
+
+    Raises:
+        InputError: no such file, or no text in UTF-8.
+    """
+    return [line.strip() for line in text_of(path).splitlines() if line.strip()]
+
+
+def text_of(path: Path) -> str:
+    """The text of a file in UTF-8, as it is.
+
+    Raises:
+        InputError: no such file, or no text in UTF-8.
+    """
+    check_file(path)
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is no text in UTF-8 ({error})") from None
+
+
+def require(place: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
+    """Raise InputError when `header` lacks one of `columns`; says what is there."""
+    header = [name for name in header if name != LINE]
+    missing = [name for name in columns if name not in header]
+    if not missing:
+        return
+    named = ", ".join(f"`{name}`" for name in missing)
+    raise InputError(
+        f"{place}: missing column{'s' * (len(missing) > 1)} {named}; found {', '.join(header) or 'none'}",
+        [Finding(str(place), 1, f"no column {named}")],
+    )
+
+
+def _read_csv(path: Path, _columns: Sequence[str]) -> Raw:
+    return read_csv(path)
+
+
+def _read_jsonl(path: Path, _columns: Sequence[str]) -> Raw:
+    return read_jsonl(path)
+
+
+def _read_parquet(path: Path, _columns: Sequence[str]) -> Raw:
+    import pandas as pd
+    import pyarrow as pa
+
+    try:
+        frame = pd.read_parquet(path)
+    except pa.ArrowException as error:
+        raise InputError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
+    cells = frame.astype(object).where(frame.notna(), None)
+    rows = [[as_text(cell) for cell in row] for row in cells.itertuples(index=False, name=None)]
+    return Raw(str(path), [str(name) for name in frame.columns], rows, list(range(1, len(rows) + 1)))
+
+
+def _read_workbook(kind: str) -> Callable[[Path, Sequence[str]], Raw]:
+    def read(path: Path, columns: Sequence[str]) -> Raw:
+        names = {fold(name) for name in columns}
+        return read_workbook(path, kind, lambda header: bool(names) and names <= {fold(one) for one in header})
+
+    return read
+
+
+READERS: dict[str, Callable[[Path, Sequence[str]], Raw]] = {
+    ".csv": _read_csv,
+    ".jsonl": _read_jsonl,
+    ".parquet": _read_parquet,
+    ".xlsx": _read_workbook(".xlsx"),
+    ".ods": _read_workbook(".ods"),
+}
+_UNGUARDED = (".jsonl", ".parquet")
+
+
+def write_table(frame: pd.DataFrame, path: str | Path) -> None:
+    """Write `frame` as CSV, JSONL or Parquet by the suffix of `path`: whole, or not at all.
+
+    Raises:
+        InputError: a suffix other than .csv, .jsonl and .parquet.
+    """
+    path = Path(path)
+    check_suffix(path)
+    with replacing(path) as temporary:
+        if path.suffix == ".parquet":
+            frame.to_parquet(temporary, index=False)
+        elif path.suffix == ".jsonl":
+            _write_jsonl(frame, temporary)
+        else:
+            _write_csv(frame, temporary)
+
+
+def check_suffix(path: str | Path) -> None:
+    """Raise InputError unless the suffix of `path` is one that `write_table` knows."""
+    if Path(path).suffix not in SUFFIXES:
+        raise InputError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
+
+
+def _write_jsonl(frame: pd.DataFrame, path: Path) -> None:
+    cells = frame.astype(object).where(frame.notna(), None)
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for row in cells.itertuples(index=False, name=None):
+            file.write(json.dumps(dict(zip(frame.columns, row, strict=True)), ensure_ascii=False) + "\n")
+
+
+def _write_csv(frame: pd.DataFrame, path: Path) -> None:
+    with _LineFeeds(path.open("wb"), encoding="utf-8", newline="") as file:
+        _guarded(frame).to_csv(file, index=False, lineterminator="\r\n")
+
+
+class _LineFeeds(io.TextIOWrapper):
+    """Ends rows in a line feed. Python before 3.13 quotes a carriage return in a cell only if rows end in one."""
+
+    def write(self, row: str, /) -> int:
+        return super().write(row.removesuffix("\r\n") + "\n")
+
+
+def _guarded(frame: pd.DataFrame) -> pd.DataFrame:
+    guarded = frame.copy()
+    for name in frame.columns[[frame[name].dtype.kind in "OUT" for name in frame.columns]]:
+        guarded[name] = [guard(cell) if isinstance(cell, str) else cell for cell in frame[name]]
+    return guarded
+
+
+class replacing:  # noqa: N801 - reads as a verb: `with replacing(path) as temporary`
+    """A temporary file beside `path` that takes its place when the block ends well, and goes when it does not.
+
+    Who may read it is for the umask to say, or its owner alone where it is `private`.
+    """
+
+    def __init__(self, path: str | Path, *, private: bool = False) -> None:
+        self.path, self._private = Path(path), private
+
+    def __enter__(self) -> Path:
+        if not self.path.parent.is_dir():
+            raise InputError(f"{self.path}: there is no folder {self.path.parent}; make it first")
+        if self.path.is_dir():
+            raise InputError(f"{self.path}: is a folder; name a file")
+        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".", suffix=self.path.suffix)
+        os.close(handle)
+        self._temporary = Path(name)
+        return self._temporary
+
+    def __exit__(self, _kind: object, failed: BaseException | None, _where: object) -> None:
+        name_file(failed, self.path)
+        if failed is None:
+            if not self._private:
+                mask = os.umask(0)
+                os.umask(mask)
+                self._temporary.chmod(0o666 & ~mask)
+            self._temporary.replace(self.path)
+        else:
+            self._temporary.unlink(missing_ok=True)
+
+
+def write_all(files: Mapping[Path, bytes]) -> None:
+    """Write files in the place of those that are there: all of them whole, or none."""
+    with ExitStack() as open_ones:
+        for path, content in files.items():
+            open_ones.enter_context(replacing(path)).write_bytes(content)

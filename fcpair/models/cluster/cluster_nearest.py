@@ -1,0 +1,96 @@
+"""Nearest neighbours on a cluster: blocks of sources by blocks of texts, and a tree that keeps the nearest of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.models.cluster.cluster_encode import Places
+from fcpair.models.cluster.flow import each
+from fcpair.models.encode import Progress
+from fcpair.models.vector_cache import read_vectors
+from fcpair.params import MEMORY_MB
+from fcpair.stages.corpus import nearest as stage
+from fcpair.stages.corpus.nearest import NOBODY, Blocks, Found
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+SOURCES, TEXTS = 4096, 65_536  # of a block: what one task compares
+FAN_IN = 8
+
+Vectors = NDArray[np.float32]
+Positions = NDArray[np.int64]
+
+
+def nearest(
+    client: Client,
+    places: Places,
+    sources: Positions,
+    k: int,
+    memory_mb: int = MEMORY_MB,
+    progress: Progress | None = None,
+) -> Found:
+    """The `k` texts nearest to each source, as `fcpair.stages.corpus.nearest.nearest` finds them, ties included.
+
+    Args:
+        client: of the cluster.
+        places: where the vectors of all texts are kept, in corpus order.
+        sources: positions of the source texts, shape `(n_sources,)`.
+        k: how many neighbours; all others where there are fewer.
+        memory_mb: what a task may take beside the vectors and what it finds.
+        progress: called with the sources that are done, and all of them.
+
+    Returns:
+        Positions and cosines to six decimals, each of shape `(n_sources, k)`, or less wide for want of texts.
+    """
+    n_texts = len(places.row)
+    k = min(k, n_texts - 1)
+    if not k:
+        return stage.stacked([], 0)
+    cn, score = np.empty((len(sources), k), np.int64), np.empty((len(sources), k))
+    starts = range(0, n_texts, TEXTS)
+    columns = [client.submit(_load, places.of(np.arange(start, min(start + TEXTS, n_texts)))) for start in starts]
+    done = 0
+
+    def submit(at: int) -> Future[Any]:
+        own = sources[at : at + SOURCES]
+        rows = client.submit(_load, places.of(own))
+        found = [
+            client.submit(_nearest, rows, texts, own, start, k, memory_mb)
+            for start, texts in zip(starts, columns, strict=True)
+        ]
+        while len(found) > 1:
+            found = [client.submit(_merged, found[i : i + FAN_IN], k) for i in range(0, len(found), FAN_IN)]
+        return found[0]
+
+    for at, found in each(client, range(0, len(sources), SOURCES), submit):
+        cn[at : at + SOURCES], score[at : at + SOURCES] = found
+        done += len(found[0])
+        if progress:
+            progress(done, len(sources))
+    return cn, score
+
+
+def _load(places: Places) -> Vectors:
+    """What a worker does: read vectors from the files in which they are kept."""
+    read: list[tuple[Positions, Vectors]] = []
+    for number, path in enumerate(places.paths):
+        at = np.flatnonzero(places.path == number)
+        read.append((at, read_vectors(path, places.row[at])))
+    vectors = np.empty((len(places.row), read[0][1].shape[1]), np.float32)
+    for at, rows in read:
+        vectors[at] = rows
+    return vectors
+
+
+def _nearest(queries: Vectors, texts: Vectors, own: Positions, start: int, k: int, memory_mb: int) -> Found:
+    """What a worker does: find the nearest of some sources among some texts, of which `start` is the first."""
+    cn, score = stage.nearest(queries, texts, own - start, k, Blocks.within(memory_mb, k))
+    return np.where(cn == NOBODY, NOBODY, cn + start), score
+
+
+def _merged(parts: list[Found], k: int) -> Found:
+    return stage.merged(parts, k)

@@ -1,0 +1,191 @@
+"""One measure as a picture: a bar for each system and tier, its interval, and what the missing labels could hide.
+
+The tiers differ in lightness and in hatching, so that the picture can be read in grey and by the colour-blind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fcpair.evaluate.outcome import Outcome, Score, without_draws
+from fcpair.records import TIERS
+from fcpair.report.figures import layout
+from fcpair.report.figures.captions import fine_print
+from fcpair.report.figures.labels import wrapped
+from fcpair.report.figures.layout import LINE, MARGIN, PAPER, PRINT_SIGNS, WIDTH, Inks
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+SLOT, BAR, BAND = 0.22, 0.12, 0.05  # of one tier, in inches: all of its height, the bar, and the band below the bar
+GAP = 0.14  # between two systems
+MOST_SHOWN = 1.02  # a bar or a whisker that ends at 1 is drawn whole
+# Where a tier stands on the map cividis, which rises evenly from dark to light, and how it is hatched; best tier first.
+LOOKS = ((0.0, ""), (0.4, "/////"), (0.7, "|||||"), (1.0, "xxxxx"))
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """What is drawn of a system on a tier: the score, or the exact expectation where the system ranks at random."""
+
+    tier: int
+    score: Score
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A system: its name in lines, its place from `top` on, and its slots."""
+
+    name: list[str]
+    top: float
+    height: float
+    slots: list[_Slot]
+
+    @property
+    def tops(self) -> Iterator[tuple[float, _Slot]]:
+        """Where each slot begins; the slots stand in the middle of a group whose name is higher."""
+        start = self.top + (self.height - SLOT * len(self.slots)) / 2
+        return ((start + SLOT * at, slot) for at, slot in enumerate(self.slots))
+
+
+def draw(outcome: Outcome, measure: str, inks: Inks = PAPER) -> Figure:
+    """The picture of a measure; to be drawn and saved in the settings that `fcpair.report.figures.save` makes."""
+    scores = without_draws([score for score in outcome.scores if score.measure == measure])
+    groups = list(_groups(outcome, scores))
+    notes = wrapped(" ".join(fine_print(outcome, scores)), PRINT_SIGNS)
+    marks = _marks(outcome, scores, inks)
+    room = layout.LEGEND_LINE * max(len(outcome.tiers), len(marks)) + MARGIN
+    bars = groups[-1].top + groups[-1].height + GAP / 2
+    figure, axes, height = layout.sheet(bars, room, len(notes), inks)
+    layout.frame(axes, bars, (0, _reach(scores)), inks)
+    for group in groups:
+        _draw_group(axes, group, _looks(outcome), inks)
+    axes.set_xlabel(f"{measure}, mean over HS", color=inks.ink, fontsize=9)
+    layout.write(figure, height, measure, notes, inks)
+    layout.legend(figure, height, MARGIN, _tier_marks(outcome, scores, inks), inks)
+    layout.legend(figure, height, WIDTH * 0.55, marks, inks)
+    return figure
+
+
+def _groups(outcome: Outcome, scores: Sequence[Score]) -> Iterator[_Group]:
+    found = {(score.system, score.tier): score for score in scores}
+    top = GAP / 2
+    for system in outcome.systems:
+        slots = [_Slot(at, found[system.short, one.tier]) for at, one in enumerate(outcome.tiers)]
+        name = layout.name_lines(system.short)
+        height = max(SLOT * len(slots), LINE * len(name))
+        yield _Group(name, top, height, slots)
+        top += height + GAP
+
+
+def _reach(scores: Sequence[Score]) -> float:
+    """Where the horizontal axis ends: at the tenth above everything that is drawn."""
+    ends = [end for score in scores for end in (score.score, score.high, score.highest) if end is not None]
+    return min((math.floor(10 * max(ends, default=0.9)) + 1) / 10, MOST_SHOWN)
+
+
+def _looks(outcome: Outcome) -> list[tuple[float, str]]:
+    """How each tier looks: the same in every picture, whichever tiers there are."""
+    places = (TIERS.index(one.tier) if one.tier in TIERS else at for at, one in enumerate(outcome.tiers))
+    return [LOOKS[place % len(LOOKS)] for place in places]
+
+
+def _draw_group(axes: Axes, group: _Group, looks: Sequence[tuple[float, str]], inks: Inks) -> None:
+    layout.write_name(axes, group.name, group.top + group.height / 2, inks)
+    for top, slot in group.tops:
+        _draw_slot(axes, top, slot, looks[slot.tier], inks)
+
+
+def _draw_slot(axes: Axes, top: float, slot: _Slot, look: tuple[float, str], inks: Inks) -> None:
+    score, middle = slot.score, top + BAR / 2
+    if score.score is None:
+        layout.write_undefined(axes, 0, middle, inks)
+        return
+    for patch in _bar(score.score, middle, look, inks):
+        axes.add_patch(patch)
+    if score.lowest is not None and score.highest is not None:
+        _draw_band(axes, (score.lowest, score.highest), top + BAR + BAND / 2, inks)
+    if score.low is not None and score.high is not None:
+        _draw_interval(axes, (score.low, score.high), middle, inks)
+    if score.expected:
+        axes.plot([score.score], [middle], **_diamond(inks))
+
+
+def _bar(end: float, middle: float, look: tuple[float, str], inks: Inks) -> Iterator[Patch]:
+    """The bar and, apart from it, its outline: hatching takes the colour of an outline."""
+    from matplotlib.patches import Rectangle
+
+    place = ((0, middle - BAR / 2), end, BAR)
+    yield Rectangle(*place, **_fill(look), zorder=2)
+    yield Rectangle(*place, fill=False, edgecolor=inks.ink, linewidth=0.8, zorder=2.1)
+
+
+def _fill(look: tuple[float, str]) -> dict[str, Any]:
+    from matplotlib import colormaps
+
+    at, hatch = look
+    hatching = "#ffffff" if at < 0.55 else "#000000"
+    return {"facecolor": colormaps["cividis"](at), "hatch": hatch, "edgecolor": hatching, "linewidth": 0}
+
+
+def _draw_band(axes: Axes, ends: tuple[float, float], middle: float, inks: Inks) -> None:
+    from matplotlib.patches import Rectangle
+
+    place = ((ends[0], middle - BAND / 2), ends[1] - ends[0], BAND)
+    axes.add_patch(Rectangle(*place, **_band_fill(inks), zorder=1.9))
+    axes.plot(ends, [middle, middle], linestyle="", marker="|", markersize=4.5, color=inks.ink, zorder=2.2)
+
+
+def _band_fill(inks: Inks) -> dict[str, Any]:
+    return {"facecolor": inks.soft, "alpha": 0.7, "linewidth": 0}
+
+
+def _draw_interval(axes: Axes, ends: tuple[float, float], middle: float, inks: Inks) -> None:
+    """A whisker with a rim of the page's colour, so that it is seen on dark, light and hatched bars."""
+    for colour, wider, zorder in ((inks.page, 1.2, 3), (inks.ink, 0, 3.1)):
+        axes.plot(ends, [middle, middle], **layout.whisker(colour, wider), zorder=zorder)
+
+
+def _diamond(inks: Inks) -> dict[str, Any]:
+    return {
+        "marker": "D",
+        "markersize": 5,
+        "markerfacecolor": inks.page,
+        "markeredgecolor": inks.ink,
+        "linestyle": "",
+        "zorder": 4,
+    }
+
+
+def _tier_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, Artist]:
+    """What each tier rests on, and a sample of how it looks."""
+    from matplotlib.patches import Patch
+
+    marks: dict[str, Artist] = {}
+    for one, look in zip(outcome.tiers, _looks(outcome), strict=True):
+        n = next(score.n for score in scores if score.tier == one.tier)
+        hs = f"{n:,} HS" if n == one.hs else f"{n:,} of {one.hs:,} HS"
+        label = f"{one.tier.capitalize()}: {hs}, {one.judged:,} of {one.cells:,} pairs judged"
+        marks[label] = Patch(**{**_fill(look), "linewidth": 0.4})
+    return marks
+
+
+def _marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, Artist]:
+    """What each mark means, for those that the picture has."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    marks: dict[str, Artist] = {}
+    if any(score.low is not None for score in scores):
+        marks[f"95 % interval ({outcome.interval})"] = Line2D([], [], **layout.whisker(inks.ink))
+    if any(score.lowest is not None for score in scores):
+        marks["lowest to highest that missing labels allow"] = Patch(**_band_fill(inks))
+    if any(score.expected for score in scores):
+        marks["exact expectation of a random order"] = Line2D([], [], **_diamond(inks))
+    return marks

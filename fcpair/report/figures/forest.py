@@ -1,0 +1,182 @@
+"""Figures with their intervals, one row for each thing and one mark for each series: what is known as a forest plot.
+
+Series differ in shape and in lightness, so that the picture can be read in grey and by the colour-blind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fcpair.report.figures import layout
+from fcpair.report.figures.labels import plain, wrapped
+from fcpair.report.figures.layout import LINE, MARGIN, PAPER, PRINT_SIGNS, Inks
+from fcpair.report.figures.save import file_names, saved
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SLOT, GAP = 0.2, 0.1  # of one mark, and between two rows, in inches
+SHAPES = ("o", "s", "D", "^", "v", "P", "X")
+TONES = (0.0, 0.45, 0.7, 0.9)  # on the map cividis, which rises evenly from dark to light
+LEGEND_COLUMNS = 2
+RIM = 0.02  # beyond the bounds, so that a mark on one is drawn whole
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A value of a series with the ends of its interval; None where it is undefined, or has none."""
+
+    row: str
+    series: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Forest:
+    """What a figure shows: marks in the order of their rows and series, and what they rest on (`notes`, sentences).
+
+    `axis` names the values, `line` is one of them that stands out, such as no difference or a threshold; `bounds` are
+    those that values can have, None where they have none.
+    """
+
+    title: str
+    axis: str
+    marks: tuple[Mark, ...]
+    notes: tuple[str, ...] = ()
+    line: float | None = None
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def series(self) -> list[str]:
+        """The names of the series, each once."""
+        return list(dict.fromkeys(mark.series for mark in self.marks))
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it has."""
+        return len({mark.row for mark in self.marks})
+
+    @property
+    def description(self) -> str:
+        """What the figure shows, in words."""
+        of = ", ".join(plain(name) for name in filter(None, self.series))
+        return " ".join([f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {self.n_rows:,} rows.", *self.notes])
+
+
+def forests(found: Sequence[Forest]) -> dict[str, bytes]:
+    """Figures as SVG and as PNG, by the names of their files."""
+    pictures: dict[str, bytes] = {}
+    for one, name in zip(found, file_names([one.title for one in found]), strict=True):
+        for kind in ("svg", "png"):
+            pictures[f"{name}.{kind}"] = picture(one, kind)
+    return pictures
+
+
+def picture(forest: Forest, kind: str, inks: Inks = PAPER) -> bytes:
+    """A figure as `svg` or `png`."""
+    return saved(lambda: draw(forest, inks), kind, forest.title, forest.description)
+
+
+def draw(forest: Forest, inks: Inks = PAPER) -> Figure:
+    """The figure itself, to be drawn in the settings that `fcpair.report.figures.save` makes."""
+    groups = list(_groups(forest))
+    rows = groups[-1].top + groups[-1].height + GAP
+    marks = _legend(forest, inks)
+    notes = wrapped(" ".join(map(plain, forest.notes)), PRINT_SIGNS)
+    room = layout.LEGEND_LINE * math.ceil(len(marks) / LEGEND_COLUMNS) + MARGIN * bool(marks)
+    figure, axes, height = layout.sheet(rows, room, len(notes), inks)
+    reach = _reach(forest)
+    layout.frame(axes, rows, reach, inks)
+    if forest.line is not None and reach[0] <= forest.line <= reach[1]:
+        axes.axvline(forest.line, color=inks.ink, linewidth=0.8, linestyle="--", zorder=1.5)
+    for group in groups:
+        _draw_group(axes, group, forest.series, inks)
+    axes.set_xlabel(forest.axis, color=inks.ink, fontsize=9)
+    layout.write(figure, height, plain(forest.title), notes, inks)
+    half = math.ceil(len(marks) / LEGEND_COLUMNS)
+    for left, names in ((MARGIN, list(marks)[:half]), (layout.WIDTH / LEGEND_COLUMNS, list(marks)[half:])):
+        if names:
+            layout.legend(figure, height, left, {name: marks[name] for name in names}, inks)
+    return figure
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A row: its name in lines, its place from `top` on, and its marks."""
+
+    name: list[str]
+    top: float
+    height: float
+    marks: list[Mark]
+
+
+def _groups(forest: Forest) -> Iterator[_Group]:
+    rows: dict[str, list[Mark]] = {}
+    for mark in forest.marks:
+        rows.setdefault(mark.row, []).append(mark)
+    top = GAP
+    for row, marks in rows.items():
+        name = layout.name_lines(row)
+        height = max(SLOT * len(marks), LINE * len(name))
+        yield _Group(name, top, height, marks)
+        top += height + GAP
+
+
+def _reach(forest: Forest) -> tuple[float, float]:
+    """Where the horizontal axis begins and ends: at round numbers around what is drawn; shares are on all of 0 to 1."""
+    ends = [end for mark in forest.marks for end in (mark.value, mark.low, mark.high) if end is not None]
+    ends += [] if forest.line is None else [forest.line]
+    low, high = (min(ends), max(ends)) if ends else (forest.bounds or (0.0, 1.0))
+    step = 10 ** math.floor(math.log10(max(high - low, 0.1)))
+    low, high = (math.floor(low / step - 0.2) * step, math.ceil(high / step + 0.2) * step)
+    if forest.bounds is None:
+        return low, high
+    least, most = forest.bounds
+    rim = RIM * (most - least)
+    return (0.0, most + rim) if least == 0 else (max(low, least - rim), min(high, most + rim))
+
+
+def _draw_group(axes: Axes, group: _Group, series: Sequence[str], inks: Inks) -> None:
+    layout.write_name(axes, group.name, group.top + group.height / 2, inks)
+    start = group.top + (group.height - SLOT * len(group.marks)) / 2 + SLOT / 2
+    for at, mark in enumerate(group.marks):
+        middle = start + SLOT * at
+        if mark.value is None:
+            layout.write_undefined(axes, axes.get_xlim()[0], middle, inks)
+            continue
+        if mark.low is not None and mark.high is not None:
+            axes.plot([mark.low, mark.high], [middle, middle], **layout.whisker(inks.ink), zorder=3)
+        axes.plot([mark.value], [middle], **_look(series.index(mark.series), inks))
+
+
+def _look(at: int, inks: Inks) -> dict[str, Any]:
+    from matplotlib import colormaps
+
+    return {
+        "marker": SHAPES[at % len(SHAPES)],
+        "markersize": 6,
+        "markerfacecolor": colormaps["cividis"](TONES[at % len(TONES)]),
+        "markeredgecolor": inks.ink,
+        "markeredgewidth": 0.8,
+        "linestyle": "",
+        "zorder": 4,
+        "clip_on": False,
+    }
+
+
+def _legend(forest: Forest, inks: Inks) -> dict[str, Artist]:
+    """What each mark means, for those that the figure has."""
+    from matplotlib.lines import Line2D
+
+    series = [name for name in forest.series if name]
+    marks: dict[str, Artist] = {plain(name): Line2D([], [], **_look(at, inks)) for at, name in enumerate(series)}
+    if any(mark.low is not None for mark in forest.marks):
+        marks["95 % interval"] = Line2D([], [], **layout.whisker(inks.ink))
+    return marks

@@ -1,0 +1,163 @@
+"""The maps of a grid as PNG images in data URIs, drawn by matplotlib: the same map gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fcpair.report.cells import Blocked, Classed
+from fcpair.report.figures.map_colours import LIGHT, THEMES, Colour, Theme, paint_classes, paint_means, tile
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from fcpair.report.figures.map_colours import Pixels
+
+Sides = tuple[str, str]
+OF_CORPUS: Sides = ("HS", "CN")
+OF_PLAN: Sides = ("rows", "columns")
+WIDEST, TALLEST, LARGEST_CELL = 1400, 1600, 40
+DPI = 150
+# What is drawn around the map, in pixels: left, right, below, above.
+LEFT, RIGHT, BELOW, ABOVE = 100, 30, 75, 20
+COLOUR_BAR = 110
+# Without the version of matplotlib, which would change the bytes and not the picture.
+NO_METADATA: dict[str, Any] = {"Software": None}
+
+
+@dataclass(frozen=True)
+class Image:
+    """One picture in two versions, for light and for dark pages, as data URIs; `width` x `height` in CSS pixels."""
+
+    light: str
+    dark: str
+    width: int
+    height: int
+
+
+def class_map(classed: Classed, sides: Sides = OF_CORPUS) -> Image:
+    """The map of a grid whose cells are in classes; `sides` name its rows and columns."""
+    px = cell_pixels(classed.index.shape)
+    looks = tuple(one.look for one in classed.classes)
+    return in_both(lambda theme: _map(paint_classes(classed.index, looks, px, theme), (px, px), theme, sides))
+
+
+def block_map(blocked: Blocked, unit: str, sides: Sides = OF_CORPUS) -> Image:
+    """The map of means over blocks, with a colour bar that is named by `unit`."""
+    px = cell_pixels(blocked.mean.shape)
+    known = blocked.mean[~np.isnan(blocked.mean)]
+    top = float(known.max(initial=0)) or 1.0
+
+    def draw(theme: Theme) -> bytes:
+        pixels = paint_means(blocked.mean, top, blocked.index, blocked.looks, px, theme)
+        return _map(pixels, (px / blocked.rows, px / blocked.columns), theme, sides, bar=(unit, top))
+
+    return in_both(draw)
+
+
+def swatch(look: str) -> Image:
+    """A sample of a look, for a legend."""
+    return in_both(lambda theme: _png(np.tile(tile(look, 14, theme), (2, 3, 1))))
+
+
+def cell_pixels(shape: tuple[int, ...]) -> int:
+    """How many pixels wide and high a cell of a map of this shape is drawn."""
+    return max(1, min(WIDEST // shape[1], TALLEST // shape[0], LARGEST_CELL))
+
+
+def in_both(draw: Callable[[Theme], bytes]) -> Image:
+    """The picture that `draw` gives as PNG for each theme."""
+    pictures = {theme: draw(theme) for theme in THEMES}
+    light, dark = (f"data:image/png;base64,{b64encode(pictures[theme]).decode()}" for theme in THEMES)
+    width, height = (int.from_bytes(pictures[LIGHT][at : at + 4]) for at in (16, 20))
+    return Image(light, dark, round(width * 0.7), round(height * 0.7))
+
+
+def _png(pixels: Pixels) -> bytes:
+    import matplotlib.image
+
+    file = io.BytesIO()
+    matplotlib.image.imsave(file, pixels, format="png", metadata=NO_METADATA)
+    return file.getvalue()
+
+
+def _map(
+    pixels: Pixels, scale: tuple[float, float], theme: Theme, sides: Sides, bar: tuple[str, float] | None = None
+) -> bytes:
+    """A PNG with axes around `pixels`; `scale` says how many pixels a row is high and a column is wide."""
+    import matplotlib.style
+
+    with matplotlib.style.context("default"):
+        figure, axes = _canvas(pixels, theme, wide_right=bar is not None)
+        axes.imshow(pixels, interpolation="none", extent=(0, pixels.shape[1], pixels.shape[0], 0), aspect="auto")
+        _number(axes, pixels, scale, sides)
+        if bar is not None:
+            _colour_bar(figure, axes, *bar, theme)
+        file = io.BytesIO()
+        figure.savefig(file, format="png", dpi=DPI, metadata=NO_METADATA)
+    return file.getvalue()
+
+
+def _canvas(pixels: Pixels, theme: Theme, *, wide_right: bool) -> tuple[Figure, Axes]:
+    """A figure in which the axes have exactly as many pixels as the map, so that no cell is resampled."""
+    from matplotlib.figure import Figure
+
+    right = RIGHT + COLOUR_BAR * wide_right
+    height, width = pixels.shape[0] + BELOW + ABOVE, pixels.shape[1] + LEFT + right
+    figure = Figure(figsize=(width / DPI, height / DPI), facecolor=_rgb(theme.page))
+    box = (LEFT / width, BELOW / height, pixels.shape[1] / width, pixels.shape[0] / height)
+    axes = figure.add_axes(box, facecolor=_rgb(theme.page))
+    _ink(axes, theme)
+    return figure, axes
+
+
+def _ink(axes: Axes, theme: Theme) -> None:
+    ink = _rgb(theme.ink)
+    axes.tick_params(colors=ink, labelsize=8)
+    axes.xaxis.label.set_color(ink)
+    axes.yaxis.label.set_color(ink)
+    for spine in axes.spines.values():
+        spine.set_color(_rgb(theme.faint))
+
+
+def _number(axes: Axes, pixels: Pixels, scale: tuple[float, float], sides: Sides) -> None:
+    """Number the rows and columns at round steps, from 1, each number in the middle of its row or column."""
+    for axis, size, per_text, name, apart in (
+        (axes.yaxis, pixels.shape[0], scale[0], sides[0], 45),
+        (axes.xaxis, pixels.shape[1], scale[1], sides[1], 70),
+    ):
+        n = round(size / per_text)
+        numbers = tick_numbers(n, most=max(2, int(size / apart)))
+        axis.set_ticks([(number - 0.5) * per_text for number in numbers], [f"{number:,}" for number in numbers])
+        axis.set_label_text(name, fontsize=9)
+
+
+def tick_numbers(n: int, most: int) -> list[int]:
+    """At most about `most` round numbers from 1 to `n`, beginning with 1."""
+    if n <= most:
+        return list(range(1, n + 1))
+    steps = (base * 10**power for power in range(8) for base in (2, 5, 10))
+    step = next(step for step in steps if n / step <= most)
+    return [1, *range(step, n + 1, step)]
+
+
+def _colour_bar(figure: Figure, axes: Axes, unit: str, top: float, theme: Theme) -> None:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    box = axes.get_position()
+    beside = figure.add_axes((box.x1 + 0.015, box.y0, 0.012, box.height))
+    _ink(beside, theme)
+    figure.colorbar(ScalarMappable(Normalize(0, top), "cividis"), cax=beside)
+    beside.set_ylabel(unit, fontsize=9)
+
+
+def _rgb(colour: Colour) -> tuple[float, float, float]:
+    red, green, blue = (part / 255 for part in colour)
+    return red, green, blue

@@ -1,0 +1,140 @@
+"""Rows of the report's tables that are more than a record's own fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fcpair.records import RunRecord
+from fcpair.report import formatting
+from fcpair.report.data import TierFigures
+from fcpair.report.figures import map_colours
+from fcpair.stages.questions import Closed
+from fcpair.stages.questions.labels import positive_names
+
+if TYPE_CHECKING:
+    from fcpair.stages.stats.agreement import Agreement
+    from fcpair.stages.stats.kappa import SubsetAgreement
+
+Row = list[str]
+# The scheme stands among the study's facts, the seed in a column of its own.
+ELSEWHERE = ("scheme", "seed")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table whose first column names its rows."""
+
+    title: str
+    text: str
+    header: Row
+    rows: list[Row]
+
+
+def tier_tables(tiers: TierFigures, question: Closed) -> list[Listing]:
+    """FC-CONAN's Tables 1 to 3, best tier first."""
+    sizes, balance, labels = (table.to_dict("records") for table in tiers.tables)
+    positive = ", ".join(formatting.named(name) for name in positive_names(question))
+    cells, rows, columns = (str(name) for name in tiers.tables[0].columns[1:4])
+    kinds = [str(name) for name in tiers.tables[1].columns[2:4]]
+    per_cell = [str(name) for name in tiers.tables[2].columns[2:]]
+    sides = [name.upper() if name in ("hs", "cn") else name for name in (rows, columns)]
+    head = ["Tier", cells.capitalize()]
+    return [
+        Listing(
+            "Table 1. Size of the tiers",
+            f"{cells.capitalize()}, and the distinct {' and '.join(sides)} in them.",
+            [*head, *(name[0].upper() + name[1:] for name in sides)],
+            [_row(row, cells, rows, columns) for row in sizes],
+        ),
+        Listing(
+            "Table 2. Balance of final labels",
+            f"Positive is: {positive}. Shares are of the tier's {cells}.",
+            [*head, "Positive", "Not positive", "Share positive"],
+            [[*_row(row, cells, *kinds), _share_positive(row[kinds[0]], row[cells])] for row in balance],
+        ),
+        Listing(
+            f"Table 3. Labels per {cells.removesuffix('s')}",
+            f"How many {cells} of a tier rest on how many labels.",
+            [*head, *per_cell],
+            [_row(row, cells, *per_cell) for row in labels],
+        ),
+    ]
+
+
+def _row(row: dict[Any, Any], *names: str) -> Row:
+    return [str(row["tier"]).capitalize(), *(formatting.count(int(row[name])) for name in names)]
+
+
+def _share_positive(positive: int, n: int) -> str:
+    return formatting.share(positive, n) if n else "undefined, because the tier is empty"
+
+
+@dataclass(frozen=True)
+class KappaCell:
+    """One cell of the map annotators x annotators: `state` is `same`, `apart`, `undefined` or `kappa`."""
+
+    state: str
+    kappa: str = ""
+    n: int = 0
+    style: str = ""
+
+
+def kappa_map(agreement: Agreement) -> list[tuple[str, list[KappaCell]]]:
+    """One row of cells for each annotator who shares a pair with another, in the order of their names."""
+    found = {frozenset(subset.annotators): subset for subset in agreement.subsets}
+    names = sorted({name for subset in agreement.subsets for name in subset.annotators})
+    return [(one, [_kappa_cell(one, other, found.get(frozenset((one, other)))) for other in names]) for one in names]
+
+
+def _kappa_cell(one: str, other: str, subset: SubsetAgreement | None) -> KappaCell:
+    if subset is None:
+        return KappaCell("same" if one == other else "apart")
+    if subset.kappa.value is None:
+        return KappaCell("undefined", n=subset.n)
+    ground = map_colours.cividis(subset.kappa.value)
+    style = f"background:{map_colours.hexadecimal(ground)};color:{map_colours.hexadecimal(map_colours.ink_on(ground))}"
+    return KappaCell("kappa", formatting.decimal(subset.kappa.value), subset.n, style)
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A run, or the decisions by hand in a row that are told in one line."""
+
+    first: RunRecord
+    last: RunRecord
+    n: int
+
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        """What the run was given; of several decisions, who made how many."""
+        if self.n > 1:
+            return [(formatting.counted(self.n, "decision"), f"by {self.first.params.get('by')}")]
+        return formatting.settings({name: value for name, value in self.first.params.items() if name not in ELSEWHERE})
+
+    @property
+    def counts(self) -> list[tuple[str, str]]:
+        """What the run counted."""
+        counted = dict.fromkeys(self.first.counts, self.n) if self.n > 1 else self.first.counts
+        return formatting.settings(counted)
+
+    @property
+    def seed(self) -> str:
+        """The seed; a dash where nothing was drawn."""
+        return str(self.first.params.get("seed", formatting.NOTHING))
+
+
+def log_lines(runs: tuple[RunRecord, ...]) -> list[LogLine]:
+    """The runs in their order; decisions by hand that follow each other by the same person are one line."""
+    lines: list[LogLine] = []
+    for run in runs:
+        if lines and _by_hand(run) is not None and _by_hand(run) == _by_hand(lines[-1].last):
+            lines[-1] = LogLine(lines[-1].first, run, lines[-1].n + 1)
+        else:
+            lines.append(LogLine(run, run, 1))
+    return lines
+
+
+def _by_hand(run: RunRecord) -> tuple[Any, ...] | None:
+    """Who made which kind of decision on a single pair; None for any other run."""
+    return (run.params.get("by"), tuple(run.counts)) if "pair" in run.params else None

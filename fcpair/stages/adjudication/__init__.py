@@ -1,0 +1,1 @@
+"""From several labels to one, and from one to a tier."""

@@ -1,0 +1,191 @@
+"""From a pair's labels to one label: what is unanimous, what a rule decides, what waits for a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from fcpair.params import Policy, Ties
+from fcpair.records import BY_HAND, PairState, Rule
+from fcpair.stages.questions import Closed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DECIDES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
+DISCARDS = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
+HANDS = frozenset(rule.value for rule in BY_HAND)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How often each pair got each answer.
+
+    `cell_id` has shape `(n_pairs,)`, ascending; `counts` shape `(n_pairs, n_choices)`, columns in the order of the
+    scheme's codes. A skip is no answer, so it counts nowhere.
+    """
+
+    question: Closed
+    cell_id: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    @property
+    def n_labels(self) -> NDArray[np.int64]:
+        """The number of labels of each pair, definite or not, shape `(n_pairs,)`."""
+        import numpy as np
+
+        return np.asarray(self.counts.sum(axis=1))
+
+    def votes(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many labels of each pair equal its code in `codes`; 0 where that is no code of the scheme."""
+        import numpy as np
+
+        known = np.isin(codes, self.question.codes)
+        column = np.searchsorted(self.question.codes, np.where(known, codes, self.question.codes[0]))
+        return np.where(known, self.counts[np.arange(len(codes)), column], 0)
+
+
+def tally(cell_id: NDArray[np.int64], code: NDArray[np.int64], question: Closed) -> Tally:
+    """Count the answers of each pair.
+
+    Args:
+        cell_id: the pair of each label, shape `(n_labels,)`.
+        code: the code of each label, shape `(n_labels,)`.
+        question: the answers that there are.
+    """
+    import numpy as np
+
+    pairs, row = np.unique(cell_id, return_inverse=True)
+    column = np.searchsorted(question.codes, code)
+    n_choices = len(question.codes)
+    counts = np.bincount(row * n_choices + column, minlength=len(pairs) * n_choices)
+    return Tally(question, pairs, counts.reshape(len(pairs), n_choices))
+
+
+class Settled(NamedTuple):
+    """What a rule makes of a pair's labels; `code` is None where it discards the pair."""
+
+    rule: Rule
+    code: int | None
+
+
+def settle_labels(counts: Sequence[int], question: Closed, policy: Policy, ties: Ties = "wait") -> Settled | None:
+    """Decide one pair by its labels, as far as that needs no person; None: it waits for one, or has no label.
+
+    A pair whose definite labels agree takes that label. Of the rest, `majority` decides those in which one definite
+    answer was given more often than every other, as FC-CONAN did; `median` those whose definite labels, in the order
+    of their codes, have one in the middle, or two that are the same, or on a scale two between which a number of the
+    scale is halfway; `manual` leaves them to a person. Where there is no such answer (a tie, two in the middle that
+    differ, or "not sure" alone), the pair waits or is discarded, as `ties` says.
+
+    Args:
+        counts: how often each answer was given, in the order of the scheme's codes; skips count nowhere.
+        question: the answers that there are.
+        policy: who decides what is not unanimous.
+        ties: what becomes of pairs for which the policy finds no answer; `manual` lets them wait in any case.
+    """
+    definite = [(choice.code, n) for choice, n in zip(question, counts, strict=True) if choice.definite and n]
+    if len(definite) == 1:
+        return Settled(Rule.UNANIMOUS, definite[0][0])
+    if policy == "manual" or not any(counts):
+        return None
+    code = _most_given(definite) if policy == "majority" else _in_the_middle(definite, question)
+    if code is not None:
+        return Settled(DECIDES[policy], code)
+    return Settled(DISCARDS[policy], None) if ties == "discard" else None
+
+
+def _most_given(definite: list[tuple[int, int]]) -> int | None:
+    most = max((n for _, n in definite), default=0)
+    leaders = [code for code, n in definite if n == most]
+    return leaders[0] if len(leaders) == 1 else None
+
+
+def _in_the_middle(definite: list[tuple[int, int]], question: Closed) -> int | None:
+    answers = [code for code, n in definite for _ in range(n)]
+    if not answers:
+        return None
+    low, high = answers[(len(answers) - 1) // 2], answers[len(answers) // 2]
+    halfway = question.distance == "interval" and (low + high) % 2 == 0  # the steps of a scale are equal
+    return (low + high) // 2 if low == high or halfway else None
+
+
+@dataclass
+class Forecast:
+    """What a policy makes of pairs as they are: what is to be written, and how everything stands then.
+
+    `new` are decisions that do not stand yet, `reopened` pairs whose decision by rule no rule would make now. `by_rule`
+    counts the pairs that a rule has decided then, and `n_waiting` those with labels that nobody has. Of `n_standing`
+    decisions of pairs with labels, by hand or not, `n_compared` are about a pair that the policy decides too, and
+    those in `different` otherwise than it.
+    """
+
+    new: list[tuple[int, Settled]] = field(default_factory=list)
+    reopened: list[int] = field(default_factory=list)
+    by_rule: Counter[str] = field(default_factory=Counter)
+    n_waiting: int = 0
+    n_standing: int = 0
+    n_compared: int = 0
+    different: list[int] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts of a run that makes it true: by rule, `new`, `reopened`, `waiting`."""
+        written = {"new": len(self.new), "reopened": len(self.reopened), "waiting": self.n_waiting}
+        return dict(sorted(self.by_rule.items())) | written
+
+
+def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties: Ties = "wait") -> Forecast:
+    """Say what a policy makes of pairs. What a person or a file has decided stands; all else follows the labels."""
+    made: dict[tuple[int, ...], Settled | None] = {}
+    found = Forecast()
+    for one in pairs:
+        if one.counts not in made:
+            made[one.counts] = settle_labels(one.counts, question, policy, ties)
+        _add(found, one, made[one.counts])
+    return found
+
+
+def _add(found: Forecast, one: PairState, settled: Settled | None) -> None:
+    stands = one.rule is not None and one.rule != Rule.REOPENED
+    by_hand = one.rule in HANDS
+    labelled = any(one.counts)
+    found.n_standing += stands and labelled
+    if stands and settled is not None:
+        found.n_compared += 1
+        if settled.code != one.code:
+            found.different.append(one.cell_id)
+    if by_hand:
+        return
+    if settled is None:
+        found.n_waiting += labelled
+        if stands:
+            found.reopened.append(one.cell_id)
+    else:
+        found.by_rule[settled.rule.value] += 1
+        if (settled.rule, settled.code) != (one.rule, one.code):
+            found.new.append((one.cell_id, settled))
+
+
+def labels_changed(answers: Iterable[tuple[int, int, int | None]], seen: int) -> bool:
+    """Whether a pair's labels are not those any more that a decision rested on.
+
+    A label that was given again as it was is no change, nor is one that was changed and changed back, or two people
+    who exchanged theirs: what counts is how often each label is there, as an adjudicator is shown labels without names.
+    A pair that has no label now gives nothing to look at again.
+
+    Args:
+        answers: every answer on the pair, oldest first: its number, its assignment, and its code (None: a skip).
+        seen: the number of the newest answer that there was at the decision.
+    """
+    before: dict[int, int | None] = {}
+    now: dict[int, int | None] = {}
+    for number, assignment, code in answers:
+        now[assignment] = code
+        if number <= seen:
+            before[assignment] = code
+    then, present = (Counter(code for code in given.values() if code is not None) for given in (before, now))
+    return bool(present) and then != present

@@ -1,0 +1,1 @@
+"""Answers of people and models: prompts, what models reply, curation, simulation."""

@@ -1,0 +1,98 @@
+"""Simulated people, for planning and demonstrating a study. What they say is marked as theirs everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.stages.questions import NO_CODE, Closed
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How simulated people answer; all are probabilities from 0 to 1.
+
+    `positive`: that a pair is truly positive. `accuracy`: that an annotator or a validator sees what is true.
+    `leaning`: that an annotator gives the code `leaning_to` whatever is true. `unsure`: that the answer is an
+    indefinite one. `skips`: that there is none.
+    """
+
+    positive: float
+    accuracy: float
+    leaning: float
+    leaning_to: int
+    unsure: float
+    skips: float
+
+
+def truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArray[np.int64]:
+    """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`.
+
+    Where no answer is positive, or each is, they are all alike.
+    """
+    rng = np.random.default_rng([seed, 0])
+    others = [code for code in question.definite if code not in question.positive]
+    is_positive = rng.random(n_pairs) < positive
+    drawn = [rng.choice(codes or question.definite, n_pairs) for codes in (question.positive, others)]
+    return np.where(is_positive, *drawn)
+
+
+def answers(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
+    """What annotators answer, shape `(n,)`: a code, or -1 for a skip.
+
+    Args:
+        true: the true code of the pair of each answer, shape `(n,)`.
+        question: the answers that there are.
+        habits: how they answer.
+        seed: of all that is drawn.
+    """
+    rng = np.random.default_rng([seed, 1])
+    n = len(true)
+    seen = _look(true, question, habits.accuracy, rng)
+    seen = np.where(rng.random(n) < habits.leaning, habits.leaning_to, seen)
+    indefinite = [code for code in question.codes if code not in question.definite]
+    if indefinite:
+        seen = np.where(rng.random(n) < habits.unsure, rng.choice(indefinite, n), seen)
+    return np.where(rng.random(n) < habits.skips, NO_CODE, seen)
+
+
+def _look(true: NDArray[np.int64], question: Closed, accuracy: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The code that each person sees: the true one with probability `accuracy`, else another definite one."""
+    definite = np.asarray(question.definite)
+    shift = rng.integers(1, len(definite), len(true))
+    wrong = definite[(np.searchsorted(definite, true) + shift) % len(definite)]
+    return np.where(rng.random(len(true)) < accuracy, true, wrong)
+
+
+def second_looks(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
+    """The definite code that validators see, shape `(n,)`, or -1 for a skip; they agree with a label that is the same.
+
+    They see what is true as often as annotators do, so that most wrong labels are disagreed with.
+
+    Args:
+        true: the true code of the pair of each verdict, shape `(n,)`.
+        question: the answers that there are.
+        habits: how they answer.
+        seed: of all that is drawn.
+    """
+    rng = np.random.default_rng([seed, 2])
+    seen = _look(true, question, habits.accuracy, rng)
+    return np.where(rng.random(len(true)) < habits.skips, NO_CODE, seen)
+
+
+def seconds(n: int, seed: int) -> NDArray[np.float64]:
+    """How long each answer took, in seconds, shape `(n,)`: log-normal around 9 seconds."""
+    return np.round(np.random.default_rng([seed, 3]).lognormal(np.log(9.0), 0.5, n), 1)
+
+
+def attributes(n: int, asked: Mapping[str, Sequence[str]], seed: int) -> list[dict[str, str]]:
+    """What each of `n` people says about themselves: an option of every question, all about as often.
+
+    A question without options is left open.
+    """
+    rng = np.random.default_rng([seed, 4])
+    drawn = {label: rng.permutation(np.arange(n) % len(options)) for label, options in asked.items() if options}
+    return [{label: asked[label][which[at]] for label, which in drawn.items()} for at in range(n)]

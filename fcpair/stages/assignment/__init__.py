@@ -1,0 +1,1 @@
+"""Who answers what: shards, rounds, leases, further labels, validation, and what it costs people."""

@@ -1,0 +1,349 @@
+"""Dealing pairs to people: balanced overlap designs, the order within a shard, and work that must find new hands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from fcpair.errors import InputError
+from fcpair.params import check_shares
+from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_meetings, even_out, split
+
+LARGEST_PLAIN = 3  # groups up to this size are dealt without swaps
+NO_OVERLAP: Mapping[int, float] = MappingProxyType({})
+Group = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Dealing:
+    """Who labels what, one row an assignment, sorted by annotator and pair: two index arrays of the same length."""
+
+    pair: Ints
+    annotator: Ints
+
+
+def overlap_counts(n_pairs: int, overlap: Mapping[int, float]) -> dict[int, int]:
+    """How many of `n_pairs` pairs get how many labels: `round(share * n_pairs)` each, and one label for the rest.
+
+    `overlap` maps numbers of labels, 2 or more, to shares of the pairs, 0 to 1. The result has the key 1 and those of
+    `overlap`, ascending. Raises InputError for fewer than 2 labels, a share out of range, and shares that ask for more
+    pairs than there are.
+    """
+    check_shares(overlap)
+    counts = {n_labels: round(overlap[n_labels] * n_pairs) for n_labels in sorted(overlap)}
+    n_single = n_pairs - sum(counts.values())
+    if n_single < 0:
+        asked = " and ".join(f"{count} with {n_labels} labels" for n_labels, count in counts.items())
+        raise InputError(
+            f"overlap asks for too many pairs: {asked}, of {n_pairs} in all; lower a share until the rounded numbers "
+            "fit"
+        )
+    return {1: n_single, **counts}
+
+
+def check_overlap(n_annotators: int, counts: Mapping[int, int]) -> None:
+    """Raise InputError where pairs are to get more labels than there are annotators."""
+    for n_labels, count in counts.items():
+        if n_labels > 1 and count and n_labels > n_annotators:
+            raise InputError(
+                f"overlap asks for {n_labels} labels on {count} pairs, but there are {n_annotators} annotators; "
+                "add annotators or drop that share"
+            )
+
+
+def deal(
+    hs: Ints,
+    cn: Ints,
+    n_annotators: int,
+    overlap: Mapping[int, float] = NO_OVERLAP,
+    groups: Sequence[Group] = (),
+    *,
+    seed: int = 0,
+) -> Dealing:
+    """Deal the pairs of a grid, which may have holes, to annotators `0 .. n_annotators - 1`, in a balanced way.
+
+    `hs` and `cn`, `(n_pairs,)`, name the two ends of each pair by any integers, no pair twice.
+    Loads differ by at most one. Without overlap, each annotator gets d/n, rounded down or up, of the d pairs of each
+    HS and each CN; with overlap, as near to the even share of its labels as single labels and swaps can bring it.
+    Every two annotators share the same number of two-label pairs, within one; larger groups are dealt as evenly as
+    they go. `groups` of as many annotators as pairs get labels share those pairs evenly among themselves, instead of
+    all groups of that size; the pairs with one label then level the loads as far as they can. Groups of a size that
+    the overlap does not ask for stay unused.
+
+    Raises InputError for an empty grid, a pair that stands twice, too few annotators, and groups that do not fit.
+    """
+    counts = overlap_counts(len(hs), overlap)
+    rng = np.random.default_rng(seed)
+    pairs = _number(hs, cn, rng)
+    _check_people(n_annotators, counts, groups)
+    n_labels = np.array(list(counts))[split(pairs, np.array(list(counts.values())), rng)]
+    crew = np.zeros((len(hs), n_annotators), np.bool_)
+    _deal_groups(pairs, n_labels, crew, groups, rng)
+    _deal_singles(pairs, n_labels, crew, rng)
+    annotator, pair = np.nonzero(crew.T)
+    return Dealing(pair, annotator)
+
+
+def _number(hs: Ints, cn: Ints, rng: np.random.Generator) -> Pairs:
+    """Number the texts in random order, so that no text is favoured by where it stands."""
+    if len(hs) == 0:
+        raise InputError("there are no pairs to deal; make the grid first")
+    hs_names, hs_at = np.unique(hs, return_inverse=True)
+    cn_names, cn_at = np.unique(cn, return_inverse=True)
+    n_distinct = len(np.unique(hs_at * len(cn_names) + cn_at))
+    if n_distinct < len(hs):
+        raise InputError(f"{len(hs) - n_distinct} of {len(hs)} pairs are duplicated; give each pair once")
+    n_hs, n_cn = len(hs_names), len(cn_names)
+    return Pairs(rng.permutation(n_hs)[hs_at], n_hs + rng.permutation(n_cn)[cn_at], n_hs, n_hs + n_cn)
+
+
+def _check_people(n_annotators: int, counts: Mapping[int, int], groups: Sequence[Group]) -> None:
+    if n_annotators < 1:
+        raise InputError(f"there are {n_annotators} annotators; at least 1 is needed")
+    for group in groups:
+        if len(group) < 2 or len(set(group)) < len(group):
+            raise InputError(f"group {group} does not have 2 or more different annotators")
+        if unknown := [member for member in group if not 0 <= member < n_annotators]:
+            raise InputError(f"group {group} has the unknown annotators {unknown}; there are {n_annotators}")
+    if len(set(map(frozenset, groups))) < len(groups):
+        raise InputError("a group is given twice; give each group once")
+    check_overlap(n_annotators, counts)
+    sizes = {1, *(len(group) for group in groups)}
+    for size, count in counts.items():
+        if count and groups and size not in sizes:
+            raise InputError(
+                f"overlap asks for {size} labels on {count} pairs, but no group of {size} annotators is "
+                "given; name one or drop that share"
+            )
+
+
+def _deal_groups(pairs: Pairs, n_labels: Ints, crew: Bools, groups: Sequence[Group], rng: np.random.Generator) -> None:
+    """Write into `crew`, `(n_pairs, n_annotators)`, who labels the pairs with two labels and more."""
+    n_annotators = crew.shape[1]
+    colour, members = np.zeros(len(pairs), np.int64), np.zeros((0, n_annotators), np.bool_)
+    shared = np.zeros((n_annotators, n_annotators), np.int64)
+    for size in sorted(set(n_labels.tolist()) - {1}, reverse=True):  # small groups fit what large ones leave uneven
+        rows = np.flatnonzero(n_labels == size)
+        named = [group for group in groups if len(group) == size]
+        chosen = _repeat(named, len(rows), rng) if groups else _design(size, len(rows), shared, rng)
+        weights = np.array(list(chosen.values()))
+        has = np.zeros((len(chosen), n_annotators), np.bool_)
+        np.put_along_axis(has, np.array(list(chosen)), True, axis=1)
+        colour[rows] = len(members) + split(pairs.only(rows), weights, rng)
+        members = np.concatenate([members, has])
+        shared += has.T @ (has * weights[:, None])
+    several = n_labels > 1
+    crew[several] = members[even_out(pairs.only(several), colour[several], members, rng)]
+
+
+def _times(each: int, groups: Iterable[Group]) -> Counter[Group]:
+    return Counter(dict.fromkeys(groups, each)) if each else Counter()
+
+
+def _repeat(groups: Sequence[Group], n_pairs: int, rng: np.random.Generator) -> Counter[Group]:
+    """How many pairs each of the named groups gets: the same number, within one."""
+    each, rest = divmod(n_pairs, len(groups))
+    chosen = _times(each, groups)
+    chosen.update(groups[at] for at in rng.permutation(len(groups))[:rest])
+    return chosen
+
+
+def _design(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+    """How many pairs each group of `size` gets, so that loads and what two annotators share come out even.
+
+    `shared`, `(n_annotators, n_annotators)`, says how many pairs larger groups share already, and on its diagonal the
+    loads. Of groups larger than half of all it is designed who is left out: whoever is in them share their pairs as
+    evenly as those who are not.
+    """
+    n_annotators = len(shared)
+    n_out = n_annotators - size
+    if size <= LARGEST_PLAIN or n_out >= size:
+        return _duos(n_pairs, shared, rng) if size == 2 else _crews(size, n_pairs, shared, rng)
+    left_out = _duos(n_pairs, -shared, rng) if n_out == 2 else _crews(n_out, n_pairs, -shared, rng)
+    everybody = set(range(n_annotators))
+    return Counter({tuple(sorted(everybody - set(group))): count for group, count in left_out.items()})
+
+
+def _duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+    """How many pairs each duo gets: the same number, and the rest to duos that form a graph of near-equal degrees.
+
+    `shared`, `(n_annotators, n_annotators)`, says how many pairs the trios share already, and on its diagonal the
+    loads. Each annotator in turn is joined to those who still need most duos (Havel and Hakimi), of these to those
+    with whom little is shared so far.
+    """
+    n_annotators = len(shared)
+    each, rest = divmod(n_pairs, comb(n_annotators, 2))
+    chosen = _times(each, combinations(range(n_annotators), 2))
+    degree, n_higher = divmod(2 * rest, n_annotators)
+    needs = np.full(n_annotators, degree)
+    needs[np.lexsort((rng.random(n_annotators), np.diag(shared)))[:n_higher]] += 1
+    while needs.any():
+        member = int(needs.argmax())
+        others = np.lexsort((rng.random(n_annotators), shared[member], -needs))
+        others = others[others != member][: needs[member]]
+        chosen.update(tuple(sorted((member, int(other)))) for other in others)
+        needs[others] -= 1
+        needs[member] = 0
+    return chosen
+
+
+def _crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+    """How many pairs each group of `size` gets: the same number, and the rest to groups of those with the least load.
+
+    Among equal loads come first those who share least with the members chosen before. Swaps between groups of four
+    and more then even out what is shared; trios stay, so that a seed deals them as it always has.
+    """
+    n_annotators = len(shared)
+    each, rest = divmod(n_pairs, comb(n_annotators, size))
+    chosen = _times(each, combinations(range(n_annotators), size))
+    crews = np.zeros((rest, n_annotators), np.bool_)
+    loads, met = np.diag(shared) - np.diag(shared).min(), np.zeros((n_annotators, n_annotators), np.int64)
+    for crew in crews:
+        members: list[int] = []
+        while len(members) < size:
+            order = np.lexsort((rng.random(n_annotators), met[members].sum(axis=0), loads))
+            members.append(next(int(member) for member in order if member not in members))
+        met[np.ix_(members, members)] += 1
+        loads[members] += 1
+        crew[members] = True
+    if size > LARGEST_PLAIN:
+        crews = even_meetings(crews, np.zeros_like(crews), shared + met, rng)
+    chosen.update(tuple(np.flatnonzero(crew).tolist()) for crew in crews)
+    return chosen
+
+
+def _deal_singles(pairs: Pairs, n_labels: Ints, crew: Bools, rng: np.random.Generator) -> None:
+    """Write into `crew` who labels the pairs with one label, so that loads come out level."""
+    rows = np.flatnonzero(n_labels == 1)
+    loads = crew.sum(axis=0)
+    loads += _fill(loads, len(rows), rng)
+    weights = loads if np.ptp(loads) > 1 else np.ones_like(loads)  # equal weights keep HS and CN within one
+    already = np.array([pairs.degrees(has) for has in crew.T])
+    crew[rows, split(pairs.only(rows), weights, rng, already)] = True
+
+
+def _fill(loads: Ints, n_slots: int, rng: np.random.Generator) -> Ints:
+    """How many of `n_slots` each person gets so that the lowest loads rise to one level, within one."""
+    order = np.lexsort((rng.random(len(loads)), loads))
+    ordered = loads[order]
+    below = np.cumsum(ordered)
+    n_filled = int((np.arange(1, len(loads) + 1) * ordered - below <= n_slots).sum())
+    level, n_higher = divmod(n_slots + int(below[n_filled - 1]), n_filled)
+    quota = np.zeros_like(loads)
+    quota[order[:n_filled]] = level + (np.arange(n_filled) < n_higher) - ordered[:n_filled]
+    return quota
+
+
+def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"], within: Ints | None = None) -> Ints:
+    """The place of each assignment in its annotator's shard, counted from 1.
+
+    `annotator` and `hs`, `(n_assignments,)`, any integers. `random` shuffles each shard; `hs` shows one HS after the
+    other, in a random order that differs between annotators, with the CNs of an HS shuffled, or in the order of what
+    `within`, `(n_assignments,)`, has for them.
+    """
+    rng = np.random.default_rng(seed)
+    people, person = np.unique(annotator, return_inverse=True)
+    drawn = rng.random(len(hs))
+    keys = [drawn if within is None else within, person]
+    if by == "hs":
+        texts, text = np.unique(hs, return_inverse=True)
+        turn = rng.permuted(np.tile(np.arange(len(texts)), (len(people), 1)), axis=1)
+        keys.insert(1, turn[person, text])
+    order = np.lexsort(keys)
+    n_each = np.bincount(person, minlength=len(people))
+    place = np.empty(len(order), np.int64)
+    place[order] = 1 + np.arange(len(order)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
+    return place
+
+
+def fill_slots(pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
+    """Share slots out as `share_out` does, where several may be of one pair: nobody gets two of those.
+
+    `pair`, `(n_slots,)`, says which pair each slot is of, by any integers. First the first slot of each pair is given,
+    then the second ones to those who have not got the first, and so on.
+    """
+    _, row, n_each = np.unique(pair, return_inverse=True, return_counts=True)
+    nth = turn_of(row)
+    person, has = np.full(len(pair), -1, np.int64), np.zeros((len(n_each), len(loads)), np.bool_)
+    for turn in range(int(n_each.max(initial=0))):
+        at = np.flatnonzero(nth == turn)
+        person[at] = share_out(barred[at] | has[row[at]], loads, seed)
+        given = at[person[at] >= 0]
+        has[row[given], person[given]] = True
+        loads = loads + np.bincount(person[given], minlength=len(loads))
+    return person
+
+
+def fill_rows(row: Ints, pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
+    """Share slots out as `fill_slots` does, and all those of a `row` to the same person; of a pair, to several."""
+    groups, group = np.unique(np.column_stack([row, turn_of(pair)]), axis=0, return_inverse=True)
+    together = np.zeros((len(groups), barred.shape[1]), np.bool_)
+    np.logical_or.at(together, group, barred)
+    return fill_slots(groups[:, 0], together, loads, seed)[group]
+
+
+def turn_of(value: Ints) -> Ints:
+    """How many places before each have the same value."""
+    _, at, n_each = np.unique(value, return_inverse=True, return_counts=True)
+    turn = np.empty(len(value), np.int64)
+    turn[np.argsort(at, kind="stable")] = np.arange(len(value)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
+    return turn
+
+
+def share_out(barred: Bools, loads: Ints, seed: int) -> Ints:
+    """Share slots out among people who may take them, so that loads come out as level as the bars allow.
+
+    `barred`, `(n_slots, n_people)`, is True where a person may not take the slot; `loads`, `(n_people,)`, is the work
+    that each has open already. Returns a person for each slot, -1 where everyone is barred. The sum of the squared
+    loads is the least possible: no chain of moves can lower it, which suffices (Harvey, Ladner, Lovász and Tamir
+    2006, Semi-matchings for bipartite graphs and load balancing, J. Algorithms 59(1), 53-78, DOI
+    10.1016/j.jalgor.2005.01.003). Without bars, people differ by at most one wherever their first loads permit it.
+    Who gets which slot is drawn by `seed`. Nobody to share among, or nothing to share: all -1, or an empty array.
+    """
+    rng = np.random.default_rng(seed)
+    n_slots, n_people = barred.shape
+    person = np.full(n_slots, -1, np.int64)
+    slots = rng.permutation(np.flatnonzero(~barred.all(axis=1)))
+    if len(slots) == 0:
+        return person
+    patterns, pattern = np.unique(barred[slots], axis=0, return_inverse=True)
+    quota = _level(~patterns, np.bincount(pattern), loads, rng)
+    takers = np.tile(np.arange(n_people), len(patterns))
+    person[slots[np.argsort(pattern, kind="stable")]] = np.repeat(takers, quota.ravel())
+    return person
+
+
+def _level(may: Bools, n_slots: Ints, loads: Ints, rng: np.random.Generator) -> Ints:
+    """How many of the `n_slots` of each pattern each person gets, `(n_patterns, n_people)`."""
+    quota = np.zeros(may.shape, np.int64)
+    for row in np.argsort(may.sum(axis=1), kind="stable"):
+        quota[row, may[row]] = _fill((loads + quota.sum(axis=0))[may[row]], int(n_slots[row]), rng)
+    if len(may) == 1:
+        return quota  # which is level already
+    from scipy.sparse.csgraph import shortest_path
+
+    while True:
+        total = loads + quota.sum(axis=0)
+        can_hand = (quota > 0).astype(np.int64).T @ may.astype(np.int64)
+        steps, before = shortest_path(can_hand > 0, unweighted=True, return_predecessors=True)
+        gap = np.where(np.isfinite(steps), total[:, None] - total, 0)
+        giver, taker = np.unravel_index(gap.argmax(), gap.shape)
+        if gap[giver, taker] < 2:
+            return quota
+        moves = []
+        while taker != giver:
+            hander = before[giver, taker]
+            row = np.where(may[:, taker], quota[:, hander], 0).argmax()
+            moves.append((row, hander, taker))
+            taker = hander
+        n_moved = min(int(gap.max()) // 2, *(int(quota[row, hander]) for row, hander, _ in moves))
+        for row, hander, receiver in moves:
+            quota[row, hander] -= n_moved
+            quota[row, receiver] += n_moved

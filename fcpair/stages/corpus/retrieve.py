@@ -1,0 +1,158 @@
+"""Choosing HS, and bringing in candidates: the nearest neighbours of the CNs that the corpus pairs with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+from unicodedata import name
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.errors import InputError
+from fcpair.params import MEMORY_MB
+from fcpair.stages.corpus.nearest import Blocks, Found, nearest, stacked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COPIED = 8192  # source vectors at once, which stand among all others
+
+
+def draw(n_items: int, n: int, seed: int, what: str = "texts") -> NDArray[np.int64]:
+    """Draw `n` of `n_items` by seed, without replacement.
+
+    Returns:
+        The drawn positions, ascending, shape `(n,)`.
+
+    Raises:
+        InputError: fewer than one asked for, or more than there are.
+    """
+    if not 1 <= n <= n_items:
+        raise InputError(f"{n} {what} cannot be drawn; there are {n_items}")
+    return np.sort(np.random.default_rng(seed).permutation(n_items)[:n])
+
+
+def draw_stratified(strata: NDArray[np.object_], n: int, seed: int, what: str = "texts") -> NDArray[np.int64]:
+    """Draw `n` items by seed so that each stratum has its share of them.
+
+    Shares are rounded by largest remainder; between equal remainders the larger stratum, then the first name, wins.
+
+    Args:
+        strata: the stratum of each item, shape `(n_items,)`.
+        n: how many to draw.
+        seed: of the draw.
+        what: the items' name in messages.
+
+    Returns:
+        The drawn positions, ascending, shape `(n,)`.
+
+    Raises:
+        InputError: fewer than one asked for, or more than there are.
+    """
+    order = np.random.default_rng(seed).permutation(len(strata))
+    draw(len(strata), n, seed, what)
+    _, codes, sizes = np.unique(strata.astype(str), return_inverse=True, return_counts=True)
+    quotas = n * sizes // len(strata)
+    remainders = n * sizes % len(strata)
+    extra = np.lexsort((-sizes, -remainders))[: n - quotas.sum()]
+    quotas[extra] += 1
+    drawn = [order[codes[order] == stratum][:quota] for stratum, quota in enumerate(quotas)]
+    return np.sort(np.concatenate(drawn))
+
+
+def foreign(bodies: Iterable[str], languages: Iterable[str]) -> str | None:
+    """In what way most texts are not English, as far as one can see: their language, or their script; None if not.
+
+    `languages` are those that the corpus names, one for each text, empty where it names none.
+    """
+    named = Counter(languages)
+    language, n = named.most_common(1)[0] if named else ("", 0)
+    if language and 2 * n > named.total():
+        return None if language.lower().startswith("en") else f"is in the language `{language}`"
+    letters = Counter(name(letter, "").startswith("LATIN") for body in bodies for letter in body if letter.isalpha())
+    return "is written in another script than Latin" if letters[False] > letters[True] else None
+
+
+def check_k(k: int) -> None:
+    """Raise InputError unless `k` neighbours can be asked for."""
+    if k < 1:
+        raise InputError(f"k is {k}; at least 1 neighbour is needed")
+
+
+def neighbours(
+    vectors: NDArray[np.float32],
+    sources: NDArray[np.int64],
+    k: int,
+    copies: NDArray[np.int64] | None = None,
+    memory_mb: int = MEMORY_MB,
+) -> pd.DataFrame:
+    """The `k` nearest texts of each source text by cosine similarity, never the text itself.
+
+    Args:
+        vectors: unit vectors of the distinct texts in corpus order, shape `(n_texts, dimension)`.
+        sources: positions of the source texts, shape `(n_sources,)`.
+        k: how many neighbours; all others where there are fewer.
+        copies: as in `listed`.
+        memory_mb: what the computation may take, beside the vectors and what is found; it changes nothing in that.
+
+    Returns:
+        What `listed` makes of them.
+
+    Raises:
+        InputError: `k` below 1.
+    """
+    check_k(k)
+    return listed(nearest_to(vectors, sources, k, memory_mb), sources, k, copies)
+
+
+def nearest_to(
+    vectors: NDArray[np.float32],
+    sources: NDArray[np.int64],
+    k: int,
+    memory_mb: int = MEMORY_MB,
+    progress: Callable[[int, int], None] | None = None,
+) -> Found:
+    """Positions and cosines of the `k` texts nearest to each source, each of shape `(n_sources, places)`.
+
+    `places` is `k`, or the number of other texts where there are fewer. `progress(done, total)` counts sources.
+    """
+    places = min(k, len(vectors) - 1)
+    if not places:
+        return stacked([], 0)
+    blocks, parts = Blocks.within(memory_mb, places), []
+    for at in range(0, len(sources), COPIED):
+        rows = sources[at : at + COPIED]
+        parts.append(nearest(vectors[rows], vectors, rows, places, blocks))
+        if progress:
+            progress(at + len(rows), len(sources))
+    return stacked(parts, places)
+
+
+def listed(found: Found, sources: NDArray[np.int64], k: int, copies: NDArray[np.int64] | None = None) -> pd.DataFrame:
+    """The nearest texts of each source text as a table.
+
+    Args:
+        found: positions and cosines, nearest first, each of shape `(n_sources, places)`.
+        sources: positions of the source texts, shape `(n_sources,)`.
+        k: how many neighbours were asked for.
+        copies: how many corpus rows hold each text, shape `(n_texts,)`. Where it is given, neighbours are counted
+            over rows: a text that stands in three rows fills three of the `k` places (FC-CONAN counts so).
+
+    Returns:
+        One row per source and neighbour, nearest first: `source`, `cn` (positions), `rank` (from 1, of distinct
+        texts), `score` (cosine, -1 to 1, to six decimals). Ties are broken by corpus order.
+    """
+    import pandas as pd
+
+    cn, score = found
+    rank = np.broadcast_to(np.arange(1, cn.shape[1] + 1), cn.shape)
+    kept = np.ones(cn.shape, bool) if copies is None else np.cumsum(copies[cn], axis=1) - copies[cn] < k
+    source = np.broadcast_to(sources[: len(cn), None], cn.shape)
+    return pd.DataFrame({"source": source[kept], "cn": cn[kept], "rank": rank[kept], "score": score[kept]})
+
+
+def candidates(found: pd.DataFrame, sources: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The positions of all neighbours in `found` that are no source text, ascending."""
+    return np.setdiff1d(found["cn"].to_numpy(), sources)

@@ -1,0 +1,126 @@
+"""Drawing cells from a grid that is too large to be put before people: every row and every column evenly, by seed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fcpair.errors import InputError
+from fcpair.stages.corpus.balanced_draw import Sparse, level_columns, put_elsewhere
+from fcpair.stages.corpus.membership import among, twice
+from fcpair.stages.corpus.split import Ints
+
+REPAIRS, PATIENCE = 200, 20  # turns in all, and turns after which there are as many conflicts as before
+MIXES = 12
+
+
+def draw_cells(n_rows: int, n_columns: int, n: int, known: Ints, *, seed: int) -> Ints:
+    """Draw `n` cells of a grid, none of them `known`; returns their places `row * n_columns + column`, ascending.
+
+    `known`, `(n_known,)`, are places, too, in any order, none twice. Rows differ by at most one cell, and so do
+    columns. A row of which so much is known that it cannot have its share has all that is left, and the others are
+    level; columns are then as level as that allows. Time and memory go with the cells drawn, the rows, the columns
+    and the known cells, not with the product.
+
+    Every row has ends in the number of its cells, every column too, and ends are joined at random (Bollobás 1980, A
+    probabilistic proof of an asymptotic formula for the number of labelled regular graphs, European J. Combin. 1(4),
+    311-316, DOI 10.1016/S0195-6698(80)80030-8). What comes twice or is known is traded away. Then all cells trade their
+    columns with random others, which keeps every count (Ryser 1957, Combinatorial properties of matrices of zeros and
+    ones, Canad. J. Math. 9, 371-377, DOI 10.4153/CJM-1957-044-3): a trade is as likely as the one that undoes it, so of
+    designs with the same counts none is favoured (Besag and Clifford 1989, Generalized Monte Carlo significance tests,
+    Biometrika 76(4), 633-642, DOI 10.1093/biomet/76.4.633). Where more than half of the cells are drawn, those that are
+    left out are drawn so. How many columns two rows share has the least mean that there can be, and the spread of
+    chance.
+
+    Raises InputError where `n` is less than 1, or more than the cells that are not known.
+    """
+    n_free = n_rows * n_columns - len(known)
+    if not 1 <= n <= n_free:
+        raise InputError(f"{n:,} cells cannot be drawn; there are {n_free:,}")
+    rng = np.random.default_rng(seed)
+    turn = rng.permutation(n_rows), rng.permutation(n_columns)  # so that nothing rests on where a text stands
+    row, column = (at.argsort()[part] for at, part in zip(turn, np.divmod(known, n_columns), strict=True))
+    places = _drawn((n_rows, n_columns), n, np.sort(row * n_columns + column), rng)
+    row, column = np.divmod(places, n_columns)
+    return np.sort(turn[0][row] * n_columns + turn[1][column])
+
+
+def _drawn(shape: tuple[int, int], n: int, known: Ints, rng: np.random.Generator) -> Ints:
+    """The places of the cells that are drawn, in any order; `known` is ascending."""
+    row, column = np.divmod(known, shape[1])
+    n_known = np.bincount(row, minlength=shape[0]), np.bincount(column, minlength=shape[1])
+    room = shape[1] - n_known[0], shape[0] - n_known[1]
+    share = _level(room[0], n, rng), _level(room[1], n, rng)
+    if 2 * n <= room[0].sum():
+        return _joined(share, known, (np.zeros_like(room[0]), np.zeros_like(room[1])), rng)
+    inside = np.ones(shape[0] * shape[1], np.bool_)
+    inside[known] = False
+    inside[_joined((room[0] - share[0], room[1] - share[1]), known, n_known, rng)] = False
+    return np.flatnonzero(inside)
+
+
+def _level(room: Ints, n: int, rng: np.random.Generator) -> Ints:
+    """How many of `n` each has, none more than it has `room` for, and as level as that allows."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if np.minimum(room, middle).sum() <= n else (low, middle - 1)
+    counts = np.minimum(room, low)
+    counts[rng.permutation(np.flatnonzero(room > low))[: n - counts.sum()]] += 1
+    return counts
+
+
+def _joined(ends: tuple[Ints, Ints], known: Ints, base: tuple[Ints, Ints], rng: np.random.Generator) -> Ints:
+    """The places of cells of which every row and every column has as many as it has ends, none `known`, none twice.
+
+    Where columns cannot have that, what they have with their `base` is as level as it can be, rows' with theirs kept.
+    """
+    n_columns = len(ends[1])
+    row = np.repeat(np.arange(len(ends[0])), ends[0])
+    column = rng.permutation(np.repeat(np.arange(n_columns), ends[1]))
+    cells = Sparse(row, column, n_columns, known, base)
+    if _repair(cells, rng):
+        put_elsewhere(cells, conflicts(cells))
+        level_columns(cells)
+    for _ in range(MIXES if len(row) > 1 else 0):
+        pairs = rng.permutation(len(row))[: len(row) // 2 * 2].reshape(2, -1)
+        trade(cells, *pairs[:, rng.random(pairs.shape[1]) < 0.5])  # what is not always done can be undone alone
+    return cells.places
+
+
+def conflicts(cells: Sparse) -> Ints:
+    """The cells that are known, and all but one of those that are at the same place: indices, ascending."""
+    places = cells.places
+    bad = among(places, cells.known)
+    several = np.flatnonzero(twice(places))
+    _, first = np.unique(places[several], return_index=True)
+    bad[np.delete(several, first)] = True
+    return np.flatnonzero(bad)
+
+
+def _repair(cells: Sparse, rng: np.random.Generator) -> bool:
+    """Let cells in conflict trade columns with others until none is left; returns whether some are."""
+    fewest, idle = len(cells.row) + 1, 0
+    for _ in range(REPAIRS):
+        bad = conflicts(cells)
+        fewest, idle = (len(bad), 0) if len(bad) < fewest else (fewest, idle + 1)
+        if not len(bad) or idle > PATIENCE:
+            break
+        others = rng.permutation(len(cells.row))[: len(bad)]
+        apart = ~np.isin(others, bad)
+        trade(cells, rng.permutation(bad)[apart], others[apart])
+    return len(bad) > 0
+
+
+def trade(cells: Sparse, one: Ints, other: Ints) -> None:
+    """Let cells trade columns, pair by pair, where that leads to free places; no cell may be in two pairs.
+
+    A pair stays as it is where another one asks for a place that it would come to or would leave. So the same pairs,
+    asked again, undo what was done, and nothing else.
+    """
+    row, column = cells.row, cells.column
+    rows = np.concatenate([row[one], row[other]]) * cells.n_columns
+    left = rows + np.concatenate([column[one], column[other]])
+    came = rows + np.concatenate([column[other], column[one]])
+    stays = among(came, cells.places) | among(came, cells.known) | among(left, came) | twice(came)
+    done = ~stays.reshape(2, -1).any(axis=0)
+    column[one[done]], column[other[done]] = column[other[done]], column[one[done]]

@@ -1,0 +1,38 @@
+"""Questions: values that know their answers, and whose printed form can be read back. A new kind goes into `KINDS`.
+
+`asked` says what every question has, `notation` how one is written; the kinds are in `closed`, `scale`, `several`,
+`written` and `curate`. `form` joins questions that are answered together, `labels` has what tiers and files of labels
+rest on, and `coded` turns answers into arrays.
+"""
+
+from fcpair.stages.questions.any_of import AnyOf
+from fcpair.stages.questions.base import NO_CODE, SKIP, Part, Question
+from fcpair.stages.questions.closed import IRRECONCILABLE, LONGEST_NAME, Choice, Closed, OneOf
+from fcpair.stages.questions.curate import Curate
+from fcpair.stages.questions.form import Form, When, parse_form
+from fcpair.stages.questions.parse import KINDS, parse_question
+from fcpair.stages.questions.scale import Scale
+from fcpair.stages.questions.text_question import Edit, Text, n_words
+
+__all__ = [
+    "IRRECONCILABLE",
+    "KINDS",
+    "LONGEST_NAME",
+    "NO_CODE",
+    "SKIP",
+    "AnyOf",
+    "Choice",
+    "Closed",
+    "Curate",
+    "Edit",
+    "Form",
+    "OneOf",
+    "Part",
+    "Question",
+    "Scale",
+    "Text",
+    "When",
+    "n_words",
+    "parse_form",
+    "parse_question",
+]

@@ -1,0 +1,244 @@
+"""A form: one or more questions, each with a name, that are answered together."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, NamedTuple, Self
+
+from fcpair.errors import InputError, nearest
+from fcpair.stages.questions.any_of import AnyOf
+from fcpair.stages.questions.base import NO_CODE, Part, Question
+from fcpair.stages.questions.closed import OneOf
+from fcpair.stages.questions.notation import PLAIN, QUOTED, quoted, series, unquoted
+from fcpair.stages.questions.parse import parse_question
+from fcpair.stages.questions.text_question import Edit, Text
+
+Answer = dict[str, Any]
+_WORD = re.compile("[A-Za-z][A-Za-z0-9_]*")
+_QUESTION = rf'[^\s:;"()]+\s*\((?:{QUOTED}|[^"()])*\)'
+_ANSWER = f"(?:{QUOTED}|{PLAIN})"
+_WHEN = rf"(?:when\s+([A-Za-z0-9_]+)\s*=\s*({_ANSWER}(?:\s*,\s*{_ANSWER})*))?"
+_ASKED = re.compile(rf"\s*({_QUESTION})\s*{_WHEN}\s*", re.DOTALL)
+_NAMED = re.compile(rf'\s*([^\s:;"()]+)\s*:\s*({_QUESTION})\s*{_WHEN}\s*(?:;|\Z)', re.DOTALL)
+_EXPECTED = "expected a name, a colon and a question, such as `text: text(); types: any_of(a,b)`"
+_NOTHING: tuple[Any, ...] = ("", None, [])  # what files, pages and the API say where a question is not asked
+
+
+class When(NamedTuple):
+    """That a question is asked only where an earlier one was answered by one of these choices."""
+
+    question: str
+    answers: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"when {self.question}={','.join(map(quoted, self.answers))}"
+
+
+@dataclass(frozen=True)
+class Form:
+    """Questions that are answered together, in their order: `text: text(min_words=6); types: any_of(facts,humour)`.
+
+    An answer of a form is a dictionary: of each name, the answer of its question. Some questions may depend on an
+    earlier one (`abusive: one_of(yes,no); text: text() when abusive=yes`); the answer of one that is not asked is None.
+
+    Raises:
+        InputError: no question, a duplicated name, one that is not a word of ASCII letters, digits and `_`, or a
+            question that depends on no earlier `one_of(...)`, or on what is no answer to it.
+    """
+
+    questions: tuple[tuple[str, Question[Any]], ...]
+    conditions: tuple[tuple[str, When], ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.questions]
+        if not names:
+            raise InputError("a form has at least one question")
+        for name in names:
+            if not _WORD.fullmatch(name):
+                raise InputError(f"`{name}` cannot name a question; expected a word of ASCII letters, digits and _")
+        if len({name.lower() for name in names}) < len(names):
+            raise InputError(f"the name of a question is duplicated: {', '.join(names)}")
+        for name, when in self.conditions:
+            self._check(name, when, names[: names.index(name)])
+
+    def _check(self, name: str, when: When, earlier: list[str]) -> None:
+        """Raise InputError for a condition that cannot be."""
+        rests_on = self[when.question] if when.question in earlier else None
+        if not isinstance(rests_on, OneOf):
+            known = [one for one in earlier if isinstance(self[one], OneOf)]
+            there = f"earlier are {', '.join(known)}" if known else "there is none before it"
+            raise InputError(f"`{name}` {when}: `{when.question}` is no earlier one_of(...); {there}")
+        choices = [one.name for one in rests_on]
+        for answer in when.answers:
+            if answer not in choices:
+                raise InputError(f"`{name}` {when}: `{answer}` is no answer there; {nearest(answer, choices)}")
+
+    @classmethod
+    def of(cls, questions: Mapping[str, str | Question[Any]]) -> Self:
+        """The form of a table in a recipe: of each name, the question or its printed form."""
+        for name, one in questions.items():
+            if not isinstance(one, str | Question):
+                raise InputError(f"`{name}` is `{one}`; expected a question such as `text()`")
+        read = {name: _asked(one) if isinstance(one, str) else (one, None) for name, one in questions.items()}
+        asked = tuple((name, question) for name, (question, _) in read.items())
+        return cls(asked, tuple((name, when) for name, (_, when) in read.items() if when))
+
+    @property
+    def table(self) -> dict[str, str]:
+        """The questions in their printed form by their names, with what they depend on, as `of` takes them."""
+        when = {name: f" {said}" for name, said in self.conditions}
+        return {name: f"{question}{when.get(name, '')}" for name, question in self.questions}
+
+    def __str__(self) -> str:
+        return "; ".join(f"{name}: {question}" for name, question in self.table.items())
+
+    def __getitem__(self, name: str) -> Question[Any]:
+        return dict(self.questions)[name]
+
+    @property
+    def writes(self) -> str | None:
+        """The name of the question whose texts can be a side of a next grid: the first that has a text written."""
+        return next((name for name, question in self.questions if isinstance(question, Text)), None)
+
+    def text(self, answer: Answer) -> str | None:
+        """The text, verbatim, that an answer adds to the study; None where nothing was written, or it was rejected."""
+        for name, question in self.questions:
+            if isinstance(question, Text):
+                body: str | None = _of(question.body, answer[name])
+                return body
+        return None
+
+    @property
+    def edits(self) -> tuple[str, Edit] | None:
+        """The first question that gives a text to be edited, after its name; None where there is none."""
+        return next(((name, question) for name, question in self.questions if isinstance(question, Edit)), None)
+
+    def is_asked(self, name: str, answer: Answer) -> bool:
+        """Whether a question is asked, by what the ones before it were answered."""
+        when = dict(self.conditions).get(name)
+        if when is None:
+            return True
+        before = answer.get(when.question)
+        return before is not None and self[when.question].store(before) in when.answers
+
+    @property
+    def has_always(self) -> bool:
+        """Whether the name of a cell's column is always among the labels of a question."""
+        return any(isinstance(question, AnyOf) and question.always for _, question in self.questions)
+
+    def complete(self, answer: Answer, column: str) -> Answer:
+        """The answer with the name of its cell's column among the labels, where a question always has it."""
+        return {name: self._complete(name, one, column) for name, one in answer.items()}
+
+    def _complete(self, name: str, answer: Any, column: str) -> Any:
+        question = self[name]
+        if answer is not None and isinstance(question, AnyOf) and question.always:
+            return question.with_label(answer, column)
+        return answer
+
+    def read(self, cells: Mapping[str, str]) -> Answer:
+        """The answer that the cells of a row spell, each under the name of its question.
+
+        Raises:
+            InputError: all that is wrong with it: what a question refuses, a name without an answer or a question.
+        """
+        return self._each(cells, lambda question, cell: question.read(cell))
+
+    def take(self, given: Mapping[str, object]) -> Answer:
+        """The answer that a page or the API sends, of each name what its question stores; raises as `read` does."""
+        return self._each(given, lambda question, value: question.load(value))
+
+    def _each(self, given: Mapping[str, Any], reader: Callable[[Question[Any], Any], Any]) -> Answer:
+        answer: Answer = {}
+        wrong = [f"`{name}` is no question here" for name in given if name not in dict(self.questions)]
+        for name, question in self.questions:
+            if not self.is_asked(name, answer):
+                answer[name] = None
+                if given.get(name) not in _NOTHING:
+                    wrong.append(f"{name}: this is asked only {dict(self.conditions)[name]}; leave it empty")
+                continue
+            try:
+                answer[name] = reader(question, given.get(name, ""))
+            except InputError as error:
+                found = str(error) if name in given else "an answer is missing"
+                wrong.append(f"{name}: {found}" if len(self.questions) > 1 else found)
+        if wrong:
+            raise InputError("; ".join(wrong))
+        return answer
+
+    def store(self, answer: Answer) -> str:
+        """The answer as the study keeps it: JSON, with the names in the order of the form, and texts verbatim."""
+        return _json({name: _of(question.store, answer[name]) for name, question in self.questions})
+
+    def load(self, stored: str) -> Answer:
+        """The answer that `store` gave."""
+        return self._each(json.loads(stored), lambda question, value: question.recall(value))
+
+    @property
+    def unlimited(self) -> Form:
+        """The same form, with texts of any number of words."""
+        asked = ((name, one.unlimited if isinstance(one, Text) else one) for name, one in self.questions)
+        return replace(self, questions=tuple(asked))
+
+    def key(self, answer: Answer) -> str:
+        """The same string for answers that are the same, by which a round keeps each distinct one once."""
+        return _json({name: _of(question.key, answer[name]) for name, question in self.questions})
+
+    def names(self, answer: Answer) -> dict[str, str]:
+        """The answer as people read it, question by question; empty where one was not asked."""
+        return {name: _of(question.name, answer[name]) or "" for name, question in self.questions}
+
+    def parts(self) -> tuple[Part, ...]:
+        """The closed questions on which agreement is measured, with names such as `types: humour`."""
+        return tuple(
+            Part(f"{name}: {part.name}" if part.name else name, part.question)
+            for name, question in self.questions
+            for part in question.parts()
+        )
+
+    def part_codes(self, answer: Answer) -> tuple[int, ...]:
+        """The code of the answer in each of `parts`; -1 in those of a question that was not asked."""
+        codes = (
+            (NO_CODE,) * len(question.parts()) if answer[name] is None else question.part_codes(answer[name])
+            for name, question in self.questions
+        )
+        return tuple(chain.from_iterable(codes))
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """What a page needs to ask it: of each question its `name`, what the question says of itself, and `when` it is
+        asked: by the `answers` to a `question` before it.
+        """
+        when = {name: {"when": one._asdict()} for name, one in self.conditions}
+        return [{"name": name, **question.as_json(), **when.get(name, {})} for name, question in self.questions]
+
+
+def parse_form(text: str) -> Form:
+    """The form that a study keeps as `text`; raises InputError for what cannot be read, and what Form refuses."""
+    named = list(series(_NAMED, text.strip(), _EXPECTED))
+    asked = tuple((found[1], parse_question(found[2], kept=True)) for found in named)
+    return Form(asked, tuple((found[1], _when(found[3], found[4])) for found in named if found[3]))
+
+
+def _asked(printed: str) -> tuple[Question[Any], When | None]:
+    """A question as a recipe has it, and when it is asked, where that is said."""
+    found = _ASKED.fullmatch(printed)
+    if not (found and found[2]):
+        return parse_question(printed), None
+    return parse_question(found[1]), _when(found[2], found[3])
+
+
+def _when(question: str, answers: str) -> When:
+    return When(question, tuple(unquoted(one) for one in re.findall(_ANSWER, answers)))
+
+
+def _of(say: Callable[[Any], Any], answer: Any) -> Any:
+    """What is said of an answer; None where the question was not asked."""
+    return None if answer is None else say(answer)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

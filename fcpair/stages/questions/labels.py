@@ -1,0 +1,128 @@
+"""The closed questions of labelling and validating: their tables in recipes, their words in files, what tiers need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple
+from typing import Any
+
+from fcpair.errors import InputError, RecipeError
+from fcpair.stages.questions.base import SKIP, Question
+from fcpair.stages.questions.closed import IRRECONCILABLE, Choice, Closed, OneOf, complain
+from fcpair.stages.questions.parse import parse_question
+from fcpair.stages.questions.scale import Scale
+
+APPROPRIATENESS = OneOf(
+    (Choice(0, "not_appropriate"), Choice(1, "not_sure", definite=False), Choice(2, "appropriate", positive=True))
+)
+VERDICT = OneOf((Choice(0, "disagree"), Choice(1, "agree", positive=True)))
+DISAGREE, AGREE = VERDICT.codes
+
+
+def need_tiers(question: Question[Any]) -> Closed:
+    """The question; InputError, with the reason, unless its answers can decide cells, of which tiers can be made.
+
+    A question that is only asked, as in a survey, need not be so: `one_of(yes,no,decline?)` has no positive choice.
+    """
+    if not isinstance(question, Closed):
+        raise InputError(f"`{question}` cannot decide a cell for tiers; expected one_of(...) or scale(...)")
+    try:
+        complain(_tier_problems(question.choices))
+    except InputError as error:
+        raise InputError(f"`{question}` cannot decide a cell for tiers: {error}") from None
+    return question
+
+
+def no_tiers(question: Question[Any]) -> str:
+    """Why `need_tiers` refuses a question; empty where it does not."""
+    try:
+        need_tiers(question)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def _tier_problems(choices: Sequence[Choice]) -> Iterator[tuple[bool, str]]:
+    definite = {choice.code for choice in choices if choice.definite}
+    positive = {choice.code for choice in choices if choice.positive}
+    yield len(definite) < 2, "at least two definite choices are needed"
+    yield not positive or not positive < definite, "some, not all, of the definite choices must be positive"
+
+
+def read_labels(text: str) -> Closed:
+    """The question that labels are to answer, from its printed form: `one_of(no,unsure?,yes+)`.
+
+    Raises:
+        InputError: what cannot be read or asked, and what `need_tiers` refuses.
+    """
+    return need_tiers(parse_question(text))
+
+
+def read_choices(tables: Sequence[dict[str, Any]]) -> OneOf:
+    """The question of the tables of a recipe: `code`, `name` and, where not the default, `definite` and `positive`.
+
+    Raises:
+        RecipeError: what `read_labels` refuses, an unknown key, a value of the wrong type.
+    """
+    try:
+        choices = [Choice(**table) for table in tables]
+    except TypeError as error:
+        raise RecipeError(f"a label choice cannot be read: {error}; expected code, name, definite, positive") from None
+    for choice in choices:
+        if [type(value) for value in astuple(choice)] != [int, str, bool, bool]:
+            raise RecipeError(f"the label choice {choice.code}, `{choice.name}`: a code is a number, a name is text")
+    try:
+        complain(_tier_problems(choices))
+        question = OneOf(tuple(choices))
+        question.check_new()
+        return question
+    except InputError as error:
+        raise RecipeError(f"the label scheme: {error}") from None
+
+
+def grades_of(question: Closed) -> dict[int, int] | None:
+    """The grade of each definite answer, by its code, 0 the least; None where the answers are no grades.
+
+    They are where two or more answers are positive and all of these stand on one side of the others, as on a scale of
+    five points. A grade is how far a code is from that of the worst answer.
+    """
+    definite, positive = question.definite, set(question.positive)
+    others = [code for code in definite if code not in positive]
+    if len(positive) < 2 or not others:
+        return None
+    if min(positive) > max(others):
+        return {code: code - min(definite) for code in definite}
+    if max(positive) < min(others):
+        return {code: max(definite) - code for code in definite}
+    return None
+
+
+def positive_names(question: Closed) -> list[str]:
+    """The names of the positive answers; of a scale, the lowest of them and all above it: `4 or more`."""
+    names = [question[code].name for code in question.positive]
+    return [f"{names[0]} or more"] if names and isinstance(question, Scale) else names
+
+
+def final_names(question: Closed) -> list[str]:
+    """The names of the definite answers; of a scale, its range: `1 to 5 by 0.5`."""
+    return [question.range] if isinstance(question, Scale) else [question[code].name for code in question.definite]
+
+
+def answer_words(question: Closed) -> tuple[str, ...]:
+    """What somebody who answers can choose from: every name, and `skip`."""
+    return (*(choice.name for choice in question), SKIP)
+
+
+def decision_words(question: Closed) -> tuple[str, ...]:
+    """What somebody who decides can choose from: every definite name, and `irreconcilable`."""
+    return (*(choice.name for choice in question if choice.definite), IRRECONCILABLE)
+
+
+def label_reader(question: Closed) -> Callable[[str], int]:
+    """What reads a cell of a label column: an answer, or `skip`, which is -1."""
+    return question.reader(SKIP)
+
+
+def outcome_reader(question: Closed) -> Callable[[str], int]:
+    """What reads what a file says of a conflict: a definite answer, or `irreconcilable`, which is -1."""
+    return question.reader(IRRECONCILABLE, final=True)

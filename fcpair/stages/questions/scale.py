@@ -1,0 +1,143 @@
+"""A question whose answer is a number on a scale of equal steps, held exactly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, ClassVar, Self
+
+from fcpair.errors import InputError
+from fcpair.stages.corpus.text_identity import fold
+from fcpair.stages.questions.answer_keys import listed
+from fcpair.stages.questions.base import NO_CODE
+from fcpair.stages.questions.closed import Choice, Closed, Distance, complain
+from fcpair.stages.questions.notation import Item, plain_names, take_options
+
+LARGEST, DECIMALS, MOST_VALUES = 1_000_000, 4, 1_001
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Scale(Closed):
+    """A number from `low` to `high` in equal steps: `scale(1,5,0.5)`; its code is how many steps it is above `low`.
+
+    With `positive=3.5` the numbers from there on are positive (`positive_from`). All are definite.
+
+    Raises:
+        InputError: a number with more than four decimals or above a million, steps that do not end at `high`, more than
+            1,001 values, a `positive_from` that is none of them.
+    """
+
+    kind: ClassVar[str] = "scale"
+    low: Decimal
+    high: Decimal
+    step: Decimal
+    positive_from: Decimal | None = None
+    choices: tuple[Choice, ...] = field(init=False, compare=False, repr=False)
+    distance: Distance = field(init=False, default="interval", repr=False)
+
+    def __post_init__(self) -> None:
+        low, high, step = (_exact(shown(number)) for number in (self.low, self.high, self.step))
+        if step <= 0 or high <= low:
+            raise InputError("expected the lowest number, the highest one, and a step above 0")
+        n_steps, rest = divmod(high - low, step)
+        complain(
+            (
+                (bool(rest), f"steps of {shown(step)} from {shown(low)} miss {shown(high)}"),
+                (n_steps >= MOST_VALUES, f"a scale has at most {MOST_VALUES:,} values"),
+            )
+        )
+        numbers, start = (low + step * code for code in range(int(n_steps) + 1)), self.positive_from
+        choices = (Choice(at, shown(n), positive=start is not None and n >= start) for at, n in enumerate(numbers))
+        object.__setattr__(self, "choices", tuple(choices))
+        if start is not None:
+            self._code(start)
+
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> Self:
+        """The question with these items in its brackets."""
+        rest, options = take_options(items, ("positive",))
+        given = list(plain_names(rest))
+        if len(given) != 3:
+            raise InputError("expected the lowest number, the highest one and the step, such as `scale(1,5,0.5)`")
+        low, high, step = map(_exact, given)
+        return cls(low, high, step, _exact(options["positive"]) if options else None)
+
+    def items(self) -> Iterator[Item]:
+        """The lowest number, the highest one, the step, and where the positive ones begin."""
+        yield from (Item(shown(number)) for number in (self.low, self.high, self.step))
+        if self.positive_from is not None:
+            yield Item("positive", shown(self.positive_from))
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The numbers of the scale, ascending."""
+        return tuple(float(self.low + self.step * code) for code in self.codes)
+
+    def read(self, cell: str) -> int:
+        """The code of a number, with a decimal point or comma; raises InputError for one that is not on the scale."""
+        return self._code(_exact(cell))
+
+    def reader(self, besides: str, *, final: bool = False) -> Callable[[str], int]:
+        """What reads a number, never a code, or `besides`."""
+
+        def read(cell: str) -> int:
+            if fold(cell) == fold(besides):
+                return NO_CODE
+            try:
+                return self.read(cell)
+            except InputError as error:
+                raise InputError(f"{error}, or `{besides}`") from None
+
+        return read
+
+    def load(self, stored: object) -> int:
+        """The code of a number on the scale."""
+        if not isinstance(stored, int | float):
+            raise InputError(f"`{stored}` is no answer here; expected a number")
+        return self._code(_exact(str(stored)))
+
+    def store(self, answer: int) -> int | float:
+        """The number, whole where it is."""
+        return _plain(self.low + self.step * answer)
+
+    def as_json(self) -> dict[str, Any]:
+        """`kind`, `low`, `high`, `step`, `choices` (the names of all numbers, ascending), and of each its `keys`."""
+        low, high, step = map(_plain, (self.low, self.high, self.step))
+        return {"kind": self.kind, "low": low, "high": high, "step": step, **listed([one.name for one in self])}
+
+    def _code(self, number: Decimal) -> int:
+        """The code of a number; raises InputError, with the two nearest numbers, for one that is not on the scale."""
+        if not self.low <= number <= self.high:
+            raise InputError(f"`{shown(number)}` is outside of the scale; expected {self.range}")
+        code = int((number - self.low) // self.step)
+        if number != self.low + self.step * code:
+            near = f"the nearest are {self[code].name} and {self[code + 1].name}"
+            raise InputError(f"`{shown(number)}` is between the steps of the scale; {near}, expected {self.range}")
+        return code
+
+    @property
+    def range(self) -> str:
+        """The numbers in words: `1 to 5 by 0.5`."""
+        return f"{shown(self.low)} to {shown(self.high)} by {shown(self.step)}"
+
+
+def shown(number: Decimal) -> str:
+    """The number without zeros at its end: `4.5`, `4`."""
+    return format(number.normalize() + 0, "f")
+
+
+def _plain(number: Decimal) -> int | float:
+    return int(number) if number == int(number) else float(number)
+
+
+def _exact(given: str) -> Decimal:
+    """The number that is written; a comma or the separator of Persian and Arabic may stand for the point."""
+    text = given.strip().replace(",", ".").replace("٫", ".")
+    number = Decimal(text) if _NUMBER.fullmatch(text) else None
+    if number is None or abs(number) > LARGEST or number != round(number, DECIMALS):
+        limits = f"at most {DECIMALS} decimals, up to {LARGEST:,}"
+        raise InputError(f"`{given}` is no number of a scale; expected one such as 4 or 4.5 ({limits})")
+    return number

@@ -1,0 +1,1 @@
+"""Figures and their intervals: agreement, differences between groups, bootstraps, tests."""

@@ -1,0 +1,363 @@
+"""Whether groups of annotators label otherwise: shares, differences, tests, odds, and agreement within and across.
+
+What is found is an association among these annotators, and never a cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.errors import Finding, InputError, reject
+from fcpair.stages.stats.clustered_difference import of_log_odds, of_shares
+from fcpair.stages.stats.mixed_model import MixedModel, check_installed, fit_mixed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEAST_PEOPLE = LEAST_ITEMS = 5
+MOST_EXACT = 20_000  # ways to share people out, up to which all are gone through
+DRAWN = 10_000
+ASSOCIATION = "an association among these annotators, never a cause"
+METHODS = {
+    "low, high": "95 % interval, errors clustered by item and annotator (10.1198/jbes.2010.07136), degrees of freedom "
+    "of both groups (10.1162/REST_a_00552) and the items",
+    "p": f"of groups put on annotators otherwise: exact, of all ways, where there are up to {MOST_EXACT:,}, else of "
+    f"{DRAWN:,} random ones; two-sided, that is twice the smaller one-sided p",
+    "Holm": "p after Holm's correction for all differences here",
+}
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often a group gave a label: `n` labels by `people`; `value` is None where `undefined` says why."""
+
+    label: str
+    group: str
+    people: int
+    n: int
+    value: float | None
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much more often one group gave a label than another: `value`, in shares, with its interval at 95 %.
+
+    The interval treats labels of one annotator, and labels of one item, as dependent; `odds_ratio` and its bounds come
+    of a logistic regression that does so too. `mixed` are the odds ratio and its bounds by a mixed model of all groups,
+    where one was asked for. `p`, two-sided, is of groups put on annotators otherwise: `exact` where all ways are gone
+    through, else of random ones; `least_p` is the least that it can be for so many people, `holm` the same p
+    after Holm's correction for all differences that are reported. All are None where `undefined` says why, and some
+    where `note` does.
+    """
+
+    label: str
+    groups: tuple[str, str]
+    people: tuple[int, int]
+    exact: bool
+    least_p: float
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    holm: float | None = None
+    odds_ratio: float | None = None
+    odds_low: float | None = None
+    odds_high: float | None = None
+    mixed: tuple[float, float, float] | None = None
+    undefined: str | None = None
+    note: str = ""
+
+    @property
+    def about_p(self) -> str:
+        """The least p, and what it is made from."""
+        n = " : ".join(map(str, self.people))
+        ways = f"exact, from all {comb(sum(self.people), self.people[0]):,}" if self.exact else f"from {DRAWN:,} random"
+        return f"the least p that {n} people can give is {self.least_p:.2g}: {ways} ways to assign the groups, doubled"
+
+
+@dataclass(frozen=True)
+class Together:
+    """How often two people of one group, or of two, gave an item the same label: `value` of `n` pairs of labels."""
+
+    groups: tuple[str, str]
+    n: int
+    value: float | None
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was found about groups of annotators, made by one thing that is known about them (`by`).
+
+    `n` labels enter it; `n_without` are of annotators of whom it is not known.
+    """
+
+    by: str
+    n: int
+    n_without: int
+    people: dict[str, int]
+    shares: tuple[Share, ...]
+    differences: tuple[Difference, ...]
+    together: tuple[Together, ...]
+
+
+def compared(labels: pd.DataFrame, by: Sequence[str], *, seed: int = 13, mixed: bool = False) -> tuple[Compared, ...]:
+    """Compare groups of annotators.
+
+    Args:
+        labels: `item`, `annotator`, `label` and the columns of `by`, all strings; who has nothing in such a column does
+            not count there.
+        by: what makes groups, each of them a question that is asked. Holm's correction is over all differences of all
+            questions, so they should be declared before anybody looks.
+        seed: of the permutations, where they are too many to go through all of them.
+        mixed: whether to fit a mixed model of all groups to each label as well, which takes seconds to minutes.
+
+    Returns:
+        For each question shares of each label in each group, differences between every two groups, and agreement. A
+        group of fewer than five people has no figures, so that nobody is recognised. Of two labels only the first by
+        name is compared, as the other has the same difference with the sign turned.
+
+    Raises:
+        InputError: fewer than two groups, an annotator with two groups, one with two labels for an item; with `mixed`
+            also that what fits such models is not installed.
+    """
+    if mixed:
+        check_installed()
+    rng = np.random.default_rng(seed)
+    for one in by:
+        check(labels, one)
+    return tuple(_corrected([_compared(labels, one, rng, mixed=mixed) for one in by]))
+
+
+def _compared(labels: pd.DataFrame, by: str, rng: np.random.Generator, *, mixed: bool) -> Compared:
+    known = labels.assign(group=labels[by])[labels[by] != ""]
+    people = known.groupby("group")["annotator"].nunique()
+    named = [str(name) for name in people.index]
+    if len(named) < 2:
+        found = f"there is one group, {named[0]}" if named else "nobody has a group"
+        raise InputError(f"{by}: {found}; expected two or more")
+    _check_shared(known, by, named)
+    kinds = sorted(known["label"].unique())
+    kinds = kinds[:1] if len(kinds) == 2 else kinds
+    few = {str(name): f"{n} people; expected {LEAST_PEOPLE} or more" for name, n in people.items() if n < LEAST_PEOPLE}
+    shares = [_share(known, kind, name, few) for kind in kinds for name in named]
+    differences = [one for kind in kinds for one in _in_pairs(known, kind, named, few, rng, mixed=mixed)]
+    together = [_together(known, two, few) for two in _pairs(named)]
+    sizes = {str(name): int(n) for name, n in people.items()}
+    return Compared(by, len(known), len(labels) - len(known), sizes, tuple(shares), tuple(differences), tuple(together))
+
+
+def _check_shared(labels: pd.DataFrame, by: str, named: Sequence[str]) -> None:
+    """Raise InputError for a group that shares no item with any other, so that nothing can be said of it."""
+    n_groups = labels.groupby("item")["group"].transform("nunique")
+    alone = [name for name in named if (n_groups[labels["group"] == name] == 1).all()]
+    lines = _lines(labels)
+    findings = [
+        Finding(
+            _place(labels),
+            int(lines[labels.index[labels["group"] == name][0]]),
+            f"{by}: group `{name}` shares no item with another",
+        )
+        for name in alone
+    ]
+    reject(_place(labels), findings)
+
+
+def _lines(labels: pd.DataFrame) -> pd.Series[int]:
+    import pandas as pd
+
+    return labels["line"] if "line" in labels else pd.Series(np.arange(1, len(labels) + 1), labels.index)
+
+
+def _place(labels: pd.DataFrame) -> str:
+    return str(labels.attrs.get("place", "labels"))
+
+
+def check(labels: pd.DataFrame, by: str) -> None:
+    """Raise InputError for annotators with two groups or two labels of an item; with lines where the frame has them."""
+    lines, place = _lines(labels), _place(labels)
+    twice = labels.duplicated(["item", "annotator"])
+    findings = [
+        Finding(place, int(lines[at]), f"annotator {labels['annotator'][at]} labels item {labels['item'][at]} again")
+        for at in labels.index[twice]
+    ]
+    findings += two_groups(labels, by, place)
+    reject(place, sorted(findings, key=lambda one: one.line or 0))
+
+
+def two_groups(labels: pd.DataFrame, by: str, place: str) -> list[Finding]:
+    """A finding for each row in which an `annotator` has another group than before."""
+    lines, first = _lines(labels), labels.groupby("annotator")[by].transform("first")
+    return [
+        Finding(
+            place,
+            int(lines[at]),
+            f"annotator {labels['annotator'][at]}: {by} is `{labels[by][at]}`, before `{first[at]}`",
+        )
+        for at in labels.index[labels[by] != first]
+    ]
+
+
+def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    yield from ((name, name) for name in names)
+    yield from combinations(names, 2)
+
+
+def _share(labels: pd.DataFrame, kind: str, group: str, few: dict[str, str]) -> Share:
+    mine = labels[labels["group"] == group]
+    value = None if group in few else float((mine["label"] == kind).mean())
+    return Share(kind, group, mine["annotator"].nunique(), len(mine), value, few.get(group))
+
+
+def _in_pairs(
+    labels: pd.DataFrame,
+    kind: str,
+    named: Sequence[str],
+    few: dict[str, str],
+    rng: np.random.Generator,
+    *,
+    mixed: bool,
+) -> list[Difference]:
+    found = [_difference(labels, kind, two, few, rng) for two in combinations(named, 2)]
+    return _with_mixed(labels, kind, found) if mixed else found
+
+
+def _difference(
+    labels: pd.DataFrame, kind: str, two: tuple[str, str], few: dict[str, str], rng: np.random.Generator
+) -> Difference:
+    ours = labels[labels["group"].isin(two)]
+    n_first, n_other = (int(ours["annotator"][ours["group"] == name].nunique()) for name in two)
+    found = Difference(kind, two, (n_first, n_other), *least_p(n_first, n_other))
+    why = "; ".join(f"{name}: {few[name]}" for name in two if name in few)
+    if not why and not set(ours["item"][ours["group"] == two[0]]) & set(ours["item"][ours["group"] == two[1]]):
+        why = f"{two[0]} and {two[1]} share no item"
+    if why:
+        return replace(found, undefined=why)
+    is_first = (ours["group"] == two[0]).to_numpy()
+    given, clusters = _numbers(ours, kind)
+    ends = float(given[is_first].mean()), float(given[~is_first].mean())
+    found = replace(found, value=ends[0] - ends[1], p=permuted(given, is_first, clusters[:, 1], rng))
+    if ours["item"].nunique() < LEAST_ITEMS:
+        return replace(found, note=f"no interval and no odds with fewer than {LEAST_ITEMS} items")
+    if {*ends} <= {0.0, 1.0}:
+        return replace(found, note="no interval and no odds, as both groups gave the label always, or never")
+    _, low, high = of_shares(given, is_first, clusters)
+    found = replace(found, low=low, high=high)
+    if {*ends} & {0.0, 1.0}:
+        return replace(found, note="no odds, as a group gave the label always, or never")
+    ratio, low, high = np.exp(of_log_odds(given, is_first, clusters)).tolist()
+    return replace(found, odds_ratio=ratio, odds_low=low, odds_high=high)
+
+
+def _numbers(labels: pd.DataFrame, kind: str) -> tuple[Floats, NDArray[np.intp]]:
+    """Whether each label is of a kind, `(n,)`, and the numbers of its item and annotator, `(n, 2)`, from 0."""
+    import pandas as pd
+
+    clusters = np.stack([pd.factorize(labels[name])[0] for name in ("item", "annotator")], axis=1)
+    return np.asarray(labels["label"] == kind, dtype=np.float64), clusters
+
+
+def _with_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Difference]) -> list[Difference]:
+    """The same with odds by one mixed model of all groups that have odds."""
+    import pandas as pd
+
+    named = sorted({name for one in differences if one.odds_ratio is not None for name in one.groups})
+    if not named:
+        return list(differences)
+    ours = labels[labels["group"].isin(named)]
+    given, clusters = _numbers(ours, kind)
+    model = fit_mixed(given, pd.Index(named).get_indexer(pd.Index(ours["group"])), clusters)
+    return [one if one.odds_ratio is None else _contrasted(one, model, named) for one in differences]
+
+
+def _contrasted(one: Difference, model: MixedModel | None, named: Sequence[str]) -> Difference:
+    if model is None:
+        return replace(one, note="no mixed model, as the fit did not converge")
+    first, other = map(named.index, one.groups)
+    return replace(one, mixed=model.odds(first, other), note=model.note)
+
+
+def permuted(given: Floats, is_first: Bools, annotator: NDArray[np.intp], rng: np.random.Generator) -> float:
+    """The two-sided p of a difference in shares, where groups are put on annotators otherwise.
+
+    It is twice the smaller one-sided p, at most 1. All ways are gone through where they are few, so that it is exact;
+    else it is of 10,000 random ones and the one that was seen: Phipson and Smyth (2010), DOI 10.2202/1544-6115.1585.
+
+    Args:
+        given: whether a label is the one in question, `(n,)`, 0 or 1.
+        is_first: whether its annotator is of the first group, `(n,)`.
+        annotator: their numbers, `(n,)`, from 0.
+        rng: draws the random ones.
+    """
+    sums, sizes = (np.bincount(annotator, one).astype(np.float64) for one in (given, np.ones(len(given))))
+    first = np.zeros(len(sums), dtype=bool)
+    first[annotator] = is_first
+    n, k = len(first), int(first.sum())
+    exact, _ = least_p(k, n - k)
+    ways = _all_ways(n, k) if exact else rng.permuted(np.tile(first, (DRAWN, 1)), axis=1)
+    seen, others = (_differences(which, sums, sizes) for which in (first[np.newaxis], ways))
+    more, less = (others >= seen - 1e-12).sum(), (others <= seen + 1e-12).sum()
+    extra = 0 if exact else 1
+    return float(min(1.0, 2 * (min(more, less) + extra) / (len(ways) + extra)))
+
+
+def least_p(n_first: int, n_other: int) -> tuple[bool, float]:
+    """Whether p is exact for two groups of so many people, and the least that it can be: twice one way of all."""
+    ways = comb(n_first + n_other, n_first)
+    return (True, 2 / ways) if ways <= MOST_EXACT else (False, 2 / (DRAWN + 1))
+
+
+def _all_ways(n: int, k: int) -> NDArray[np.bool_]:
+    chosen = np.array(list(combinations(range(n), k)))
+    ways = np.zeros((len(chosen), n), dtype=bool)
+    np.put_along_axis(ways, chosen, True, axis=1)
+    return ways
+
+
+def _differences(first: NDArray[np.bool_], sums: Floats, sizes: Floats) -> Floats:
+    """The difference in shares for each way to choose the first group, `(n_ways,)`."""
+    here, n_here = first @ sums, first @ sizes
+    return np.asarray(here / n_here - (sums.sum() - here) / (sizes.sum() - n_here))
+
+
+def _corrected(found: Sequence[Compared]) -> Iterator[Compared]:
+    """The same with Holm's correction over all differences that are defined."""
+    from statsmodels.stats.multitest import multipletests
+
+    defined = [one.p for of in found for one in of.differences if one.p is not None]
+    corrected = iter(multipletests(defined, method="holm")[1].tolist() if defined else [])
+    for of in found:
+        differences = (one if one.p is None else replace(one, holm=next(corrected)) for one in of.differences)
+        yield replace(of, differences=tuple(differences))
+
+
+def _together(labels: pd.DataFrame, two: tuple[str, str], few: dict[str, str]) -> Together:
+    why = "; ".join(f"{name}: {few[name]}" for name in dict.fromkeys(two) if name in few)
+    counts = [labels[labels["group"] == name].groupby(["item", "label"]).size().unstack(fill_value=0) for name in two]
+    a, b = (
+        one.reindex(index=labels["item"].unique(), columns=labels["label"].unique(), fill_value=0).to_numpy()
+        for one in counts
+    )
+    if two[0] == two[1]:
+        n, same = _pairs_of(a.sum(axis=1)), _pairs_of(a)
+    else:
+        n, same = int((a.sum(axis=1) * b.sum(axis=1)).sum()), int((a * b).sum())
+    if not why and not n:
+        why = "no item has labels of two such people"
+    return Together(two, n, None if why else same / n, why or None)
+
+
+def _pairs_of(counts: NDArray[np.int64]) -> int:
+    """How many pairs there are within so many each, over all."""
+    return int((counts * (counts - 1) // 2).sum())

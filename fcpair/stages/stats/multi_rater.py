@@ -1,0 +1,194 @@
+"""Agreement over a whole grid of pairs: Fleiss' kappa, Krippendorff's alpha, Gwet's AC1, each with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from fcpair.params import Reach
+from fcpair.records import Figure
+from fcpair.stages.questions.closed import Distance
+from fcpair.stages.stats.grid_jackknife import HS_AND_CN, Cluster, Sides, Spread, spread, with_interval
+from fcpair.stages.stats.rating_counts import Floats, LeftOut, Overlap, Sums, ratio
+
+
+def observed_agreement(sums: Sums) -> Floats:
+    """Mean over pairs of the share of a pair's label pairs that agree; range 0 to 1.
+
+    This and the coefficients below return the shape of `sums.n`, NaN where the coefficient is undefined.
+    """
+    return ratio(sums.agreeing, sums.n)
+
+
+def fleiss_kappa(sums: Sums) -> Floats:
+    """Fleiss' kappa, for pairs that all have the same number of labels; range -1 to 1.
+
+    Undefined where all labels are of one class. Source: Fleiss (1971), DOI 10.1037/h0031619.
+    """
+    expected = (ratio(sums.labels, sums.labels.sum(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
+    return ratio(observed_agreement(sums) - expected, 1 - expected)
+
+
+def nominal_alpha(sums: Sums) -> Floats:
+    """Krippendorff's alpha with the nominal difference: two classes are the same or not; at most 1.
+
+    Undefined, like the two below, where all labels are of one class. Source of all three: Hayes and Krippendorff
+    (2007), DOI 10.1080/19312450709336664, and Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+    """
+    n = sums.labels.sum(axis=-1)
+    alpha: Floats = 1 - ratio((n - 1) * (n - sums.same), n**2 - (sums.labels**2).sum(axis=-1))
+    return alpha
+
+
+def ordinal_alpha(sums: Sums) -> Floats:
+    """Krippendorff's alpha with the ordinal difference: of the classes' middle ranks among all labels; at most 1."""
+    return _alpha(sums, np.cumsum(sums.labels, axis=-1) - sums.labels / 2)
+
+
+def interval_alpha(sums: Sums, *, numbers: Floats) -> Floats:
+    """Krippendorff's alpha with the interval difference: of the classes' `numbers`, shape (n_classes,); at most 1."""
+    return _alpha(sums, numbers / np.ptp(numbers))
+
+
+def _alpha(sums: Sums, values: Floats) -> Floats:
+    """Alpha where two classes differ by the square of the difference of their values, (..., n_classes).
+
+    Over a coincidence matrix, sum (a - b)² = 2 (sum a² - sum ab), of which `products` has the second.
+    """
+    n = sums.labels.sum(axis=-1)
+    mean = (sums.labels * values).sum(axis=-1) / np.maximum(n, 1)
+    values = values - mean[..., None]
+    squares = (sums.labels * values**2).sum(axis=-1)
+    alpha: Floats = 1 - ratio((n - 1) * (squares - sums.products(values)), n * squares)
+    return alpha
+
+
+def gwet_ac1(sums: Sums) -> Floats:
+    """Gwet's AC1 over pairs with two or more labels; range -1 to 1.
+
+    Chance agreement counts all classes of the scheme, used or not. Defined, and 1, where all labels are of one class
+    out of several. Source: Gwet (2008), DOI 10.1348/000711006X126600; unlike there, pairs with a single label do not
+    count towards the prevalence of the classes.
+    """
+    prevalence = ratio(sums.shares, sums.n[..., None])
+    expected = (prevalence * (1 - prevalence)).sum(axis=-1) / (prevalence.shape[-1] - 1)
+    return ratio(observed_agreement(sums) - expected, 1 - expected)
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A pooled figure: how it is computed, on which pairs, and where it has no value."""
+
+    name: str
+    compute: Callable[[Sums], Floats]
+    n_labels: int | None = None
+    corrects_chance: bool = True
+    needs_two_used_classes: bool = True
+    note: str = ""
+
+    def undefined(self, used: Floats, n: int) -> str | None:
+        """Why there is no value on `n` pairs with so many labels of each class; None where there is one."""
+        if n == 0:
+            return f"no pair has {f'exactly {self.n_labels}' if self.n_labels else 'two or more'} labels"
+        if self.corrects_chance and n == 1:
+            return "one pair only: agreement by chance cannot be told from it"
+        if self.corrects_chance and len(used) < 2:
+            return "the scheme leaves one class only"
+        if self.needs_two_used_classes and np.count_nonzero(used) < 2:
+            return "all labels are of one class, so agreement by chance would be complete"
+        return None
+
+
+def _fleiss(n_labels: int) -> Coefficient:
+    note = f"pairs with exactly {n_labels} labels: Fleiss' kappa requires a constant number"
+    return Coefficient(f"Fleiss' kappa, {n_labels} labels", fleiss_kappa, n_labels=n_labels, note=note)
+
+
+ALPHA: dict[Distance, str] = {
+    "nominal": "Krippendorff's alpha, nominal",
+    "ordinal": "Krippendorff's alpha, ordinal",
+    "interval": "Krippendorff's alpha, interval",
+}
+OWN = "the distance of the question"
+COEFFICIENTS = (
+    Coefficient("raw agreement", observed_agreement, corrects_chance=False, needs_two_used_classes=False),
+    _fleiss(2),
+    _fleiss(3),
+    Coefficient(ALPHA["nominal"], nominal_alpha),
+    Coefficient(ALPHA["ordinal"], ordinal_alpha, note="classes in the order of their codes"),
+    Coefficient(
+        "Gwet's AC1",
+        gwet_ac1,
+        needs_two_used_classes=False,
+        note="pairs with one label do not count towards prevalence, unlike Gwet's",
+    ),
+)
+
+
+def coefficients_of(distance: Distance, numbers: Floats) -> tuple[Coefficient, ...]:
+    """COEFFICIENTS for a question with this distance; alpha for intervals, where there are any, follows the ordinal.
+
+    `numbers`, shape (n_classes,), is what the interval distance is taken from. The alpha of the question's own
+    distance says so in its note, but for the nominal one, which has none.
+    """
+    found = []
+    for one in COEFFICIENTS:
+        own = one.name == ALPHA[distance] == ALPHA["ordinal"]
+        found.append(replace(one, note=f"{one.note}; {OWN}") if own else one)
+        if one.name == ALPHA["ordinal"] and distance == "interval":
+            found.append(Coefficient(ALPHA[distance], partial(interval_alpha, numbers=numbers), note=OWN))
+    return tuple(found)
+
+
+def pooled_figures(
+    overlap: Overlap,
+    reach: Reach,
+    level: float,
+    coefficients: Sequence[Coefficient] = COEFFICIENTS,
+    sides: Sides = HS_AND_CN,
+) -> tuple[Figure, ...]:
+    """Every one of the coefficients with its interval, or with the reason why it has none.
+
+    Fleiss' kappa is there for four and more labels, too, where pairs have so many.
+    """
+    wanted = _wanted(overlap, coefficients)
+    found: dict[str, Figure] = {}
+    for n_labels in dict.fromkeys(one.n_labels for one in wanted):
+        part = LeftOut(overlap if n_labels is None else overlap.only(n_labels), constant=n_labels is not None)
+        for figure in _figures(
+            [one for one in wanted if one.n_labels == n_labels], part, sides.left_out(reach), level, sides
+        ):
+            found[figure.name] = figure
+    return tuple(found[one.name] for one in wanted)
+
+
+def _wanted(overlap: Overlap, coefficients: Sequence[Coefficient]) -> list[Coefficient]:
+    """The coefficients, and Fleiss' kappa for each higher number of labels that pairs have, after those for fewer."""
+    listed = [one.n_labels for one in coefficients]
+    last = max(at for at, n_labels in enumerate(listed, 1) if n_labels)
+    there = np.unique(np.bincount(overlap.pair)).tolist()
+    more = [_fleiss(n) for n in there if n >= 2 and n not in listed]
+    return [*coefficients[:last], *more, *coefficients[last:]]
+
+
+def _figures(
+    coefficients: list[Coefficient], part: LeftOut, clusters: Sequence[Cluster], level: float, sides: Sides
+) -> Iterator[Figure]:
+    sums = part.sums
+    n = round(float(sums.n))
+    reasons = {one.name: one.undefined(sums.labels, n) for one in coefficients}
+    defined = [one for one in coefficients if not reasons[one.name]]
+    spreads: dict[str, dict[Cluster, Spread]] = {one.name: {} for one in defined}
+    for cluster in clusters if defined else ():
+        left, times = part.without(cluster)
+        for one in defined:
+            spreads[one.name][cluster] = spread(one.compute(left), times)
+    for one in coefficients:
+        if why := reasons[one.name]:
+            yield Figure(one.name, None, n, undefined=why, note=one.note)
+        else:
+            figure = Figure(one.name, float(one.compute(sums)), n, note=one.note)
+            yield with_interval(figure, spreads[one.name], level, -1.0 if one.corrects_chance else 0.0, sides)

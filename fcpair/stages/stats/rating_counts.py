@@ -1,0 +1,226 @@
+"""What figures over a whole grid of pairs are computed from: sums over pairs, also without each HS, CN or annotator.
+
+Every coefficient of `multi_rater.py` is a function of these sums. Without one HS, it is the same function of the
+sums less those of the HS, so that all replicates of the jackknife are computed at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from fcpair.stages.stats.grid_jackknife import TEXTS, Cluster
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+AT_ONCE = 2_000_000  # values of classes that are multiplied at once
+SPARSE = 16  # codes this many times as large as their number are sorted instead of counted
+FEW_CODES = 200_000  # up to this, codes are counted in any case
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """The labels of the pairs with two or more of them.
+
+    `pair`, `hs`, `cn`, `annotator` and `klass`, shape (n_labels,), say where each label stands, who gave it, and its
+    class, of `n_classes`; they count from 0.
+    """
+
+    n_classes: int
+    pair: Ints
+    hs: Ints
+    cn: Ints
+    annotator: Ints
+    klass: Ints
+
+    def merged(self, class_of: Ints) -> Overlap:
+        """The same labels, whose classes are those that `class_of`, shape (n_classes,), puts the classes into."""
+        return replace(self, n_classes=int(class_of.max()) + 1, klass=class_of[self.klass])
+
+    def only(self, n_labels: int) -> Overlap:
+        """The labels of the pairs with exactly `n_labels`."""
+        there = (np.bincount(self.pair) == n_labels)[self.pair] if len(self.pair) else np.zeros(0, dtype=bool)
+        columns = (column[there] for column in (self.pair, self.hs, self.cn, self.annotator, self.klass))
+        return Overlap(self.n_classes, *columns)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What the coefficients are computed from: sums over pairs, of shape (...) or (..., n_classes).
+
+    `n` counts pairs; `agreeing` adds the share of each pair's label pairs that agree; `same` the diagonal of the
+    coincidence matrix of Krippendorff, in which a pair of m labels has m entries; `shares` the shares of the classes
+    among a pair's labels; `labels` the labels of each class.
+
+    `products` takes a number for each class (..., n_classes), and gives the sum over the coincidence matrix of the
+    product of the two classes' numbers (...). So no matrix is needed for each of many sums, which would take
+    n_classes squared numbers.
+    """
+
+    n: Floats
+    agreeing: Floats
+    same: Floats
+    shares: Floats
+    labels: Floats
+    products: Callable[[Floats], Floats]
+
+    @classmethod
+    def of(cls, flat: Floats, products: Callable[[Floats], Floats]) -> Sums:
+        """From what `moments` gives, or sums of it, in the last axis."""
+        n_classes = (flat.shape[-1] - 3) // 2
+        shares, labels = np.split(flat[..., 3:], [n_classes], axis=-1)
+        return cls(flat[..., 0], flat[..., 1], flat[..., 2], shares, labels, products)
+
+
+def moments(profiles: Ints) -> Floats:
+    """What one pair of each profile adds to `Sums`, but for `products`, shape (n_profiles, 3 + 2 n_classes).
+
+    `profiles` (n_profiles, n_classes) has the number of labels of each class; a pair with fewer than two adds nothing.
+    """
+    n_labels = profiles.sum(axis=1)
+    counts = np.where((n_labels >= 2)[:, None], profiles, 0)
+    size = np.maximum(n_labels, 2)
+    same = (counts * (counts - 1)).sum(axis=1) / (size - 1)
+    agreeing = (counts * (counts - 1)).sum(axis=1) / (size * (size - 1))
+    return np.column_stack([n_labels >= 2, agreeing, same, counts / size[:, None], counts]).astype(np.float64)
+
+
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """part / whole, NaN where `whole` is 0 but for rounding."""
+    quotient = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), np.nan)
+    np.divide(part, whole, out=quotient, where=np.abs(whole) > 1e-9)
+    return quotient
+
+
+class LeftOut:
+    """The sums over the pairs of an overlap, and what is left of them without one cluster.
+
+    Without one of its labels a pair counts with the others, if two are left; where the number of labels is `constant`,
+    it does not count at all. `total` (3 + 2 n_classes,) are the `moments` of all pairs.
+    """
+
+    def __init__(self, overlap: Overlap, *, constant: bool) -> None:
+        self.n_classes = overlap.n_classes
+        self._number, self._pair = dense(overlap.pair)
+        shape = len(self._number), self.n_classes
+        answers = np.bincount(self._pair * shape[1] + overlap.klass, minlength=shape[0] * shape[1]).reshape(shape)
+        self._profiles, self._profile = _distinct(answers)
+        self._hs, self._cn = np.empty((2, shape[0]), dtype=np.int64)
+        self._hs[self._pair], self._cn[self._pair] = overlap.hs, overlap.cn
+        self.label, self._constant = overlap, constant
+        times = np.bincount(self._profile, minlength=len(self._profiles))
+        self.total = times @ moments(self._profiles)
+        self._coincidence = coincidence(self._profiles, times)
+
+    @property
+    def sums(self) -> Sums:
+        """The sums over all pairs."""
+        return Sums.of(self.total, self._products)
+
+    def _products(self, values: Floats) -> Floats:
+        return np.asarray(((values @ self._coincidence) * values).sum(axis=-1))
+
+    def members(self, cluster: Cluster) -> tuple[Ints, Ints]:
+        """What goes with the clusters of a kind, pairs or labels: the number of the cluster, and which change it is."""
+        if cluster in TEXTS:
+            side = {Cluster.HS: self._hs, Cluster.CN: self._cn, Cluster.PAIR: self._number}[cluster]
+            return side, self._profile
+        label, n_people = self.label, int(self.label.annotator.max(initial=0)) + 1
+        number = {
+            Cluster.ANNOTATOR: label.annotator,
+            Cluster.HS_ANNOTATOR: label.hs * n_people + label.annotator,
+            Cluster.CN_ANNOTATOR: label.cn * n_people + label.annotator,
+            Cluster.LABEL: np.arange(len(label.pair)),
+        }[cluster]
+        return number, self._profile[self._pair] * self.n_classes + label.klass
+
+    def changes(self, cluster: Cluster, kinds: Ints) -> tuple[Ints, Ints]:
+        """The profiles of a pair before and after each of these changes, (n_kinds, n_classes); all 0 where it goes."""
+        if cluster in TEXTS:
+            before = self._profiles[kinds]
+            return before, np.zeros_like(before)
+        profile, klass = np.divmod(kinds, self.n_classes)
+        before = self._profiles[profile]
+        if self._constant:
+            return before, np.zeros_like(before)
+        after = before.copy()
+        after[np.arange(len(kinds)), klass] -= 1
+        return before, after
+
+    def without(self, cluster: Cluster) -> tuple[Sums, Ints | None]:
+        """The sums without each cluster, shape (n,); or the different ones, and how many clusters have each."""
+        number, change = self.members(cluster)
+        kinds, kind = dense(change)
+        before, after = self.changes(cluster, kinds)
+        moved = moments(after) - moments(before)
+        if cluster in {Cluster.PAIR, Cluster.LABEL}:
+            each = np.arange(len(kinds))
+            return Sums.of(self.total + moved, self._moved(each, each, before, after)), np.bincount(kind)
+        flat = self.total + sums_by(number, kind, moved)
+        return Sums.of(flat, self._moved(dense(number)[1], kind, before, after)), None
+
+    def _moved(self, row: Ints, kind: Ints, before: Ints, after: Ints) -> Callable[[Floats], Floats]:
+        """`products` of sums in rows, in each of which pairs of these kinds have changed."""
+        key, place = dense(row * len(before) + kind)
+        times = np.bincount(place)
+        row, kind = np.divmod(key, max(len(before), 1))
+        step = max(AT_ONCE // max(self.n_classes, 1), 1)
+
+        def products(values: Floats) -> Floats:
+            found = self._products(values)
+            for at in (slice(first, first + step) for first in range(0, len(key), step)):
+                own = values[row[at]]
+                moved = _products(after[kind[at]], own) - _products(before[kind[at]], own)
+                found += np.bincount(row[at], times[at] * moved, minlength=len(found))
+            return found
+
+        return products
+
+
+def coincidence(profiles: Ints, times: Ints) -> Floats:
+    """Krippendorff's coincidence matrix of so many pairs of each profile, (n_classes, n_classes)."""
+    n_labels = profiles.sum(axis=1)
+    weights = np.where(n_labels >= 2, times / np.maximum(n_labels - 1, 1), 0.0)
+    return np.asarray(profiles.T @ (weights[:, None] * profiles) - np.diag(weights @ profiles))
+
+
+def _products(profiles: Ints, values: Floats) -> Floats:
+    """`Sums.products` of one pair of each profile, whose classes have these values, both (n, n_classes); shape (n,)."""
+    n_labels, worth = profiles.sum(axis=1), profiles * values
+    found = worth.sum(axis=1) ** 2 - (worth * values).sum(axis=1)
+    return np.where(n_labels >= 2, found / np.maximum(n_labels - 1, 1), 0.0)
+
+
+def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """The distinct rows of counts (n, n_columns), and which of them each row is."""
+    key = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        key = dense(key * (int(column.max(initial=0)) + 1) + column)[1]
+    distinct = np.empty((int(key.max(initial=-1)) + 1, rows.shape[1]), dtype=np.int64)
+    distinct[key] = rows
+    return distinct, key
+
+
+def dense(codes: Ints) -> tuple[Ints, Ints]:
+    """The distinct codes (0 or more) in order, and the place of each code among them; without sorting if that is less.
+
+    The same as `np.unique` with `return_inverse`, in linear time where the codes are not much larger than their number.
+    """
+    if int(codes.max(initial=0)) > SPARSE * len(codes) + FEW_CODES:
+        return np.unique(codes, return_inverse=True)
+    there = np.bincount(codes) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
+
+
+def sums_by(cluster: Ints, kind: Ints, values: Floats) -> Floats:
+    """Sums of `values[kind]` over the members of each cluster, shape (n_clusters, n_columns), clusters in order.
+
+    `cluster` and `kind` have shape (n_members,), `values` (n_kinds, n_columns).
+    """
+    names, place = dense(cluster)
+    columns = [np.bincount(place, weights=column[kind], minlength=len(names)) for column in values.T]
+    return np.stack(columns, axis=1)

@@ -1,0 +1,1 @@
+"""Surveys: planning one, and counting what was said."""

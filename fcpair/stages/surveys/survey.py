@@ -1,0 +1,221 @@
+"""What a survey found: how many said yes to each statement, with intervals, and how large a sample has to be."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from fcpair.errors import Finding, InputError, nearest, reject
+from fcpair.stages.stats.group_differences import LEAST_PEOPLE, two_groups
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.95
+ASSUMPTION = "assumes a random sample"
+Verdict = Literal["kept", "dropped", "undefined"]
+YES, NO, DECLINE = ANSWERS = ("yes", "no", "decline")
+SKIPPED = "skipped"
+_RULE = re.compile(r"\s*(\S.*?)\s*>\s*([0-9.]+)\s*")
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was answered in a survey.
+
+    `given` has a row for each answer: `statement`, `question`, `person`, `answer` (yes, no, decline, or empty for a
+    skip), and what is known about people. `statements` has what is known of each statement beside its text.
+    """
+
+    given: pd.DataFrame
+    statements: pd.DataFrame
+
+
+def check(given: pd.DataFrame, place: str, by: str | None = None) -> None:
+    """Raise InputError for answers that mean nothing, and for a respondent who answers something twice.
+
+    Args:
+        given: `statement`, `question`, `person`, `answer`, and `line`, by which findings name rows. An empty answer is
+            one that was skipped.
+        place: what findings call the file.
+        by: a column of groups, of which nobody may have two.
+    """
+    findings = [
+        Finding(place, int(line), f"the answer is `{answer}`; expected {', '.join(ANSWERS)}, or nothing for a skip")
+        for answer, line in zip(given["answer"], given["line"], strict=True)
+        if answer not in ("", *ANSWERS)
+    ]
+    same = ["statement", "question", "person"]
+    first = given.groupby(same)["line"].transform("first")
+    findings += [
+        Finding(place, int(line), f"respondent {person} has answered `{question}` on this statement in line {earlier}")
+        for line, earlier, person, question in zip(
+            given["line"], first, given["person"], given["question"], strict=True
+        )
+        if line != earlier
+    ]
+    if by is not None:
+        findings += two_groups(given.rename(columns={"person": "annotator"}), by, place)
+    reject(place, sorted(findings, key=lambda one: one.line or 0))
+
+
+def counted(given: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
+    """How often each answer was given to each question on each statement, in the order in which they come.
+
+    Args:
+        given: as `check` takes it, without `line`; and the column `by`, where one is named.
+        by: a column of groups; who is in none (an empty one) does not count then.
+
+    Returns:
+        `statement`, `question`, with `by` also `group` and `people` (who answered or skipped there), and `yes`, `no`,
+        `decline`, `skipped`.
+    """
+    import pandas as pd
+
+    keys = ["statement", "question"]
+    if by is not None:
+        given = given.assign(group=given[by])[given[by] != ""]
+    said = given.assign(
+        answer=given["answer"].replace("", SKIPPED),
+        **{key: pd.Categorical(given[key], categories=given[key].unique(), ordered=True) for key in keys},
+    )
+    keys += ["group"] * (by is not None)
+    counts = said.groupby([*keys, "answer"], observed=True).size().unstack("answer", fill_value=0)
+    counts = counts.reindex(columns=[*ANSWERS, SKIPPED], fill_value=0).rename_axis(columns=None)
+    if by is not None:
+        counts.insert(0, "people", counts.sum(axis=1))
+    return counts.reset_index().astype(dict.fromkeys(keys[:2], object))
+
+
+def hide_few(found: pd.DataFrame) -> pd.DataFrame:
+    """The shares of groups as `shares` has them, without all that fewer than five people say: NA, and NaN, there."""
+    import pandas as pd
+
+    few = found["people"] < LEAST_PEOPLE
+    hidden = found.copy()
+    counts = ["people", "n", *ANSWERS, SKIPPED]
+    hidden[counts] = hidden[counts].astype("Int64")
+    hidden.loc[few, counts] = pd.NA
+    hidden.loc[few, ["share", "low", "high"]] = np.nan
+    return hidden
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A rule for statements: those whose share of yes to `question` is greater than `threshold`, and not equal."""
+
+    question: str
+    threshold: float
+
+    def __str__(self) -> str:
+        return f"{self.question} > {self.threshold:g}"
+
+
+def parse_keep(told: str) -> Keep:
+    """Read a rule such as `believed > 0.60`.
+
+    Raises:
+        InputError: it is not of that form, or the threshold is not from 0 to below 1.
+    """
+    found = _RULE.fullmatch(told)
+    try:
+        threshold = float(found[2]) if found else -1.0
+    except ValueError:
+        threshold = -1.0
+    if not found or not 0 <= threshold < 1:
+        raise InputError(f"the rule is `{told}`; expected a question, `>` and a share below 1, as in 'believed > 0.60'")
+    return Keep(found[1], threshold)
+
+
+def judged(found: pd.DataFrame, rule: Keep) -> pd.DataFrame:
+    """The rows of `shares` with what a rule says of each: `verdict` and `undecided`, as `verdicts` has them.
+
+    Both are empty in the rows of other questions.
+
+    Raises:
+        InputError: there is no such question.
+    """
+    there = list(dict.fromkeys(found["question"]))
+    if rule.question not in there:
+        raise InputError(f"there is no question `{rule.question}`; {nearest(rule.question, there)}")
+    told = verdicts(found, rule.threshold).where(found["question"] == rule.question, "")
+    return found.assign(verdict=told["verdict"], undecided=told["undecided"])
+
+
+def shares(counts: pd.DataFrame) -> pd.DataFrame:
+    """The share of yes over yes and no, with Wilson's interval at 95 %.
+
+    Who declined, or was not asked, does not count. Wilson (1927), DOI 10.1080/01621459.1927.10502953.
+
+    Args:
+        counts: `yes`, `no` and `decline`, one row for each statement and question.
+
+    Returns:
+        The same with `n` (yes and no), `share`, `low` and `high`; NaN where nobody said yes or no.
+    """
+    from statsmodels.stats.proportion import proportion_confint
+
+    n = counts["yes"] + counts["no"]
+    some = n.to_numpy() > 0
+    share, low, high = (np.full(len(counts), np.nan) for _ in range(3))
+    yes, of = counts["yes"].to_numpy()[some], n.to_numpy()[some]
+    share[some] = yes / of
+    if some.any():
+        low[some], high[some] = proportion_confint(yes, of, alpha=1 - LEVEL, method="wilson")
+        low[share == 0], high[share == 1] = 0, 1  # which rounding misses, and by which a threshold of 0 fell below
+    return counts.assign(n=n, share=share, low=low, high=high)
+
+
+def verdicts(found: pd.DataFrame, threshold: float) -> pd.DataFrame:
+    """What a threshold says of each row of `shares`, in two columns that do not depend on each other.
+
+    Returns:
+        `verdict`: `kept` where the share is strictly greater, `dropped` where it is not, `undefined` where there is
+        none. `undecided`: `yes` where the interval has the threshold within it, whatever side the share is on, as
+        another sample could have said otherwise; `no` where it has not, and empty where there is no share.
+    """
+    import pandas as pd
+
+    undefined = found["share"].isna()
+    straddles = (found["low"] <= threshold) & (threshold <= found["high"])
+    verdict = np.select([undefined, found["share"] > threshold], ["undefined", "kept"], "dropped")
+    undecided = np.select([undefined, straddles], ["", "yes"], "no")
+    return pd.DataFrame({"verdict": verdict, "undecided": undecided}, index=found.index, dtype=object)
+
+
+def margin(n: int, population: int | None = None, share: float = 0.5) -> float:
+    """Cochran's margin of error at 95 %: z sqrt(p (1 - p) / n), in a finite population times sqrt((N - n) / (N - 1)).
+
+    Cochran (1977), Sampling Techniques, chapters 2 and 4. It assumes a random sample.
+
+    Raises:
+        InputError: no respondents, or more than the population has.
+    """
+    from scipy.stats import norm
+
+    if n < 1 or (population is not None and n > population):
+        raise InputError(
+            f"{n:,} respondents of a population of {population or 'any size'}; expected 1 at least, and no more"
+        )
+    z = float(norm.ppf((1 + LEVEL) / 2))
+    finite = 1.0 if population is None else (population - n) / max(population - 1, 1)
+    return z * sqrt(share * (1 - share) / n * finite)
+
+
+def sample_size(error: float, population: int | None = None, share: float = 0.5) -> int:
+    """The least number of respondents with a margin of at most `error`, after Cochran; see `margin`.
+
+    Raises:
+        InputError: an error that is not between 0 and 1.
+    """
+    from scipy.stats import norm
+
+    if not 0 < error < 1:
+        raise InputError(f"the margin is {error:g}; expected a number between 0 and 1")
+    z = float(norm.ppf((1 + LEVEL) / 2))
+    of_any = z**2 * share * (1 - share) / error**2
+    return ceil(of_any if population is None else of_any / (1 + (of_any - 1) / population))

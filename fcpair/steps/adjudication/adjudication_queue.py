@@ -1,0 +1,314 @@
+"""The adjudicators' docket: what waits for them, one case at a time, deciding, taking back, and what is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from fcpair.errors import InputError, RefusedError
+from fcpair.params import Annotate
+from fcpair.records import Person, Role, Rule, ShownText
+from fcpair.stages.questions.answer_keys import Keys
+from fcpair.steps.adjudication import adjudicate
+from fcpair.steps.adjudication.conflict_cache import Conflicts
+from fcpair.steps.base.context import OnGrid, cell_of, opaque, scheme_of
+from fcpair.steps.base.idempotency import once
+from fcpair.steps.people.reading_limits import Allowance, allowance, check_room, limit_reached
+from fcpair.steps.rules import permissions
+from fcpair.store import Tx
+from fcpair.store.adjudication import disputes
+from fcpair.store.answers import task_queries
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus.grids import id_of, number_of
+from fcpair.store.people import people
+
+DECISION, ANSWER = "decision", "answer"
+
+
+@dataclass(frozen=True)
+class Queue:
+    """How much there is for one adjudicator.
+
+    `waiting` can be decided now, `again` of it a second time, because its labels have changed since; `not_due` says
+    that labels are still being given, so that more may come, and not how many: that would tell of the labels that are
+    in; `for_others` waits for somebody else, because this person labelled or validates it, or
+    opted out of its topic; `decided` is what this person has decided and what stands.
+    """
+
+    waiting: int
+    not_due: bool
+    for_others: int
+    decided: int
+    again: int = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """What an adjudicator sees of a pair: never a name, and nothing while somebody has still to label it.
+
+    `answers` are labels with their notes, `answer_id` stands for the newest one; `choices` is what can be decided,
+    `irreconcilable` last, and `keys` has the ways to type each. When one looks at one's own earlier decision, or at one
+    that was made before its labels changed (`again`), `decision_id` stands for it and `outcome` says what it was;
+    otherwise these are None. `note` and `flagged` are those of one's own decision, also where one has taken it back.
+    """
+
+    cell_id: int
+    hs: ShownText
+    cn: ShownText
+    answers: tuple[tuple[str, str], ...]
+    choices: tuple[str, ...]
+    keys: tuple[Keys, ...]
+    decision_id: int | None = None
+    outcome: str | None = None
+    note: str = ""
+    flagged: bool = False
+    again: bool = False
+    own: bool = False
+    answer_id: int = 0
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """A decision as it is sent in: the name of a choice; `flagged` says that the guidelines should say more here.
+
+    `seen_decision_id` is the case's `decision_id`, so that nobody overrules a decision that they have not seen;
+    `seen_answer_id` its `answer_id`, so that nobody decides by labels that have changed (None: not told).
+    """
+
+    request_id: str
+    cell_id: int
+    outcome: str
+    note: str = ""
+    flagged: bool = False
+    seen_decision_id: int | None = None
+    seen_answer_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision that stands; `by` is None where a rule or a file made it without a person."""
+
+    decision_id: int
+    cell_id: int
+    hs: ShownText
+    cn: ShownText
+    outcome: str
+    rule: Rule
+    by: str | None
+    note: str
+    flagged: bool
+    at: str
+
+
+class Docket:
+    """One adjudicator's way through the conflicts, by the browser or the API.
+
+    All methods with a `person_id` raise RefusedError unless that is an adjudicator who was invited and has consented.
+    """
+
+    def __init__(self, grid: OnGrid, annotate: Annotate | None = None, conflicts: Conflicts | None = None) -> None:
+        self._grid = grid
+        self._annotate = annotate or Annotate()
+        self._conflicts = conflicts or Conflicts()
+
+    def on(self, annotate: Annotate) -> Docket:
+        """The same docket on these terms: their limits hold for those who decide, too."""
+        return Docket(self._grid, annotate, self._conflicts)
+
+    def allowance(self, person_id: int) -> Allowance:
+        """What this person has read, and may read."""
+        with self._read(person_id) as (tx, _):
+            return allowance(tx, person_id, self._annotate, decides=True)
+
+    def state(self, person_id: int) -> Queue:
+        """How much waits for this person, and how much they have decided."""
+        with self._read(person_id) as (tx, person):
+            others, decided = permissions.for_others(tx, person), disputes.n_decided(tx, person_id)
+            with self._conflicts.as_of(tx) as kept:
+                own = kept.due - others
+                return Queue(
+                    len(own), disputes.is_labelling(tx), len(kept.due) - len(own), decided, kept.n_again(others)
+                )
+
+    def next(self, person_id: int, after: int | None = None) -> Case | None:
+        """The next case for this person, None when nothing waits or a limit is reached.
+
+        `after` is a pair to go on from.
+
+        Adjudicators begin at different places, so that two of them seldom have the same case before them.
+        """
+        with self._read(person_id) as (tx, person):
+            if limit_reached(tx, person_id, self._annotate):
+                return None
+            cell_id = self._next_pair(tx, person, None if after is None else id_of(tx, after))
+            return None if cell_id is None else _case(tx, person, cell_id)
+
+    def _next_pair(self, tx: Tx, person: Person, after: int | None) -> int | None:
+        others, everybody = permissions.for_others(tx, person), disputes.adjudicators(tx)
+        with self._conflicts.as_of(tx) as kept:
+            order = kept.order
+            way = [order[at] for at in way_through(len(order), everybody.index(person.id), len(everybody))]
+            start = way.index(after) + 1 if after in way else 0
+            onward = chain(way[start:], way[:start])
+            return next((cell_id for cell_id in onward if cell_id in kept.due and cell_id not in others), None)
+
+    def case(self, person_id: int, number: int) -> Case:
+        """One case: a pair that waits, for a second look or at all, or that this person has decided.
+
+        Raises:
+            UnknownIdError: the grid has no such pair.
+            RefusedError: this person labelled the pair, or validates it; or a limit of pairs is reached.
+            ConflictError: labels of it are open, its labels need no decision, or somebody else has decided it.
+        """
+        with self._read(person_id) as (tx, person):
+            cell_id = cell_of(tx, number)
+            case = _case(tx, person, cell_id)
+            check_room(tx, person_id, self._annotate, cell_id)
+            return case
+
+    def decide(self, person_id: int, ruling: Ruling) -> dict[str, Any]:
+        """Record a decision and return `decision_id` and `cell_id`; a repeated request is stored once.
+
+        Raises:
+            InputError: the outcome is none of the case's choices.
+            RefusedError: as for `case`.
+            ConflictError: as for `case`, or the pair was decided, taken back or labelled anew since it was shown.
+        """
+        with self._grid.store.write(alone=False) as tx:
+            ruling = replace(ruling, cell_id=cell_of(tx, ruling.cell_id))  # a receipt has the id
+            task_queries.hold_cell(tx, person_id, ruling.cell_id)
+            person = _adjudicator(tx, person_id)
+            content = {
+                "decide": ruling.cell_id,
+                "outcome": ruling.outcome,
+                "note": ruling.note,
+                "flagged": ruling.flagged,
+                "seen": ruling.seen_decision_id,
+            } | ({} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id})
+            kept = once(tx, person_id, ruling.request_id, content, lambda: self._decide(tx, person, ruling))
+            return _hidden(tx, kept)
+
+    def _decide(self, tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
+        check_room(tx, person.id, self._annotate, ruling.cell_id)
+        return _decide(tx, person, ruling)
+
+    def undo(self, person_id: int, number: int, request_id: str) -> dict[str, Any]:
+        """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `cell_id`.
+
+        Raises:
+            UnknownIdError: the grid has no such pair.
+            ConflictError: no decision of this person stands on it.
+        """
+        with self._grid.store.write(alone=False) as tx:
+            cell_id = cell_of(tx, number)
+            task_queries.hold_cell(tx, person_id, cell_id)
+            person = _adjudicator(tx, person_id)
+            kept = once(tx, person_id, request_id, {"undo": cell_id}, lambda: _undo(tx, person, cell_id))
+            return _hidden(tx, kept)
+
+    def decided(self, person_id: int | None = None, limit: int = 50, before: int | None = None) -> list[Decided]:
+        """What is decided and by whom, newest first: everything, or what one person decided.
+
+        `before` is a `decision_id` to go on from. What a rule or a file has decided is left out while somebody has
+        still to label the pair.
+        """
+        with self._grid.store.read() as tx:
+            words, numbers = adjudicate.outcome_names(scheme_of(tx)), opaque(tx)
+            last = None if before is None else numbers.reveal(DECISION, before)
+            rows = disputes.decided(tx, person_id, limit, last)
+            hidden = {"cn": permissions.NOT_SHOWN, "cn_language": None} if rounds.counting(tx).hides_column else {}
+            return [_decided({**row, **hidden, "id": numbers.hide(DECISION, row["id"])}, words) for row in rows]
+
+    @contextmanager
+    def _read(self, person_id: int) -> Iterator[tuple[Tx, Person]]:
+        with self._grid.store.read() as tx:
+            yield tx, _adjudicator(tx, person_id)
+
+
+def _adjudicator(tx: Tx, person_id: int) -> Person:
+    visitor = people.visitor_by_id(tx, person_id)
+    if visitor is None or visitor.role is not Role.ADJUDICATOR:
+        raise RefusedError("only adjudicators who were invited decide here")
+    if not visitor.consented:
+        raise RefusedError("please read what the study is about and agree to take part first")
+    return Person(visitor.id, visitor.name, visitor.role)
+
+
+def way_through(n: int, at: int, of: int) -> list[int]:
+    """The order in which the adjudicator `at` (from 0) of `of` goes through `n` pairs.
+
+    First a share of one's own, forward; then what others may have left of theirs, from its end: so two people meet
+    only where one share is all but done.
+    """
+    first, last = at * n // of, (at + 1) * n // of
+    return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
+
+
+def _case(tx: Tx, person: Person, cell_id: int) -> Case:
+    opened = permissions.open_case(tx, person, cell_id)
+    hs, cn = permissions.texts_to_judge(tx, cell_id)
+    words, keys = adjudicate.outcome_names(scheme_of(tx)), adjudicate.outcome_keys(scheme_of(tx))
+    answers = adjudicate.shown_answers(tx, [cell_id]).get(cell_id, ())
+    numbers = opaque(tx)
+    answer_id = numbers.hide(ANSWER, opened.answer_id)
+    shown = _shown(hs), _shown(cn), answers, tuple(words.values()), tuple(keys.values())
+    case = Case(number_of(cell_id), *shown, answer_id=answer_id)
+    standing = opened.standing
+    case = replace(case, **permissions.own_words(tx, person, cell_id, standing))
+    if standing is None:
+        return case
+    decision_id = numbers.hide(DECISION, standing.id)
+    own = permissions.is_own(standing, person)
+    return replace(case, decision_id=decision_id, outcome=words[standing.code], again=opened.again, own=own)
+
+
+def _shown(text: dict[str, Any]) -> ShownText:
+    return ShownText(text["body"], text["language"])
+
+
+def _decide(tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
+    opened = permissions.open_case(tx, person, ruling.cell_id)
+    permissions.check_seen(opened, ruling.cell_id, *_seen(tx, ruling))
+    codes = {name: code for code, name in adjudicate.outcome_names(scheme_of(tx)).items()}
+    if ruling.outcome not in codes:
+        raise InputError(f"`{ruling.outcome}` is no outcome; expected one of {', '.join(codes)}")
+    code = codes[ruling.outcome]
+    decision_id = adjudicate.enter_decision(tx, ruling.cell_id, code, person, ruling.note, flagged=ruling.flagged)
+    return {"decision_id": decision_id, "cell_id": ruling.cell_id}
+
+
+def _seen(tx: Tx, ruling: Ruling) -> tuple[int | None, int | None]:
+    """The decision and the answer that were shown with the case."""
+    numbers, sent = opaque(tx), ((DECISION, ruling.seen_decision_id), (ANSWER, ruling.seen_answer_id))
+    decision_id, answer_id = (None if one is None else numbers.reveal(of, one) for of, one in sent)
+    return decision_id, answer_id
+
+
+def _hidden(tx: Tx, kept: dict[str, Any]) -> dict[str, Any]:
+    """A reply as it goes out: what stands for the decision's number in its place, and the number of the pair."""
+    decision_id = opaque(tx).hide(DECISION, kept["decision_id"])
+    return {**kept, "decision_id": decision_id, "cell_id": number_of(kept["cell_id"])}
+
+
+def _undo(tx: Tx, person: Person, cell_id: int) -> dict[str, Any]:
+    permissions.check_taking_back(tx, person, cell_id)
+    decision_id, _ = adjudicate.enter_reopening(tx, cell_id, person)
+    return {"decision_id": decision_id, "cell_id": cell_id}
+
+
+def _decided(row: dict[str, Any], outcomes: dict[int | None, str]) -> Decided:
+    return Decided(
+        decision_id=row["id"],
+        cell_id=number_of(row["cell_id"]),
+        hs=ShownText(row["hs"], row["hs_language"]),
+        cn=ShownText(row["cn"], row["cn_language"]),
+        outcome=outcomes[row["code"]],
+        rule=Rule(row["rule"]),
+        by=row["by"],
+        note=row["note"],
+        flagged=row["flagged"],
+        at=row["at"],
+    )

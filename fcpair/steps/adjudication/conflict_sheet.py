@@ -1,0 +1,62 @@
+"""A sheet of the conflicts that wait for an adjudicator, for those who decide without a browser or a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.errors import InputError, StageError
+from fcpair.files.answers.sheets import FORMS, write_sheet
+from fcpair.stages.questions.labels import decision_words
+from fcpair.steps.adjudication.adjudicate import as_lines, shown_answers
+from fcpair.steps.answers.sheets import to_fill_in
+from fcpair.steps.base.context import OnGrid, scheme_of
+from fcpair.steps.rules import permissions
+from fcpair.store import Tx
+from fcpair.store.corpus.grids import number_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def write_conflicts(grid: OnGrid, path: str | Path, *, by: str) -> int:
+    """Write the pairs that wait and that `by` may decide as a sheet to be filled in; returns how many they are.
+
+    It has `adjudicator`, `pair`, `hs`, `cn`, `labels` (all of the pair's with their notes, without names), and `label`
+    and `note` to be filled in. `import_outcomes` reads it back.
+
+    Raises:
+        InputError: something is at `path`, its suffix is none of .csv and .xlsx, or `by` is no adjudicator.
+        StageError: no pair waits for this person.
+    """
+    path = Path(path)
+    _check_place(path)
+    with grid.store.read() as tx:
+        waiting = permissions.agenda(tx, permissions.who_decides(tx, by)).pairs
+        if not waiting:
+            raise StageError(f"no pair waits that {by} may decide; `fcpair status` shows what is open")
+        rows = _rows(tx, waiting, by)
+        blank = to_fill_in(tx, "label", decision_words(scheme_of(tx)))
+    write_sheet(rows, path, blank)
+    return len(rows)
+
+
+def _check_place(path: Path) -> None:
+    if path.suffix not in {f".{form}" for form in FORMS}:
+        raise InputError(f"{path}: expected a name that ends in {' or '.join(f'.{form}' for form in FORMS)}")
+    if path.exists():
+        raise InputError(f"{path} is there already, and may have decisions in it; name another file")
+
+
+def _rows(tx: Tx, cell_ids: Sequence[int], by: str) -> pd.DataFrame:
+    import pandas as pd
+
+    shown = shown_answers(tx, cell_ids)
+    return pd.DataFrame([_row(tx, cell_id, by, shown.get(cell_id, ())) for cell_id in cell_ids])
+
+
+def _row(tx: Tx, cell_id: int, by: str, answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    hs, cn = permissions.texts_to_judge(tx, cell_id)
+    texts = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers)}
+    return {"adjudicator": by, "pair": number_of(cell_id), **texts, "label": "", "note": ""}

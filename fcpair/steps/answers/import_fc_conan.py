@@ -1,0 +1,128 @@
+"""Taking over a published FC-CONAN partition: its labels, final labels and verdicts, and its texts and grid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.errors import StageError
+from fcpair.files.answers.answer_files import Incoming
+from fcpair.files.corpus.corpus import CN, HS
+from fcpair.files.corpus.fc_conan import (
+    ANNOTATORS,
+    ANONYMOUS,
+    CN_METADATA,
+    HS_METADATA,
+    SIMULATED,
+    VALIDATOR,
+    Published,
+    read_published,
+)
+from fcpair.params import Import
+from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
+from fcpair.stages.corpus.text_identity import digest
+from fcpair.stages.questions import NO_CODE
+from fcpair.stages.questions.labels import APPROPRIATENESS
+from fcpair.steps.answers.answer_import import locate, save_answers
+from fcpair.steps.assignment.validate import with_decisions
+from fcpair.steps.base.context import OnGrid, begin_run, file_setting, scheme_of
+from fcpair.steps.corpus.import_ import add_side
+from fcpair.steps.rules.rule_decisions import settle
+from fcpair.store import Tx
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.corpus import cells, sides
+from fcpair.store.oversight import build_progress, runs, settings
+from fcpair.store.people import people
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = "fc-conan"
+TAKEN_OVER = "published"  # the settings that say from where
+
+
+def import_published(grid: OnGrid, path: str | Path) -> RunRecord:
+    """Record a published FC-CONAN partition: labels, final labels, verdicts; an empty study gets its grid too.
+
+    Raises:
+        StageError: the study has people or judgements of its own, or another label scheme.
+        InputError: the file is broken, or has a pair that is not in the study's grid.
+    """
+    published = read_published(path)
+    with grid.store.write() as tx:
+        if people.people(tx) or judgements.n_judgements(tx):
+            raise StageError(
+                "the study has people of its own; `fcpair init --study OTHER` makes one for published labels"
+            )
+        if scheme_of(tx) != APPROPRIATENESS:
+            raise StageError(
+                "the published labels are not_appropriate, not_sure, appropriate; the study has other ones"
+            )
+        made = not any(build_progress.built(tx).values())
+        if made:
+            _add_grid(tx, published.pairs)
+        incoming = Incoming(str(path), published.pairs.assign(pair=NO_CODE), [], published.place, by_text=True)
+        locate(tx, incoming)
+        pairs = incoming.accepted()
+        number = dict(zip(published.pairs["pair"].tolist(), pairs["cell_id"].tolist(), strict=True))
+        run_id = begin_run(tx, "label import", {"path": str(path), "format": FORMAT})
+        n_labels = _add_labels(tx, published, number, run_id)
+        _add_decisions(tx, pairs)
+        settle(tx, pairs["cell_id"].tolist())
+        verdicts = _add_verdicts(tx, pairs, run_id)
+        counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": verdicts}
+        file = file_setting(Path(path))
+        settings.put(tx, TAKEN_OVER, {"path": file}, run_id)
+        if made:
+            settings.put(tx, Import.stage, {"path": file, "format": FORMAT}, run_id)
+        return runs.end_run(tx, run_id, counts)
+
+
+def is_taken_over(tx: Tx) -> bool:
+    """Whether the study's labels and decisions are those of a published partition."""
+    return bool(settings.of_stage(tx, TAKEN_OVER))
+
+
+def _add_grid(tx: Tx, pairs: pd.DataFrame) -> None:
+    """Make the file's texts and pairs the study's; a pair keeps the number that it was published with."""
+    keyed = pairs.assign(hs_digest=pairs[HS].map(digest), cn_digest=pairs[CN].map(digest), language="en")
+    hs_ids, cn_ids = add_side(tx, HS, keyed, HS_METADATA), add_side(tx, CN, keyed, CN_METADATA)
+    sides.put(tx, "row", list(hs_ids.values()))
+    sides.put(tx, "column", list(cn_ids.values()))
+    grid = keyed[["pair"]].rename(columns={"pair": "id"})
+    cells.add(tx, grid.assign(hs_id=keyed["hs_digest"].map(hs_ids), cn_id=keyed["cn_digest"].map(cn_ids)))
+
+
+def _add_labels(tx: Tx, published: Published, number: dict[int, int], run_id: int) -> int:
+    there = set(published.labels["person"])
+    names = [name for name in (*ANNOTATORS, ANONYMOUS) if name in there]
+    ids = {one.name: one.id for one in people.add_people(tx, names, Role.ANNOTATOR)}
+    labels = published.labels.assign(
+        cell_id=published.labels["pair"].map(number), person_id=published.labels["person"].map(ids)
+    )
+    simulated = published.pairs.set_index("pair")[SIMULATED]
+    _record(tx, labels.assign(simulated=labels["pair"].map(simulated)), rounds.counting(tx), run_id)
+    return len(labels)
+
+
+def _add_decisions(tx: Tx, pairs: pd.DataFrame) -> None:
+    rows = pairs[["cell_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"])
+    judgements.add_adjudications(tx, rows)
+
+
+def _add_verdicts(tx: Tx, pairs: pd.DataFrame, run_id: int) -> int:
+    validator = people.add_people(tx, [VALIDATOR], Role.VALIDATOR)[0]
+    verdicts = pairs[["cell_id", SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
+    _record(tx, with_decisions(tx, verdicts, blind=False), rounds.checking(tx), run_id)
+    return len(verdicts)
+
+
+def _record(tx: Tx, answers: pd.DataFrame, round_: Round, run_id: int) -> None:
+    """Add answers, `simulated` or not, together with the assignments that they imply."""
+    own = answers[["cell_id", "person_id"]].assign(status=Status.DONE.value)
+    assignments.add_assignments(tx, own.assign(position=own.groupby("person_id").cumcount() + 1), round_)
+    there = assignments.assignments(tx, round_)[["id", "cell_id", "person_id"]].rename(columns={"id": "assignment_id"})
+    placed = answers.merge(there, on=["cell_id", "person_id"]).assign(note="")
+    for simulated, rows in placed.groupby(SIMULATED):
+        save_answers(tx, rows, Origin.SIMULATED if simulated else Origin.IMPORTED, run_id)

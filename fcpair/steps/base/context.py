@@ -1,0 +1,373 @@
+"""What every step stands on: its study or grid, the label scheme, the note of its run, and the order of the stages."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError
+from fcpair.params import MAIN, Assign, as_params
+from fcpair.records import GridKey, Round, RunRecord
+from fcpair.steps.base import departures
+from fcpair.steps.base.sample_size import sampled
+from fcpair.store import Store, Tx
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import cells, grids
+from fcpair.store.oversight import runs, settings
+
+if TYPE_CHECKING:
+    from fcpair.stages.questions import Closed
+    from fcpair.steps.base.opaque_ids import Opaque
+
+Options = TypeVar("Options")
+Loaded = TypeVar("Loaded")
+FILE_KEYS = {"path", "sha256"}  # of the setting of a file; an older one has the path alone
+PLAN = "grid"  # the settings of a planned grid
+LARGEST_ID = 2**63 - 1  # what a database can be asked for
+MORE = ", `fcpair assign --more` deals further labels in this one"
+MADE = {
+    "import": "corpus rows",
+    "select": "selected HS",
+    "retrieve": "candidates",
+    "pair": "pairs",
+    "assign": "assignments",
+}
+
+
+class OnStudy:
+    """A study, as the use cases take it that are about all of it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
+        with self.store.read() as tx:
+            return runs.study_facts(tx)
+
+    def own(self, cls: type[Options], **given: Any) -> Options:
+        """The grid's own Partition, Annotate, ..., as its settings have them, with what is given in their place.
+
+        Those of a study are those of its first grid.
+        """
+        with self.store.read() as tx:
+            return own(tx, cls, given)
+
+    def has_own(self, cls: type[Options]) -> bool:
+        """Whether options of this kind were ever set; `own` gives the defaults where they were not."""
+        with self.store.read() as tx:
+            return has_own(tx, cls)
+
+
+class OnGrid(OnStudy):
+    """One grid of a study, as the use cases take it that are about one."""
+
+    def __init__(self, store: Store, grid: GridKey) -> None:
+        super().__init__(store.on(grid.id))
+        self.grid = grid
+
+    @property
+    def scheme(self) -> Closed:
+        """The label scheme: the question that the labels answer."""
+        with self.store.read() as tx:
+            return scheme_of(tx)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the answers that count are labels: one choice or a number, on which decisions and tiers can rest."""
+        with self.store.read() as tx:
+            return labels_of(tx) is not None
+
+
+def find_grid(tx: Tx, name: str | None = None) -> GridKey:
+    """The grid of this name; without a name, the only one, or `main`.
+
+    Raises UnknownIdError, with the names there are, when there is none.
+    """
+    there = {one.name: one for one in grids.keys(tx)}
+    by_default = MAIN if len(there) > 1 else next(iter(there))
+    wanted = by_default if name is None else name
+    if wanted not in there:
+        raise UnknownIdError(f"there is no grid `{wanted}`; the grids of this study: {', '.join(there)}")
+    return there[wanted]
+
+
+def is_planned(tx: Tx) -> bool:
+    """Whether the grid has a plan of its own: it is not one of HS and CNs that the building stages make."""
+    return bool(settings.of_stage(tx, PLAN))
+
+
+def scheme_of(tx: Tx) -> Closed:
+    """The label scheme of the grid: the question of the round whose answers count.
+
+    Raises StageError where that round asks something else than one closed question.
+    """
+    if question := labels_of(tx):
+        return question
+    counting = rounds.counting(tx)
+    raise StageError(
+        f"round `{counting.name}` asks `{counting.form}`, whose answers are no labels; this is for grids whose answers "
+        "are one choice or a number on a scale"
+    )
+
+
+def labels_of(tx: Tx) -> Closed | None:
+    """The label scheme of the grid; None where its answers are no labels."""
+    from fcpair.steps.base.answer_values import (  # with all kinds of questions, which few commands need
+        closed_question,
+        form_of,
+    )
+
+    return closed_question(form_of(rounds.counting(tx).form))
+
+
+def opaque(tx: Tx) -> Opaque:
+    """What clients are given numbers by: those of the study's rows would tell them what others do."""
+    from fcpair.steps.base.opaque_ids import Opaque
+
+    return Opaque(runs.secret(tx))
+
+
+def own(tx: Tx, cls: type[Options], given: Mapping[str, Any]) -> Options:
+    """The study's own options of a kind, with those in `given` in their place: what its recipe says of the stage, done
+    or not, and without a recipe what the stage was done with.
+
+    What no setting says has its default: an option that a newer fcpair brought, or one that was never set. Raises
+    SettingError where a setting is none that can be, as something other than fcpair may have written it.
+    """
+    return made(cls, settings.with_recipe(tx, cls.stage), given)  # type: ignore[attr-defined]
+
+
+def as_done(tx: Tx, cls: type[Options]) -> Options:
+    """The options with which a stage was done; the defaults where it was not."""
+    return made(cls, settings.of_stage(tx, cls.stage), {})  # type: ignore[attr-defined]
+
+
+def made(cls: type[Options], there: Mapping[str, Any], given: Mapping[str, Any]) -> Options:
+    """Options of the settings that are there, with those in `given` in their place; raises what `own` does."""
+    kept = kept_of(cls, there)
+    try:
+        return cls(**{**kept, **given})
+    except InputError as error:
+        raise of_settings(cls, kept, error) from None
+
+
+def kept_of(cls: type, there: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings that are parameters of a class, as they were given."""
+    names = {item.name for item in fields(cls)}
+    return {name: _kept(value) for name, value in there.items() if name in names}
+
+
+def of_settings(cls: type, kept: Mapping[str, Any], error: InputError) -> InputError:
+    """What is raised where options cannot be made: it says so where the study's own settings are at fault."""
+    try:
+        cls(**kept)
+    except InputError as of_kept:
+        stage: str = cls.stage  # type: ignore[attr-defined]
+        return SettingError(f"a setting that the study keeps of `{stage}` cannot be used: {of_kept}. Set it anew")
+    return error
+
+
+def _kept(value: Any) -> Any:
+    """A setting as it was given; of a file, or of several, where they were."""
+    if isinstance(value, dict) and "path" in value and value.keys() <= FILE_KEYS:
+        return value["path"]
+    return [_kept(one) for one in value] if isinstance(value, list) else value
+
+
+def is_own(tx: Tx, options: Any) -> bool:
+    """Whether these options are those that were set; never while none were."""
+    there = settings.of_stage(tx, options.stage)
+    return bool(there) and made(type(options), there, {}) == options
+
+
+def has_own(tx: Tx, cls: Any) -> bool:
+    """Whether options of this kind were set, or the stage that takes them was done."""
+    return bool(settings.of_stage(tx, cls.stage))
+
+
+def lease_min(tx: Tx, round_: Round) -> int | None:
+    """For how many minutes whoever asks is given a slot of a round of this grid; None where it is dealt beforehand."""
+    dealing = as_done(tx, Assign) if round_.counts else None
+    return dealing.lease_minutes if dealing and dealing.open else None
+
+
+def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | None = None) -> RunRecord:
+    """Note the run of a stage with the parameters in `options`, which hold as settings from now on."""
+    run = note_run(tx, options.stage, as_params(options), counts, model)
+    keep(tx, options, run)
+    return run
+
+
+def keep(tx: Tx, options: Any, run: RunRecord, *, only: Collection[str] | None = None) -> None:
+    """Let these options hold as the study's settings, set by `run`; or `only` some of them."""
+    values = {name: value for name, value in as_settings(options).items() if only is None or name in only}
+    departures.follow(tx, options, values, run.id)
+    settings.put(tx, options.stage, values, run.id)
+
+
+def as_settings(options: Any) -> dict[str, Any]:
+    """The parameters as settings keep them: of a file, or of several, what they hold, too."""
+    given = {name: getattr(options, name) for name in as_params(options)}
+    return as_params(options) | {name: _file_settings(value) for name, value in given.items() if is_file(value)}
+
+
+def is_file(value: Any) -> bool:
+    """Whether a parameter names a file, or several."""
+    return isinstance(value, Path) or (isinstance(value, tuple) and any(isinstance(one, Path) for one in value))
+
+
+def _file_settings(value: Any) -> Any:
+    return file_setting(value) if isinstance(value, Path) else [file_setting(path) for path in value]
+
+
+def file_setting(path: Path) -> dict[str, str]:
+    """A file as a setting keeps it: `path` and `sha256`, by which it is known where it lies elsewhere.
+
+    Of a file that is not there, the path alone.
+    """
+    place = {"path": str(path.absolute())}
+    return place | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()} if path.is_file() else place
+
+
+@cache
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("fcpair")  # which is read from a file
+
+
+def note_run(
+    tx: Tx,
+    stage: str,
+    params: dict[str, Any],
+    counts: dict[str, Any],
+    model: dict[str, str] | None = None,
+    outcome: dict[str, Any] | None = None,
+) -> RunRecord:
+    """Note the run of a stage; `outcome` is all that it found, where that is more than counts."""
+    return runs.add_run(tx, stage, params, counts, _version(), model, outcome)
+
+
+def begin_run(tx: Tx, stage: str, params: dict[str, Any]) -> int:
+    """Note a run that brings answers, before they name it; `runs.end_run` adds what it counted."""
+    return runs.begin_run(tx, stage, params, _version())
+
+
+def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
+    """Raise StageError when a building stage may not run now.
+
+    That is: the stage before has not been done; this one has been and `redo` is not asked; or redoing it would
+    discard judgements.
+    """
+    from fcpair.store.answers import judgements
+    from fcpair.store.oversight import build_progress
+
+    planned = is_planned(tx)
+    if stage != "pair":
+        need_corpus(tx, stage)
+    built = build_progress.built(tx)
+    at = build_progress.BUILDING.index(stage)
+    missing = [] if planned else [name for name in build_progress.BUILDING[:at] if not built[name]]
+    if missing and not (at and built[build_progress.BUILDING[at - 1]]):
+        raise StageError(f"`{stage}` needs `{missing[0]}` first; run `fcpair {missing[0]}`")
+    discarded = ", ".join(f"{built[name]:,} {MADE[name]}" for name in build_progress.BUILDING[at:] if built[name])
+    if discarded and (n := sum(judgements.n_judgements(tx, one) for one in rounds.rounds(tx))):
+        raise StageError(
+            f"`{stage}` cannot be done again: {n:,} judgements rest on what is there ({discarded}), and judgements are "
+            f"never discarded; `fcpair init --study OTHER` makes a new study{MORE * (stage == 'assign')}"
+        )
+    if discarded and not redo:
+        raise StageError(f"`{stage}` has been done; `--redo` would discard {discarded}")
+
+
+def need_corpus(tx: Tx, stage: str) -> None:
+    """Raise StageError for a planned grid, which is not built by the stages that start from a corpus."""
+    if is_planned(tx):
+        raise StageError(
+            f"`{stage}` is for a grid that is made of a corpus; this one is planned, and made by `fcpair pair` and "
+            "`fcpair assign --round NAME`"
+        )
+
+
+def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
+    """Make way for a building stage: check it as `check_building` does, and forget what is to be made anew."""
+    from fcpair.store.oversight import build_progress
+
+    check_building(tx, stage, redo=redo)
+    build_progress.clear_from(tx, stage)
+
+
+class MovedError(ConflictError):
+    """What a step rests on is not any more what it was."""
+
+
+class Basis(Generic[Loaded]):
+    """What a step rests on that takes long: it is worked out between two short transactions.
+
+    The first makes this, which loads what it rests on (`found`); the second begins with `check_unmoved`, and writes.
+    """
+
+    def __init__(self, tx: Tx, load: Callable[[Tx], Loaded]) -> None:
+        from fcpair.store.answers import activity_log
+
+        self._load, self._marks = load, activity_log.marks(tx)
+        self.found = load(tx)
+
+    def check_unmoved(self, tx: Tx) -> None:
+        """Raise MovedError unless what would be loaded now is what was found, whatever else happened in the study.
+
+        It is not loaded again where nothing has happened at all. Raises what loading does, too.
+        """
+        from fcpair.store.answers import activity_log
+
+        if activity_log.marks(tx) != self._marks and not is_same(self._load(tx), self.found):
+            raise MovedError(
+                "what this rests on has changed while it was being worked out, so nothing was written; run the command "
+                "again"
+            )
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two things that were loaded are alike: frames, arrays, records and all that is made of these."""
+    if type(one) is not type(other):
+        return False
+    if is_dataclass(one):  # by every field: some are no part of what makes records equal
+        one, other = vars(one), vars(other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if hasattr(one, "equals"):  # a frame
+        return bool(one.equals(other))
+    if hasattr(one, "tobytes"):  # an array
+        one, other = (one.shape, one.tobytes()), (other.shape, other.tobytes())
+    return bool(one == other)
+
+
+def need_labels(tx: Tx, stage: str) -> None:
+    """Raise StageError unless the study has answers."""
+    from fcpair.store.answers import judgements
+
+    if not judgements.is_answered(tx):
+        raise StageError(f"`{stage}` needs labels first; run `fcpair labels import` or `fcpair simulate`")
+
+
+def _numbered(first: int | None, last: int | None) -> str:
+    if first is None or last is None:
+        return "the grid is empty"
+    return f"the pairs of the grid are numbered from {grids.number_of(first)} to {grids.number_of(last)}"
+
+
+def cell_of(tx: Tx, number: int) -> int:
+    """The id of the pair with this number; raises UnknownIdError when the grid has no such pair."""
+    cell_id = grids.id_of(tx, number)
+    if not cells.has(tx, cell_id):
+        drawn = f"; {only}" if (only := sampled(tx)) else ""
+        raise UnknownIdError(f"there is no pair {number}; {_numbered(*cells.number_range(tx))}{drawn}")
+    return cell_id

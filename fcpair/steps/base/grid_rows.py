@@ -1,0 +1,40 @@
+"""The texts of a grid's rows, with what is known of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fcpair.errors import StageError
+from fcpair.steps.base.context import OnGrid
+from fcpair.store import Tx
+from fcpair.store.corpus import cells, sides
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROW, ROW_NUMBER = "row", "row_number"
+
+
+def export_rows(grid: OnGrid) -> pd.DataFrame:
+    """The rows of a grid in their order: `row_number` (from 1), `row` (the text), and a column for each metadata key.
+
+    All are strings but the number; a text that has nothing under a key has an empty string there.
+
+    Raises:
+        StageError: the grid has no cells yet.
+    """
+    with grid.store.read() as tx:
+        return rows_table(tx, grid.grid.name)
+
+
+def rows_table(tx: Tx, name: str) -> pd.DataFrame:
+    """The rows of the grid that a transaction is about, as `export_rows` has them."""
+    import pandas as pd
+
+    if not cells.number_range(tx)[1]:
+        raise StageError(f"grid `{name}` has no cells yet; run `fcpair pair --grid {name}`")
+    there = sides.texts(tx, "row", drawn=True)
+    texts = cells.texts_of_grid(tx).set_index("text_id").loc[there]
+    keys = dict.fromkeys(key for about in texts["meta"] for key in about if key not in {ROW, ROW_NUMBER})
+    known = {key: [str(about.get(key, "")) for about in texts["meta"]] for key in keys}
+    return pd.DataFrame({ROW_NUMBER: range(1, len(there) + 1), ROW: texts["body"].to_list(), **known})

@@ -1,0 +1,1 @@
+"""The texts of a study and its grids: importing, selecting, retrieving, collecting, pairing."""

@@ -1,0 +1,95 @@
+"""Making the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fcpair.errors import InputError
+from fcpair.param_values import takes_params
+from fcpair.params import Pair, as_params
+from fcpair.records import RunRecord
+from fcpair.stages.corpus import retrieve
+from fcpair.stages.corpus.pair import even_shares
+from fcpair.steps.base.context import OnGrid, begin_building, is_planned, keep, note_run
+from fcpair.steps.base.sample_size import put_sampled, sampled
+from fcpair.steps.base.study_recipe import by_recipe
+from fcpair.steps.corpus import grids
+from fcpair.store import Tx
+from fcpair.store.corpus import cells, sides
+
+
+@takes_params
+def make_grid(grid: OnGrid, options: Pair | None = None, *, redo: bool = False) -> RunRecord:
+    """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
+
+    With `options.sample`, so many cells of that are drawn, and the rest of the grid is never made. A planned grid is
+    made of its sides, and takes no options (`grids.fill`). Without options, it is made as the recipe says.
+
+    Raises InputError where the grid has not as many candidates or cells as are to be drawn, or more cells than there
+    are numbers.
+    """
+    with grid.store.read() as tx:
+        planned = is_planned(tx)
+    options = options or by_recipe(grid, Pair)
+    if planned and options != Pair():
+        raise InputError(f"the sides of grid `{grid.grid.name}` are planned, so nothing is drawn; omit the options")
+    return grids.fill(grid, redo=redo) if planned else _make(grid, options, redo=redo)
+
+
+def _make(grid: OnGrid, options: Pair, *, redo: bool) -> RunRecord:
+    with grid.store.write(bulk=True) as tx:
+        begin_building(tx, "pair", redo=redo)
+        there = sides.texts(tx, "column")
+        n = len(there) if options.candidates is None else options.candidates
+        sides.set_drawn(tx, "column", [there[i] for i in retrieve.draw(len(there), n, options.seed, "candidates")])
+        made = _fill(tx, options) if options.sample is None else _draw(tx, options, options.sample)
+        counts = {"hs": len(sides.texts(tx, "row")), "cn": n, **made, "even_for": list(even_shares(made["pairs"]))}
+        said = {name: value for name, value in as_params(options).items() if name != "sample" or value is not None}
+        run = note_run(tx, options.stage, said, counts)
+        keep(tx, options, run)
+        if options.sample is None:
+            return run
+        put_sampled(tx, made["of"], run.id)
+        return replace(run, notes=(str(sampled(tx)), *_uneven(made)))
+
+
+def _fill(tx: Tx, options: Pair) -> dict[str, Any]:
+    n_pairs, in_corpus = cells.fill(tx, keep_known=options.keep_known)
+    return {"pairs": n_pairs, "in_corpus": in_corpus}
+
+
+def _draw(tx: Tx, options: Pair, n: int) -> dict[str, Any]:
+    """Draw cells; it is counted `of` how many, and how many each HS and each CN has at least and at most."""
+    from fcpair.stages.corpus.sample import draw_cells
+
+    n_rows, n_columns = cells.shape(tx)
+    in_corpus = cells.places_of(tx, cells.known(tx))
+    known = in_corpus[:0] if options.keep_known else in_corpus
+    places = draw_cells(n_rows, n_columns, n, known, seed=options.seed)
+    cells.fill_drawn(tx, places)
+    by_hs, by_cn = (
+        np.bincount(at, minlength=size)
+        for at, size in zip(np.divmod(places, n_columns), (n_rows, n_columns), strict=True)
+    )
+    return {
+        "pairs": n,
+        "of": n_rows * n_columns - len(known),
+        "in_corpus": len(in_corpus),
+        **{"hs_min": int(by_hs.min()), "hs_max": int(by_hs.max())},
+        **{"cn_min": int(by_cn.min()), "cn_max": int(by_cn.max())},
+    }
+
+
+def _uneven(made: Mapping[str, int]) -> Iterator[str]:
+    """Where the cells of HS, or of CNs, differ by more than one."""
+    for side, name in (("hs", "HS"), ("cn", "CN")):
+        least, most = made[f"{side}_min"], made[f"{side}_max"]
+        if most > least + 1:
+            yield (
+                f"the cells of each {name} are from {least:,} to {most:,}, because so much of the grid is in the "
+                "corpus that no draw is more even"
+            )

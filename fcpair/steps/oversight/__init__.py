@@ -1,0 +1,1 @@
+"""The study as a whole: status, dashboard, report, recipe, doctor, backups."""

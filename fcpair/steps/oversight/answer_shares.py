@@ -1,0 +1,97 @@
+"""What each person answered in the rounds of a planned grid, question by question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fcpair.records import Person
+from fcpair.stages.questions import AnyOf, Closed, Question
+from fcpair.steps.answers.answer_tables import export_answers
+from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.context import OnGrid
+from fcpair.store import Tx
+from fcpair.store.assignment import rounds
+from fcpair.store.people.people import people
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_CHOICES = 20
+"""Of a question with more, only the number of answers is counted."""
+
+
+@dataclass(frozen=True)
+class OnePersonsShares:
+    """How often one person's current answers to a question have each of its choices, and how long a cell took them."""
+
+    name: str
+    retired: bool
+    n_answers: int
+    answers: tuple[int, ...]
+    skipped: int
+    notes: int
+    median_s: float | None
+    n_timed: int
+
+
+@dataclass(frozen=True)
+class QuestionShares:
+    """What everybody answered to one `question` of a `round`; without choices where a text is written."""
+
+    round: str
+    question: str
+    choices: tuple[str, ...]
+    people: tuple[OnePersonsShares, ...]
+
+
+def shares(grid: OnGrid) -> tuple[QuestionShares, ...]:
+    """The answers to every question that somebody has answered, in the order of the rounds and questions of a grid."""
+    with grid.store.read() as tx:
+        forms = {one.name: _questions(tx, one.ids) for one in rounds.rounds(tx)}
+        everybody = people(tx)
+    tables = ((name, asked, export_answers(grid, name)) for name, asked in forms.items())
+    return tuple(
+        _shares(name, question, choices, table, everybody)
+        for name, asked, table in tables
+        for question, choices in asked.items()
+        if (table[question] != "").any()
+    )
+
+
+def _questions(tx: Tx, round_ids: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
+    """The questions of a round, blind or not, with their choices."""
+    forms = (form_of(rounds.form(tx, one)) for one in round_ids)
+    return {name: _choices(question) for form in forms for name, question in form.questions}
+
+
+def _choices(question: Question[int] | Question[str]) -> tuple[str, ...]:
+    if isinstance(question, AnyOf):
+        return question.names
+    names = tuple(choice.name for choice in question) if isinstance(question, Closed) else ()
+    return names if len(names) <= MOST_CHOICES else ()
+
+
+def _shares(
+    round_: str, question: str, choices: tuple[str, ...], table: pd.DataFrame, everybody: list[Person]
+) -> QuestionShares:
+    own = ((one, table[table["by"] == one.name]) for one in everybody)
+    people_ = tuple(_person(one, rows, question, choices) for one, rows in own if len(rows))
+    return QuestionShares(round_, question, choices, people_)
+
+
+def _person(one: Person, rows: pd.DataFrame, question: str, choices: tuple[str, ...]) -> OnePersonsShares:
+    given = rows[question][rows[question] != ""]
+    named = Counter(name for answer in given for name in ([answer] if answer in choices else answer.split("; ")))
+    seconds = rows["seconds"].dropna().astype(float)
+    return OnePersonsShares(
+        name=one.name,
+        retired=one.retired,
+        n_answers=len(given),
+        answers=tuple(named[name] for name in choices),
+        skipped=int(rows["skipped"].sum()),
+        notes=int((rows["note"] != "").sum()),
+        median_s=float(seconds.median()) if len(seconds) else None,
+        n_timed=len(seconds),
+    )

@@ -1,0 +1,107 @@
+"""What can be done now in the first grid, and what can be had once everything has been answered, grid by grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from shlex import quote
+from typing import NamedTuple
+
+from fcpair.params import Adjudicate
+from fcpair.stages.questions.labels import no_tiers
+from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.context import has_own, is_planned, labels_of
+from fcpair.steps.rules.pair_counts import PairCounts
+from fcpair.store import Tx
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus.grids import each
+from fcpair.store.oversight.build_progress import BUILDING
+
+OF_MAIN = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
+
+
+class Work(NamedTuple):
+    """What there is to do: how many `labels` and `verdicts` are open, vacant and so on, how many open verdicts are
+    `not_due` yet, how many pairs have to be decided or a `second_look`, and which must be validated `again`.
+    """
+
+    labels: Mapping[str, int]
+    verdicts: Mapping[str, int]
+    not_due: int
+    pairs: PairCounts
+    second_look: int
+    again: str | None
+
+
+def at_hand(built: Mapping[str, int], work: Work) -> list[str]:
+    """All that can be done now in a grid of HS and CNs, what comes first before the rest.
+
+    `built` has the rows that each building stage made.
+    """
+    if not built["pair"]:
+        return [f"run `fcpair {next(stage for stage in BUILDING if not built[stage])}`"]
+    if not built["assign"]:
+        return ["run `fcpair assign`"]
+    return [*_to_label(work.labels), *_to_decide(work), *_to_check(work)]
+
+
+def _to_label(labels: Mapping[str, int]) -> Iterator[str]:
+    if labels["open"]:
+        yield f"open labels: {labels['open']:,}; {_where(labels.get('free', 0))}"
+    if labels["vacant"]:
+        yield f"labels that nobody is left to give: {labels['vacant']:,}; `fcpair people add NAME`"
+
+
+def _where(n_free: int) -> str:
+    """Where open labels are given; sheets are of what people have."""
+    if n_free:
+        return f"{n_free:,} of them are free for whoever asks in the browser: `fcpair serve`"
+    return "`fcpair serve`, or `fcpair labels sheets DIR` and `... import FILE`"
+
+
+def _to_decide(work: Work) -> Iterator[str]:
+    """What people can decide, and what a policy can when all labels are in."""
+    if n := work.pairs.wait_for_person:
+        yield f"pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`"
+    if (n := work.pairs.wait_for_policy) and not work.labels["open"]:
+        yield f"pairs that a policy can decide: {n:,}; run `fcpair adjudicate`"
+    if n := work.second_look:
+        yield f"pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`"
+
+
+def _to_check(work: Work) -> Iterator[str]:
+    """What can be validated; pairs are first dealt when all labels are in."""
+    verdicts = work.verdicts
+    if work.pairs.no_verdict and not work.labels["open"] and not sum(verdicts.values()):
+        yield "run `fcpair validate assign`"
+    if work.again:
+        yield f"pairs whose label has changed since its verdict: {work.again}"
+    if n := verdicts.get("vacant"):
+        yield f"verdicts that nobody is left to give: {n:,}; `fcpair people add NAME --role validator`"
+    if (n := verdicts.get("open", 0)) > work.not_due:
+        yield f"open verdicts: {n:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`"
+
+
+def when_all_is_done(tx: Tx) -> str:
+    """What there is to run when nobody has anything left to do."""
+    planned, given = [], list[str]()
+    for one in each(tx):
+        planned.append(is_planned(tx))
+        given += _commands(tx, f"--grid {quote(one.name)}") if planned[-1] else ["`fcpair partition`"]
+    if not any(planned):
+        return OF_MAIN
+    return f"everything has been answered: {', '.join(given)}, `fcpair report --out report.html`"
+
+
+def _commands(tx: Tx, on: str) -> list[str]:
+    """What is worth running on a planned grid, by what its round that counts asks."""
+    counting = rounds.counting(tx)
+    question, form = labels_of(tx), form_of(counting.form)
+    tiers = question is not None and not no_tiers(question)
+    several = counting.options.get("answers") != 1  # 0: everybody answers
+    decide = "partition" if has_own(tx, Adjudicate) else "adjudicate"
+    offered = (
+        (several and bool(form.parts()), f"agreement {on}"),
+        (tiers, f"{decide} {on}"),
+        (not tiers, f"answers export {on} --out FILE"),
+    )
+    return [f"`fcpair {command}`" for due, command in offered if due]

@@ -1,0 +1,278 @@
+"""Who may come in, and on what terms: invitations, consent, and what a person does not want to read."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fcpair.errors import InputError, StageError
+from fcpair.params import Annotate
+from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Topic, Visitor
+from fcpair.steps.base.context import OnStudy, note_run
+from fcpair.steps.people import reassignment
+from fcpair.steps.people.login_throttle import Attempts
+from fcpair.steps.people.people import enter, find
+from fcpair.steps.people.reading_limits import loosened
+from fcpair.store import Tx
+from fcpair.store.oversight import build_progress, runs
+from fcpair.store.people import opt_out_pairs, people, sessions
+from fcpair.store.people.optouts import OptOut, topic_key
+
+TOKEN_BYTES = 24
+
+
+def _drop(tokens: dict[str, str]) -> None:
+    """Keep no tokens: whoever called has them."""
+
+
+class Access:
+    """Lets people in by their token, and remembers their terms. Tokens are kept as SHA-256 only."""
+
+    def __init__(self, study: OnStudy) -> None:
+        self._store = study.store
+        self.attempts = Attempts(study.store)
+
+    @property
+    def secret(self) -> str:
+        """What stays of the study's secrets: the name of its cookie comes from it."""
+        with self._store.read() as tx:
+            return runs.secret(tx)
+
+    @property
+    def session_secret(self) -> str:
+        """What sessions are signed with now."""
+        with self._store.read() as tx:
+            return sessions.secret(tx)
+
+    def rotate_secret(self) -> RunRecord:
+        """Sign sessions with a new secret: every session ends at once, and so does what a copy of the file could sign.
+
+        Invite links hold. A server that runs notices at its next request.
+        """
+        with self._store.write() as tx:
+            sessions.renew_secret(tx)
+            return note_run(tx, "people", {"rotate_secret": True}, {"people": len(people.with_token(tx))})
+
+    def end_session(self, person_id: int, session: str, lasts_s: float) -> None:
+        """End one session of a person, and every copy of its cookie; their others go on.
+
+        After `lasts_s` seconds it would be too old anyway.
+        """
+        with self._store.write() as tx:
+            sessions.end(tx, person_id, session, lasts_s)
+
+    def add(self, names: list[str], role: Role) -> dict[str, str]:
+        """Add people in one role as `Study.add_people` does, and invite them: their tokens by name, shown this once.
+
+        All are added and invited, or none.
+
+        Raises:
+            InputError: one of the names cannot be a pseudonym, or is taken.
+        """
+        with self._store.write() as tx:
+            return _invite(tx, enter(tx, names, role))
+
+    def invite(self, name: str) -> str:
+        """A new token for a person, shown this once; the one before and its sessions end.
+
+        Raises:
+            UnknownIdError: there is nobody of that name.
+            StageError: the person takes no further part, or is a model.
+        """
+        return self.invite_all([name])[name]
+
+    def invite_all(
+        self, names: Sequence[str] | None = None, keep: Callable[[dict[str, str]], None] = _drop
+    ) -> dict[str, str]:
+        """New tokens for these people, or for everybody active who has none, by name; all of them, or none.
+
+        `keep` is called with the tokens before they hold: where it fails, the tokens before still do.
+
+        Raises:
+            UnknownIdError: there is nobody of one of the names.
+            StageError: one of them takes no further part or is a model, or there is nobody to invite.
+        """
+        with self._store.write() as tx:
+            if names is None:
+                there = people.with_token(tx)
+                everybody = people.people(tx, active=True)
+                invited = [one for one in everybody if one.id not in there and one.role is not Role.MODEL]
+            else:
+                invited = [find(tx, name) for name in dict.fromkeys(names)]
+            if not invited and not people.people(tx, active=True):
+                raise StageError("nobody takes part yet; `fcpair people add NAME` adds somebody, with an invite link")
+            if not invited:
+                raise StageError("everybody has an invite link; `fcpair people invite NAME` makes a new one")
+            if retired := [one.name for one in invited if one.retired]:
+                raise StageError(f"`{retired[0]}` has been retired, so cannot be invited")
+            if models := [one.name for one in invited if one.role is Role.MODEL]:
+                raise StageError(f"`{models[0]}` is a model, for which `fcpair run` answers; nobody comes in as one")
+            tokens = _invite(tx, invited)
+            keep(tokens)
+        return tokens
+
+    def revoke(self, name: str) -> None:
+        """Shut the door: the person's token and sessions end. Their work stays as it is.
+
+        Raises:
+            UnknownIdError: there is nobody of that name.
+            StageError: the person has no token.
+        """
+        with self._store.write() as tx:
+            person = find(tx, name)
+            if person.id not in people.with_token(tx):
+                raise StageError(f"`{name}` has no invite link that could be revoked")
+            people.set_token(tx, person.id, None)
+            note_run(tx, "people", {"revoke": name}, {"people": 1})
+
+    def invited(self) -> set[str]:
+        """The names of those who have a token."""
+        with self._store.read() as tx:
+            ids = people.with_token(tx)
+            return {one.name for one in people.people(tx) if one.id in ids}
+
+    def by_token(self, token: str) -> Visitor | None:
+        """Who a token lets in; None when it is unknown, replaced, revoked, or its owner is retired."""
+        hashed = _hashed(token)
+        with self._store.read() as tx:
+            visitor = people.visitor_by_hash(tx, hashed)
+        return visitor if visitor and hmac.compare_digest(visitor.key, hashed) else None
+
+    def by_id(self, person_id: int, session: str = "") -> Visitor | None:
+        """The person of a session; None when they can come in no more, or ended that one.
+
+        The caller compares `key` and `session_secret`.
+        """
+        with self._store.read() as tx:
+            return people.visitor_by_id(tx, person_id, session)
+
+    def consent(self, person_id: int, demographics: dict[str, str], sentence: str = "") -> None:
+        """Note that a person agreed to `sentence`, and what they chose to say about themselves.
+
+        The first consent stands; who consents again may say more, and what they said before is kept.
+        """
+        with self._store.write() as tx:
+            people.note_consent(tx, person_id, demographics, sentence)
+
+    def terms(self) -> list[dict[str, Any]]:
+        """On what terms people take part: `name`, `role`, `consented_at` (None: not yet), `consented_to` (the
+        sentence), `demographics` (answers by question), `opted_out` (topics by metadata column).
+        """
+        with self._store.read() as tx:
+            return people.terms(tx)
+
+    def forget(self, name: str) -> RunRecord:
+        """Delete what a person said about themselves and texts of theirs that were refused.
+
+        Once they are retired, what they opted out of goes too. Their answers stay, under their pseudonym. Raises
+        UnknownIdError when there is nobody of that name.
+        """
+        with self._store.write() as tx:
+            people.forget(tx, find(tx, name).id)
+            return note_run(tx, "people", {"forget": name}, {"people": 1})
+
+    def set_blurred(self, person_id: int, blurred: bool) -> None:
+        """Remember whether a person wants the HS blurred until they ask for it."""
+        with self._store.write() as tx:
+            people.set_blurred(tx, person_id, blurred)
+
+    def set_keeps_refused(self, person_id: int, keeps: bool) -> None:
+        """Remember whether a person lets their texts be kept that the checks of a round refuse."""
+        with self._store.write() as tx:
+            people.set_keeps_refused(tx, person_id, keeps)
+
+    def topics(self, person_id: int, column: str, split: str = TOPIC_SPLIT) -> list[Topic]:
+        """What a person may opt out of: the topics that a metadata column of the texts in the grid names.
+
+        `split` are the characters at which a value is split into topics; empty: each value is one.
+        """
+        with self._store.read() as tx:
+            left = [one for one in people.opt_outs(tx, person_id).get(person_id, ()) if one.column == column]
+            open_ = opt_out_pairs.open_by_topic(tx, person_id, column, split)
+            return [
+                Topic(topic, open_[topic_key(topic)], any(one.covers(topic) for one in left))
+                for topic in opt_out_pairs.topics(tx, column, split)
+            ]
+
+    def check_terms(self, annotate: Annotate, *, loosen: bool = False) -> None:
+        """Raise InputError where terms to serve on have an opt-out that no text of the grid has metadata for (there
+        may be no grid yet), or would loosen what holds in the study, unless that is meant (`loosen`).
+        """
+        with self._store.read() as tx:
+            looser = [] if loosen else list(loosened(tx, annotate))
+        if looser:
+            said = ", ".join(f"`{key}` is {there} (given: {wanted or 'none'})" for key, wanted, there in looser)
+            raise InputError(
+                f"these terms would loosen what holds in the study, where {said}; `--loosen` if you mean it"
+            )
+        if annotate.opt_out is not None:
+            self._check_column(annotate.opt_out)
+
+    def _check_column(self, column: str) -> None:
+        with self._store.read() as tx:
+            if build_progress.built(tx)["pair"] and not opt_out_pairs.topics(tx, column, ""):
+                raise InputError(f"no text of the study has metadata called `{column}`, so nobody can opt out by it")
+
+    def opt_out(
+        self, person_id: int, column: str, chosen: Sequence[str], *, split: str = TOPIC_SPLIT, seed: int = 0
+    ) -> RunRecord:
+        """Spare a person the pairs whose texts name one of these topics; open ones go to others.
+
+        `chosen` is everything that the person opts out of among the `topics` of this column. What is omitted is opted
+        in again: of those pairs come back that nobody else has taken over.
+
+        Raises:
+            InputError: a topic that no text of the grid names.
+        """
+        with self._store.write() as tx:
+            listed = opt_out_pairs.topics(tx, column, split)
+            keys = {topic_key(topic) for topic in listed}
+            if unknown := sorted(topic for topic in chosen if topic_key(topic) not in keys):
+                raise InputError(f"no text of the study has `{unknown[0]}` as its `{column}`")
+            before = people.opt_outs(tx, person_id).get(person_id, ())
+            kept = (one.besides(listed) if one.column == column else one for one in before)
+            now = [*kept, OptOut(column, split, tuple(sorted(set(chosen))))]
+            people.set_opt_outs(tx, person_id, now)
+            returned = opt_out_pairs.return_about(tx, person_id, before, now)
+            withdrawn = withdraw_opted_out(tx, [person_id])
+            name = next(one.name for one in people.people(tx) if one.id == person_id)
+            counts = {"withdrawn": withdrawn, "returned": returned, **reassignment.refill_everywhere(tx, seed)}
+            return note_run(tx, "people", {"opt_out": name}, counts)
+
+    def spare(self, *, seed: int = 0) -> None:
+        """Give to others what people have open though they opted out of it.
+
+        An fcpair before 0.4 left such pairs: it took `a,b` for another topic than `a`. Called wherever open pairs
+        are about to reach people; where there is nothing to do, nothing is written.
+        """
+        with self._store.read() as tx:
+            due = [one for one, left in people.opt_outs(tx).items() if opt_out_pairs.n_open_about(tx, one, left)]
+        if not due:
+            return
+        with self._store.write() as tx:
+            names = [one.name for one in people.people(tx) if one.id in due]
+            counts = {"withdrawn": withdraw_opted_out(tx, due), **reassignment.refill_everywhere(tx, seed)}
+            note_run(tx, "people", {"spare": names}, counts)
+
+
+def _invite(tx: Tx, invited: Sequence[Person]) -> dict[str, str]:
+    """New tokens for these people, by name."""
+    tokens = {one.name: secrets.token_urlsafe(TOKEN_BYTES) for one in invited}
+    for one in invited:
+        people.set_token(tx, one.id, _hashed(tokens[one.name]))
+        note_run(tx, "people", {"invite": one.name}, {"people": 1})
+    return tokens
+
+
+def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:
+    """Take back what these people have open of what they opted out of; returns how much there was."""
+    opted_out = people.opt_outs(tx)
+    return sum(opt_out_pairs.withdraw_about(tx, one, opted_out[one]) for one in person_ids if one in opted_out)
+
+
+def _hashed(token: str) -> str:
+    """The token as it is kept. It is random and long, so that a plain hash suffices."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

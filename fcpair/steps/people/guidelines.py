@@ -1,0 +1,57 @@
+"""The guidelines that annotators follow: the version that holds, and every one before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.params import MOST_GUIDELINES
+from fcpair.records import RunRecord
+from fcpair.steps.base.context import OnStudy, note_run
+from fcpair.steps.people.people import find
+from fcpair.store.people import guidelines
+
+OVERTAKEN = "somebody else has edited the guidelines since you opened them, and version {} holds now"
+
+
+def versions(study: OnStudy) -> list[dict[str, Any]]:
+    """Every version of the guidelines, oldest first.
+
+    Keys: `version`, `body`, `at`, `by` (None: as the study was made), and `judgements`, which counts those that were
+    given online while it held; for imported ones nobody knows.
+    """
+    with study.store.read() as tx:
+        return guidelines.versions(tx)
+
+
+def edit(study: OnStudy, body: str, *, by: str, seen: int | None = None) -> RunRecord:
+    """Let a new version of the guidelines hold from now on; the earlier ones and what rests on them stay.
+
+    `by` is a person of the study, `seen` the version that was edited; None: not told.
+
+    Raises:
+        ConflictError: another version than `seen` holds by now.
+        UnknownIdError: there is nobody called `by`.
+        InputError: an empty text, or one that is too long.
+        StageError: the text is the one that holds already.
+    """
+    with study.store.write() as tx:
+        if not body.strip() or "\0" in body:
+            raise InputError("the guidelines are empty or hold a NUL; write what annotators are to do")
+        check_length(body)
+        newest = guidelines.current(tx)[0]
+        if seen not in (None, newest):
+            raise ConflictError(OVERTAKEN.format(newest))
+        if body == guidelines.current(tx)[1]:
+            raise StageError("these are the guidelines that hold already")
+        version = guidelines.add_version(tx, body, find(tx, by).id)
+        return note_run(tx, "guidelines", {"by": by}, {"version": version})
+
+
+def check_length(body: str) -> None:
+    """Raise InputError for a text that has more than MOST_GUIDELINES."""
+    if (n_bytes := len(body.encode("utf-8", "replace"))) > MOST_GUIDELINES:
+        raise InputError(
+            f"the guidelines have {n_bytes:,} bytes (as UTF-8), and at most {MOST_GUIDELINES:,} are taken; put "
+            "pictures and long lists where a link leads to them"
+        )

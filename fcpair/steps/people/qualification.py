@@ -1,0 +1,95 @@
+"""Who may answer a round that asks for a pilot: those of whose texts there enough were judged positive."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from fcpair.errors import StageError
+from fcpair.params import named_grids
+from fcpair.records import Round
+from fcpair.steps.base.answer_values import closed_question, form_of
+from fcpair.steps.base.context import PLAN, OnGrid, find_grid
+from fcpair.store import Tx
+from fcpair.store.answers import pilot_texts
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import grids
+from fcpair.store.oversight import settings
+from fcpair.store.people import people
+
+
+class Result(NamedTuple):
+    """How somebody did in a pilot: how many texts they `wrote`, how many of these were `judged`, and `good`; and
+    whether they `passed`.
+    """
+
+    person_id: int
+    good: int
+    judged: int
+    wrote: int
+    passed: bool
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The same without the person."""
+        return {name: value for name, value in self._asdict().items() if name != "person_id"}
+
+
+def results(tx: Tx, round_: Round) -> list[Result]:
+    """How everybody did who wrote anything in the pilot that a round asks for; nothing where it asks for none.
+
+    A text is good where more of its definite judgements are positive than not.
+    """
+    if not round_.passed:
+        return []
+    with grids.about(tx, find_grid(tx, round_.passed).id):
+        votes = _votes(tx, round_.passed)
+        names = named_grids(settings.of_stage(tx, PLAN)["rows"]["answers"])
+    wrote: dict[int, list[int]] = {}
+    for pilot in names:
+        with grids.about(tx, find_grid(tx, pilot).id):
+            for person_id, texts in pilot_texts.writers(tx, rounds.counting(tx)).items():
+                wrote.setdefault(person_id, []).extend(texts)
+    found = []
+    for person_id, texts in wrote.items():
+        own = [votes[one] for one in texts if one in votes]
+        good = sum(one > 0 for one in own)
+        found.append(Result(person_id, good, len(own), len(texts), good >= round_.pass_at))
+    return found
+
+
+def pilot_results(grid: OnGrid, name: str | None = None) -> list[dict[str, Any]]:
+    """How everybody did in the pilot that a round asks for, by name; without a name, the round that counts.
+
+    Keys: `name`, `good` (texts with more positive than other judgements), `judged`, `wrote` and `passed`.
+
+    Raises:
+        UnknownIdError: no such round.
+        StageError: the round asks for no pilot, or nobody has written in it yet.
+    """
+    with grid.store.read() as tx:
+        of = rounds.counting(tx) if name is None else rounds.named(tx, name)
+        if not of.passed:
+            raise StageError(f"round `{of.name}` asks for no pilot; name one with `passed` by `--round`")
+        names = {one.id: one.name for one in people.people(tx)}
+        found = [{"name": names[one.person_id], **one.shown} for one in results(tx, of)]
+    if not found:
+        raise StageError(f"nobody has written in the pilot of round `{of.name}` yet")
+    return sorted(found, key=lambda one: one["name"])
+
+
+def _votes(tx: Tx, grid: str) -> dict[int, int]:
+    """How many more judgements of a text are positive than not, by the text, in the grid that `tx` is about."""
+    judging = rounds.counting(tx)
+    question = closed_question(form_of(judging.form))
+    if question is None:
+        raise StageError(f"round `{judging.name}` of grid `{grid}` asks no closed question, so nobody can pass there")
+    counted = {code: 1 if code in question.positive else -1 for code in question.definite}
+    votes: dict[int, int] = {}
+    for text_id, code in pilot_texts.judged(tx, judging):
+        votes[text_id] = votes.get(text_id, 0) + counted.get(code, 0)
+    return votes
+
+
+def who_passed(tx: Tx, round_: Round) -> set[int] | None:
+    """Those who passed the pilot of a round; None where it asks for none."""
+    return {one.person_id for one in results(tx, round_) if one.passed} if round_.passed else None

@@ -1,0 +1,1 @@
+"""What comes of a study: tiers, evaluation, exports."""

@@ -1,0 +1,74 @@
+"""How many pairs are where: each number that a status, a page or a report shows is counted here, and only here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from fcpair.records import Rule
+from fcpair.stages.assignment.validate import is_valid
+from fcpair.steps.rules import rule_decisions
+from fcpair.steps.use_cases import adjudicate
+from fcpair.store import Tx
+from fcpair.store.answers import judgements
+from fcpair.store.oversight import build_progress
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Every pair of the grid once, by how far it is.
+
+    `no_label`: nobody has labelled it. `wait_for_person`: labelled, no rule can decide it. `wait_for_policy`: labelled,
+    and a policy would decide it, but none has. `discarded`: decided to have no label. Decided to have one:
+    `no_verdict` on that label, `valid` or `not_valid`.
+    """
+
+    no_label: int
+    wait_for_person: int
+    wait_for_policy: int
+    discarded: int
+    no_verdict: int
+    valid: int
+    not_valid: int
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Where the `pairs` are; how many newest decisions each rule made, those taken back included; and how many pairs
+    have verdicts, none of which is about the label that they have now.
+    """
+
+    pairs: PairCounts
+    by_rule: dict[str, int]
+    n_lost: int
+
+
+def tally(tx: Tx) -> Tally:
+    """Count the pairs of the grid, their decisions and their verdicts."""
+    of_rules = judgements.n_by_rule(tx)
+    labelled = judgements.undecided(tx)
+    n_for_person = len({*labelled} & {*adjudicate.waiting(tx)}) if labelled else 0
+    standing = {key: n for key, n in of_rules.items() if key[0] != Rule.REOPENED}
+    n_standing, n_discarded = sum(standing.values()), sum(n for (_, discards), n in standing.items() if discards)
+    balances = judgements.verdict_balances(tx)
+    n_lost = balances.pop((0, 0), 0)
+    n_valid = sum(n for (agree, disagree), n in balances.items() if is_valid(agree - disagree))
+    n_checked = sum(balances.values())
+    by_rule: dict[str, int] = {}
+    for (rule, _), n in of_rules.items():
+        by_rule[rule] = by_rule.get(rule, 0) + n
+    pairs = PairCounts(
+        no_label=build_progress.built(tx)["pair"] - len(labelled) - n_standing,
+        wait_for_person=n_for_person,
+        wait_for_policy=len(labelled) - n_for_person,
+        discarded=n_discarded,
+        no_verdict=n_standing - n_discarded - n_checked,
+        valid=n_valid,
+        not_valid=n_checked - n_valid,
+    )
+    return Tally(pairs, by_rule, n_lost)
+
+
+def decided_by(tx: Tx) -> Counter[int]:
+    """On how many pairs the decision of each person stands and waits for no second look, by their id."""
+    return Counter(judgements.n_by_person(tx, besides=rule_decisions.overtaken(tx)))

@@ -1,0 +1,1 @@
+"""Surveys, items of templates, and groups of those who answered."""

@@ -1,0 +1,110 @@
+"""The modules of `steps`, each loaded when one of its use cases is first called or looked at.
+
+`Study` and `Grid` bind the use cases of all modules as methods, and who opens a study calls a few of them; all of
+them, with the stages, files and systems that they need, take longer to load than the database. So each method stands
+for its use case until somebody asks for it. Then the use case itself takes its place, as if it had been assigned
+there: with its signature, its docstring and its speed. Type checkers see the modules themselves.
+"""
+
+# mypy: implicit-reexport
+# ruff: noqa: F401
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fcpair.steps.adjudication import adjudicate, adjudication_queue, agreement, conflict_sheet
+    from fcpair.steps.answers import (
+        answer_tables,
+        curation,
+        dismissal,
+        examples,
+        generate,
+        import_fc_conan,
+        label_files,
+        sheets,
+        simulate,
+        withdraw,
+        work_queue,
+    )
+    from fcpair.steps.assignment import assign, leases, rounds, spot_checks, validate
+    from fcpair.steps.base import grid_rows, init, sample_size, study_recipe, text_digests
+    from fcpair.steps.corpus import grids, import_, pair, retrieve, select
+    from fcpair.steps.oversight import backup, dashboard, doctor, grid_status, recipe_runner, report, status
+    from fcpair.steps.people import access, guidelines, people, qualification
+    from fcpair.steps.release import evaluate, export, partition
+    from fcpair.steps.rules import example_review, rule_decisions, text_checks
+    from fcpair.steps.surveys import group_comparison, item_answers, survey
+
+    static, cached = staticmethod, cached_property
+else:
+
+    def __getattr__(name: str) -> _Module:
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _Module(name)
+
+    def static(use_case: _UseCase) -> _UseCase:
+        """A use case that takes neither a study nor a grid, as a static method."""
+        return use_case.bound_by(staticmethod)
+
+    def cached(use_case: _UseCase) -> _UseCase:
+        """A class that takes a study or a grid, as a property that is made once."""
+        return use_case.bound_by(cached_property)
+
+    def classes(module: str, **names: list[str]) -> Callable[[str], Any]:
+        """The `__getattr__` of a `module` by which classes of modules of `steps` are had from it."""
+        homes = {name: home for home, there in names.items() for name in there}
+
+        def load(name: str) -> Any:
+            if name not in homes:
+                raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            return _UseCase(homes[name], name).load()
+
+        return load
+
+
+# No two rooms have a module of the same name.
+_ROOMS = {path.stem: path.parent.name for path in Path(__file__).parent.glob("*/[a-z]*.py")}
+
+
+class _Module:
+    """Stands for a module of `steps`; what it holds are use cases."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> _UseCase:
+        return _UseCase(self._name, name)
+
+
+class _UseCase:
+    """Stands for a function or a class of a module of `steps`, and gives way to it in the class that binds it."""
+
+    def __init__(self, module: str, name: str, bind: Callable[[Any], Any] | None = None) -> None:
+        self._module, self._name, self._bind = module, name, bind
+
+    def bound_by(self, bind: Callable[[Any], Any]) -> _UseCase:
+        """The same, bound by `staticmethod` or the like."""
+        return _UseCase(self._module, self._name, bind)
+
+    def load(self) -> Any:
+        """The function or class itself."""
+        return getattr(import_module(f"fcpair.steps.{_ROOMS[self._module]}.{self._module}"), self._name)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner, self._method = owner, name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        method = self.load() if self._bind is None else self._bind(self.load())
+        if isinstance(method, cached_property):
+            method.__set_name__(self._owner, self._method)
+        setattr(self._owner, self._method, method)
+        return getattr(owner if instance is None else instance, self._method)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.load()(*args, **kwargs)

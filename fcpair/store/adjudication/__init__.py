@@ -1,0 +1,1 @@
+"""Pairs in dispute, and where each pair stands."""

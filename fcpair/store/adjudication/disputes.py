@@ -1,0 +1,312 @@
+"""What adjudicators have before them: the pairs in dispute, one pair's labels, and what has been decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, bindparam, case, exists, func, or_, select, union
+
+from fcpair.records import BY_HAND, Role, Rule, Status
+from fcpair.store.answers.judgements import newest_judgement
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus.grids import span
+from fcpair.store.database import hash_chain, latest_rows, sql_lists
+from fcpair.store.database.store import Tx, now
+from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, slot, text
+
+
+class Disputed(NamedTuple):
+    """A pair whose labels settle nothing, or that was decided before they changed: that one waits for an `again`.
+
+    It is due when all its labels are in. `by` has decided it; None: it waits.
+    """
+
+    cell_id: int
+    due: bool
+    by: int | None
+    again: bool
+    hs_id: int
+
+
+class Standing(NamedTuple):
+    """The decision that stands on a pair; `code` is None where it discards the pair, `by` where no person made it."""
+
+    id: int
+    rule: str
+    code: int | None
+    person_id: int | None
+    by: str | None
+    note: str
+    flagged: bool
+
+
+def disputed(
+    tx: Tx, definite: Sequence[int], overtaken: Sequence[int], cell_ids: Sequence[int] | None = None
+) -> list[Disputed]:
+    """The pairs with labels, but without one definite answer, that no rule or file has decided; by HS and number.
+
+    Those of `cell_ids`, where they are given. `overtaken` are pairs decided by hand before their labels changed, which
+    are there whatever their labels are.
+    """
+    labels_ = rounds.labels(tx)
+    wanted = judgement.c.answer_id.in_([labels_[code] for code in definite])
+    answers = func.count(case((wanted, judgement.c.answer_id)).distinct())
+    unsettled = (
+        select(assignment.c.cell_id)
+        .join(judgement, latest_rows.ANSWER)
+        .where(rounds.among(rounds.counting(tx)), ~judgement.c.skipped)
+        .group_by(assignment.c.cell_id)
+        .having(answers != 1)
+    )
+    if cell_ids is not None:
+        unsettled = unsettled.where(assignment.c.cell_id.in_(sql_lists.listed(list(cell_ids))))
+    asked = sql_lists.listed(list(overtaken))
+    there = union(unsettled, asked).subquery()
+    again = cell.c.id.in_(asked)
+    by_person = adjudication.c.rule == Rule.PERSON.value
+    waits_or_not = or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person)
+    query = (
+        select(
+            cell.c.id,
+            ~open_label(cell.c.id),
+            case((by_person & ~again, adjudication.c.person_id)),
+            again,
+            cell.c.row_id.label("hs_id"),
+        )
+        .join(there, there.c.cell_id == cell.c.id)
+        .outerjoin(adjudication, (adjudication.c.cell_id == cell.c.id) & latest_rows.DECISION)
+        .where(or_(again, waits_or_not))
+        .order_by(cell.c.row_id, cell.c.id)
+    )
+    return [Disputed(row[0], bool(row[1]), row[2], bool(row[3]), row[4]) for row in tx.execute(query)]
+
+
+def touched_since(tx: Tx, judged: int, decided: int) -> list[int]:
+    """The pairs that were labelled after the judgement, or decided after the adjudication, of these numbers."""
+    answers = select(assignment.c.cell_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
+    decisions = select(adjudication.c.cell_id).where(adjudication.c.id > decided)
+    return list(tx.execute(union(answers.where(rounds.COUNTING, judgement.c.id > judged), decisions)).scalars())
+
+
+def open_label(cell_id: Any) -> ColumnElement[bool]:
+    """Whether somebody has still to label a pair, or may ask for it; until then it is neither decided by a person nor
+    checked.
+    """
+    given = assignment.alias("given")
+    count = select(round_.c.id).where(round_.c.counts)
+    is_open = (given.c.cell_id == cell_id) & (given.c.status == Status.OPEN.value) & given.c.round_id.in_(count)
+    return exists().where(is_open) | exists().where(slot.c.cell_id == cell_id, slot.c.round_id.in_(count))
+
+
+Asking = Select[Any] | CompoundSelect[Any]
+# Statements that every decision asks, some of them twice, are made once.
+_OWN = assignment.c.person_id == bindparam("person")
+
+
+def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[Any]]:
+    """The pairs with an assignment of which this is true: all, and those among the parameter `asked`."""
+    query = select(assignment.c.cell_id).where(condition).distinct()
+    return query, query.where(assignment.c.cell_id.in_(sql_lists.listed_as("asked")))
+
+
+_GIVEN_OUT = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))
+_IS_FREE = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
+_FREE = _IS_FREE, _IS_FREE.where(slot.c.cell_id.in_(sql_lists.listed_as("asked")))
+_STILL_LABELLED = union(_GIVEN_OUT[0], _FREE[0]), union(_GIVEN_OUT[1], _FREE[1])
+_LABELLED = _pairs_where(rounds.COUNTING & exists().where(latest_rows.ANSWER, ~judgement.c.skipped))
+_ANSWERED = _pairs_where(rounds.COUNTING & _OWN & assignment.c.judgement_id.is_not(None))
+_CHECKED = _pairs_where(rounds.CHECKING & _OWN)
+_NEWEST_ANSWER = select(func.coalesce(func.max(assignment.c.judgement_id), 0)).where(
+    rounds.COUNTING, assignment.c.cell_id == bindparam("one")
+)
+_LABELS = (
+    select(assignment.c.cell_id, rounds.code_of(judgement).label("code"), judgement.c.note)
+    .join(judgement, latest_rows.ANSWER)
+    .where(rounds.COUNTING, assignment.c.cell_id.in_(sql_lists.listed_as("pairs")))
+    .order_by(assignment.c.cell_id, assignment.c.person_id)
+)
+
+
+def still_labelled(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
+    """Those of these pairs that somebody has still to label."""
+    return _found(tx, _STILL_LABELLED, cell_ids)
+
+
+def is_labelling(tx: Tx) -> bool:
+    """Whether anybody has still to label any pair of the grid."""
+    own = (assignment.c.person_id == person.c.id) & (assignment.c.status == Status.OPEN.value)
+    counting = rounds.among(rounds.counting(tx))
+    return bool(tx.execute(select(exists(select(person.c.id).where(exists().where(counting, own))))).scalar_one())
+
+
+def verdicts_not_due(tx: Tx) -> int:
+    """How many open verdicts wait because somebody has still to label their pair."""
+    open_ = rounds.among(rounds.checking(tx)) & (assignment.c.status == Status.OPEN.value)
+    query = select(func.count()).select_from(assignment).where(open_, open_label(assignment.c.cell_id))
+    return int(tx.execute(query).scalar_one())
+
+
+def labelled(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
+    """Those of these pairs that have a label."""
+    return _found(tx, _LABELLED, cell_ids)
+
+
+def answered_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
+    """The pairs, or those of these, that a person was asked to label and labelled or skipped."""
+    return _found(tx, _ANSWERED, cell_ids, person_id)
+
+
+def checked_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
+    """The pairs, or those of these, that a person was given to validate."""
+    return _found(tx, _CHECKED, cell_ids, person_id)
+
+
+def _found(
+    tx: Tx, queries: tuple[Asking, Asking], cell_ids: Sequence[int] | None, person_id: int | None = None
+) -> set[int]:
+    given = {} if cell_ids is None else {"asked": sql_lists.as_list(cell_ids)}
+    return set(tx.execute(queries[cell_ids is not None], given | {"person": person_id}).scalars())
+
+
+def newest_answer(tx: Tx, cell_id: int) -> int:
+    """The number of the newest answer in the labelling of a pair; 0 where there is none."""
+    return int(tx.execute(_NEWEST_ANSWER, {"one": cell_id}).scalar_one())
+
+
+def labels(tx: Tx, cell_ids: Sequence[int]) -> dict[int, list[tuple[int | None, str]]]:
+    """Each annotator's current answer on pairs: its code (None: skipped) and note, by annotator; by pair, if any."""
+    found: dict[int, list[tuple[int | None, str]]] = {}
+    for row in tx.execute(_LABELS, {"pairs": sql_lists.as_list(cell_ids)}):
+        found.setdefault(row.cell_id, []).append((row.code, row.note))
+    return found
+
+
+def adjudicators(tx: Tx) -> list[int]:
+    """The ids of those who adjudicate now, in the order in which they came."""
+    active = and_(person.c.role == Role.ADJUDICATOR.value, person.c.retired_at.is_(None))
+    return list(tx.execute(select(person.c.id).where(active).order_by(person.c.id)).scalars())
+
+
+def add_decision(
+    tx: Tx, cell_id: int, rule: Rule, code: int | None, person_id: int, note: str = "", *, flagged: bool = False
+) -> int:
+    """Add one person's decision, or their taking one back; returns its number."""
+    answer_id = None if code is None else rounds.labels(tx)[code]
+    row = {"cell_id": cell_id, "rule": rule.value, "answer_id": answer_id, "person_id": person_id, "note": note}
+    row |= {"flagged": flagged, "at": now(), "seen_judgement": newest_judgement(tx)}
+    return hash_chain.add(tx, hash_chain.DECISIONS, [row])
+
+
+def restore(tx: Tx, cell_id: int, person_id: int | None, before: int) -> bool:
+    """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken.
+
+    None stands for files that name nobody.
+    It is added again as it was, with its time and what it rested on, so that it waits for a second look if it did.
+    Returns whether there was one.
+    """
+    earlier = (adjudication.c.cell_id == cell_id) & (adjudication.c.id < before)
+    rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()
+    by_hand = takewhile(lambda row: row["rule"] in {rule.value for rule in BY_HAND}, rows)
+    replaced = next((row for row in by_hand if row["person_id"] != person_id), None)
+    if replaced is None:
+        return False
+    again = {name: value for name, value in replaced.items() if name not in ("id", "digest")}
+    hash_chain.add(tx, hash_chain.DECISIONS, [again])
+    return True
+
+
+_STANDING = (
+    select(
+        adjudication.c.id,
+        adjudication.c.rule,
+        rounds.code_of(adjudication).label("code"),
+        adjudication.c.person_id,
+        person.c.name,
+        adjudication.c.note,
+        adjudication.c.flagged,
+    )
+    .outerjoin(person, person.c.id == adjudication.c.person_id)
+    .where(adjudication.c.cell_id == bindparam("one"), latest_rows.STANDING)
+)
+
+
+def standing(tx: Tx, cell_id: int) -> Standing | None:
+    """The decision that stands on a pair; None when there is none, or the last one was taken back."""
+    row = tx.execute(_STANDING, {"one": cell_id}).first()
+    return None if row is None else Standing._make(row)
+
+
+def words_taken_back(tx: Tx, cell_id: int, person_id: int) -> tuple[str, bool]:
+    """The note and the flag of a person's newest decision on a pair; none, where they have made none."""
+    own = (adjudication.c.cell_id == cell_id) & (adjudication.c.person_id == person_id)
+    query = select(adjudication.c.note, adjudication.c.flagged).where(own, adjudication.c.rule == Rule.PERSON.value)
+    row = tx.execute(query.order_by(adjudication.c.id.desc()).limit(1)).first()
+    return ("", False) if row is None else (row.note, row.flagged)
+
+
+def n_decided(tx: Tx, person_id: int) -> int:
+    """On how many pairs of the grid a person's decision stands."""
+    own = (adjudication.c.person_id == person_id) & (adjudication.c.rule == Rule.PERSON.value)
+    query = select(func.count()).select_from(adjudication).where(own, latest_rows.STANDING)
+    return int(tx.execute(query.where(span(tx).holds(adjudication.c.cell_id))).scalar_one())
+
+
+_BY_PERSON = adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
+
+
+def pairs_decided(tx: Tx, person_id: int, since: str) -> int:
+    """On how many pairs a person has decided, or taken a decision back, since a time."""
+    own = (adjudication.c.person_id == person_id) & _BY_PERSON & (adjudication.c.at >= since)
+    return int(tx.execute(select(func.count(adjudication.c.cell_id.distinct())).where(own)).scalar_one())
+
+
+def newest_times(tx: Tx) -> list[str]:
+    """When each person who has decided did so last."""
+    own = adjudication.c.person_id.is_not(None) & _BY_PERSON
+    return list(tx.execute(select(func.max(adjudication.c.at)).where(own).group_by(adjudication.c.person_id)).scalars())
+
+
+def has_decided(tx: Tx, cell_id: int, person_id: int) -> bool:
+    """Whether a person has ever decided on a pair."""
+    own = (adjudication.c.cell_id == cell_id) & (adjudication.c.person_id == person_id) & _BY_PERSON
+    return bool(tx.execute(select(exists().where(own))).scalar_one())
+
+
+def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> list[dict[str, Any]]:
+    """The decisions that stand, newest first: all, or those that one person made.
+
+    What a rule or a file has decided about a pair that somebody has still to label is left out, because it tells of
+    the labels that are in.
+
+    Keys: `id`, `cell_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no
+    person), `note`, `flagged`, `at`.
+    """
+    hs, cn = text.alias("hs_text"), text.alias("cn_text")
+    by_person = adjudication.c.rule == Rule.PERSON.value
+    query = (
+        select(
+            *(adjudication.c[name] for name in ("id", "rule", "note", "flagged", "at")),
+            rounds.code_of(adjudication).label("code"),
+            adjudication.c.cell_id,
+            person.c.name.label("by"),
+            hs.c.body.label("hs"),
+            hs.c.language.label("hs_language"),
+            cn.c.body.label("cn"),
+            cn.c.language.label("cn_language"),
+        )
+        .join(cell, cell.c.id == adjudication.c.cell_id)
+        .join(hs, hs.c.id == cell.c.row_id)
+        .join(cn, cn.c.id == cell.c.column_id)
+        .outerjoin(person, person.c.id == adjudication.c.person_id)
+        .where(span(tx).holds(adjudication.c.cell_id), latest_rows.STANDING)
+        .where(or_(by_person, ~open_label(adjudication.c.cell_id)))
+        .order_by(adjudication.c.id.desc())
+        .limit(limit)
+    )
+    if person_id is not None:
+        query = query.where(adjudication.c.person_id == person_id, by_person)
+    if before is not None:
+        query = query.where(adjudication.c.id < before)
+    return [dict(row._mapping) for row in tx.execute(query)]

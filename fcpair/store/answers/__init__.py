@@ -1,0 +1,1 @@
+"""Judgements, written texts, model replies, and everything that was done while answering."""

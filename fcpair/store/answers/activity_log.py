@@ -1,0 +1,172 @@
+"""What the study's lead watches: every act of every person, in the order in which they happened."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from itertools import pairwise
+from math import isnan, nan
+from sys import intern
+from typing import NamedTuple
+
+from sqlalchemy import exists, func, select
+
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus.grids import span
+from fcpair.store.database import latest_rows
+from fcpair.store.database.frames import STREAMED
+from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, run, text
+
+Marks = tuple[int, int, int]
+
+
+class Given(NamedTuple):
+    """One answer, superseded or not; `seconds` is None where it is not known."""
+
+    person_id: int
+    round: str
+    assignment_id: int
+    cell_id: int
+    hs_id: int
+    cn_id: int
+    seconds: float | None
+    origin: str
+    at: str
+    skipped: bool
+
+
+class Answers:
+    """Answers in the order in which they were added, each in a tenth of the memory that a record of its own takes."""
+
+    def __init__(self) -> None:
+        self._numbers = [array("q") for _ in range(5)]
+        self._words: tuple[list[str], list[str]] = ([], [])
+        self._seconds, self._skipped = array("d"), bytearray()
+        self._times, self._ends = bytearray(), array("q", [0])
+
+    def add(self, answer: Given) -> None:
+        """Add an answer."""
+        for column, value in zip(self._numbers, (answer[0], *answer[2:6]), strict=True):
+            column.append(value)
+        self._words[0].append(intern(answer.round))
+        self._words[1].append(intern(answer.origin))
+        self._seconds.append(nan if answer.seconds is None else answer.seconds)
+        self._skipped.append(answer.skipped)
+        self._times += answer.at.encode()
+        self._ends.append(len(self._times))
+
+    def __iter__(self) -> Iterator[Given]:
+        rows = zip(*self._numbers, *self._words, self._seconds, self._skipped, pairwise(self._ends), strict=True)
+        for who, slot, cell_id, hs, cn, kind, origin, seconds, skipped, (begin, end) in rows:
+            at = self._times[begin:end].decode()
+            known = None if isnan(seconds) else seconds
+            yield Given(who, kind, slot, cell_id, hs, cn, known, origin, at, bool(skipped))
+
+
+class Decision(NamedTuple):
+    """One decision that somebody made or took back."""
+
+    person_id: int
+    cell_id: int
+    hs_id: int
+    rule: str
+    at: str
+
+
+class Flagged(NamedTuple):
+    """A decision that was flagged; `code` is None where it discards the pair, `by` where no person made it.
+
+    It `stands` while it is the pair's newest decision.
+    """
+
+    cell_id: int
+    rule: str
+    code: int | None
+    by: str | None
+    note: str
+    at: str
+    stands: bool
+    hs: str
+    cn: str
+
+
+def marks(tx: Tx) -> Marks:
+    """The newest judgement, adjudication and run, 0 where there is none.
+
+    While these stay the same, so does everything that rests on them.
+    """
+    judged, decided, ran = (
+        tx.execute(latest_rows.last(table)).scalar_one() for table in (judgement, adjudication, run)
+    )
+    return judged, decided, ran
+
+
+def answers(tx: Tx) -> Answers:
+    """Every answer ever given, oldest first, those included that were withdrawn later."""
+    query = (
+        select(
+            assignment.c.person_id,
+            rounds.NAME,
+            judgement.c.assignment_id,
+            assignment.c.cell_id,
+            cell.c.row_id,
+            cell.c.column_id,
+            judgement.c.seconds,
+            judgement.c.origin,
+            judgement.c.at,
+            judgement.c.skipped,
+        )
+        .select_from(judgement)
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .join(cell, cell.c.id == assignment.c.cell_id)
+        .join(round_, round_.c.id == assignment.c.round_id)
+        .where(judgement.c.withdraws.is_(None))
+        .order_by(judgement.c.id)
+    )
+    found = Answers()
+    for row in tx.execute(query, execution_options=STREAMED):
+        found.add(Given._make(row))
+    return found
+
+
+def decisions_by_people(tx: Tx) -> list[Decision]:
+    """Every decision that somebody made or took back, oldest first; one that stands again was made once."""
+    columns = (adjudication.c.person_id, adjudication.c.cell_id, cell.c.row_id, adjudication.c.rule, adjudication.c.at)
+    query = (
+        select(*columns)
+        .select_from(adjudication)
+        .join(cell, cell.c.id == adjudication.c.cell_id)
+        .where(adjudication.c.person_id.is_not(None))
+        .group_by(*columns)
+        .order_by(func.min(adjudication.c.id))
+    )
+    return [Decision(*row) for row in tx.execute(query)]
+
+
+def flags(tx: Tx) -> list[Flagged]:
+    """Every decision of the grid that was flagged because the guidelines should say more, newest first."""
+    hs, cn, twin = text.alias(), text.alias(), adjudication.alias("twin")
+    same = (twin.c[name] == adjudication.c[name] for name in ("cell_id", "person_id", "at", "flagged"))
+    stands_again = exists().where(*same, twin.c.id > adjudication.c.id)
+    query = (
+        select(
+            adjudication.c.cell_id,
+            adjudication.c.rule,
+            rounds.code_of(adjudication),
+            person.c.name,
+            adjudication.c.note,
+            adjudication.c.at,
+            latest_rows.DECISION,
+            hs.c.body,
+            cn.c.body,
+        )
+        .select_from(adjudication)
+        .join(cell, cell.c.id == adjudication.c.cell_id)
+        .join(hs, hs.c.id == cell.c.row_id)
+        .join(cn, cn.c.id == cell.c.column_id)
+        .outerjoin(person, person.c.id == adjudication.c.person_id)
+        .where(adjudication.c.flagged, ~stands_again, span(tx).holds(adjudication.c.cell_id))
+        .order_by(adjudication.c.id.desc())
+    )
+    return [Flagged(*row) for row in tx.execute(query)]

@@ -1,0 +1,453 @@
+"""Judgements and adjudications: what people answered and what was decided. Rows are only ever added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
+
+from fcpair.records import BY_HAND, Origin, Round, Rule, Verdict
+from fcpair.store.assignment import assignments, distinct_answers, rounds
+from fcpair.store.corpus.grids import span
+from fcpair.store.database import hash_chain, latest_rows, sql_lists
+from fcpair.store.database.frames import frame, records
+from fcpair.store.database.prepared import Ready
+from fcpair.store.database.store import Tx, now
+from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
+DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
+_SEEN = adjudication.alias("seen")  # the decision that a verdict is about
+_DECIDED: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in ("id", "rule", "person_id", "note")}
+_DECIDED |= {"cell_id": adjudication.c.cell_id, "code": answer.c.code}
+
+
+def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
+    """Add answers, with what became of their assignments: `assignment_id`, `skipped`, `code` or `answer_id` (missing
+    for a skip), `note`, and where they are known `own_code`, `adjudication_id`, `seconds`, `at`, `run_id`.
+    """
+    kept = judgements.assign(origin=origin.value)
+    if "code" in kept.columns:
+        kept["answer_id"] = _answer_ids(tx, judgements)
+    kept = kept.drop(columns=["code", "own_code"], errors="ignore")
+    kept["at"] = kept["at"].where(kept["at"] != "", now()) if "at" in kept.columns else now()
+    _add(tx, records(kept))
+
+
+def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
+    before = newest_judgement(tx)
+    hash_chain.add(tx, hash_chain.ANSWERS, rows)
+    assignments.note_judgements(tx, before)
+
+
+def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
+    """The answer that each judgement points at, by its `code`, or where a validator answered blind by `own_code`."""
+    import pandas as pd
+
+    asked = sql_lists.listed(judgements["assignment_id"].tolist())
+    query = select(assignment.c.id, assignment.c.round_id).where(assignment.c.id.in_(asked))
+    of_round = judgements["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
+    given = judgements["code"]
+    if "own_code" in judgements.columns:
+        given = judgements["own_code"].where(judgements["own_code"].notna(), given)
+    known = {(one, code): at for one in of_round.dropna().unique() for code, at in rounds.answers(tx, int(one)).items()}
+    keys = pd.MultiIndex.from_arrays([of_round, given.astype("Int64")])
+    return keys.map(known).to_series(index=judgements.index).astype("Int64")
+
+
+def _answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
+    decided = answer.alias("decided")
+    agrees = case((answer.c.code == decided.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
+    available = {
+        "cell_id": assignment.c.cell_id,
+        "person_id": assignment.c.person_id,
+        "assignment_id": assignment.c.id,
+        "annotator": person.c.name,
+        "hs_id": cell.c.row_id,
+        "cn_id": cell.c.column_id,
+        "adjudication_id": judgement.c.adjudication_id,
+        "own_code": case((round_.c.blind, answer.c.code)) if of.checks else null(),
+        "answer_id": judgement.c.answer_id,
+        "note": judgement.c.note,
+        "seconds": judgement.c.seconds,
+        "origin": judgement.c.origin,
+        "at": judgement.c.at,
+        "code": case((round_.c.blind, agrees), else_=answer.c.code) if of.checks else answer.c.code,
+        "skipped": judgement.c.skipped,
+        "value": answer.c.value,
+    }
+    query = (
+        select(*(available[name].label(name) for name in columns))
+        .select_from(judgement)
+        .join(assignment, latest_rows.ANSWER)
+        .outerjoin(answer, answer.c.id == judgement.c.answer_id)
+        .where(rounds.among(of))
+        .order_by(latest_rows.BY_CELL, latest_rows.BY_PERSON)
+    )
+    if of.checks:
+        query = query.outerjoin(_SEEN, _SEEN.c.id == judgement.c.adjudication_id)
+    if {"code", "own_code"} & set(columns) and of.checks:
+        query = query.outerjoin(round_, round_.c.id == answer.c.round_id)
+        query = query.outerjoin(decided, decided.c.id == _SEEN.c.answer_id)
+    if "annotator" in columns:
+        query = query.join(person, person.c.id == assignment.c.person_id)
+    if {"hs_id", "cn_id"} & set(columns):
+        query = query.join(cell, cell.c.id == assignment.c.cell_id)
+    return query
+
+
+def current_labels(
+    tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None, of: Round | None = None
+) -> pd.DataFrame:
+    """Each annotator's current label of each pair, or of some pairs, skips left out, by pair and annotator.
+
+    They are those `of` a round, or of the one that counts. Columns as named: `cell_id`, `person_id`, `annotator`,
+    `hs_id`, `cn_id`, `code`, `answer_id`, `note`, `seconds`, `origin`, `at`.
+    """
+    query = _answers(tx, of or rounds.counting(tx), *columns).where(~judgement.c.skipped)
+    if cell_ids is not None:
+        query = query.where(assignment.c.cell_id.in_(sql_lists.listed(list(cell_ids))))
+    return frame(tx, query)
+
+
+def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
+    """Each validator's current verdict, skips left out, if it is about the label that the pair has now.
+
+    Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
+    """
+    query = _answers(tx, rounds.checking(tx), *(columns or VERDICT)).join(adjudication, latest_rows.DECIDED)
+    return frame(tx, query.where(~judgement.c.skipped, _is_now(_SEEN.c.answer_id)))
+
+
+def blind_verdict() -> ColumnElement[int]:
+    """What a blind answer amounts to: whether it is the one that had been decided, as it was then."""
+    seen = adjudication.alias("seen")
+    decided = select(rounds.code_of(seen)).where(seen.c.id == judgement.c.adjudication_id).correlate(judgement)
+    given = rounds.code_of(judgement)
+    said = case((given == decided.scalar_subquery(), int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
+    return case((judgement.c.answer_id.is_not(None), said))
+
+
+def is_about_the_label_now() -> ColumnElement[bool]:
+    """Whether a verdict, blind or not, is about the label that its pair has now; one that is not does not count.
+
+    For queries of `judgement` with its `assignment` and the newest `adjudication` on its cell; not true of labels.
+    """
+    of_old = select(_SEEN.c.answer_id).where(_SEEN.c.id == judgement.c.adjudication_id).correlate(judgement)
+    return _is_now(of_old.scalar_subquery())
+
+
+def _is_now(seen_answer: Any) -> ColumnElement[bool]:
+    """Whether the answer that a validator saw decided is the one that stands; true of none where the pair has none."""
+    is_now: ColumnElement[bool] = seen_answer == adjudication.c.answer_id
+    return is_now
+
+
+def _verdicts(tx: Tx) -> Subquery:
+    """Each validator's current verdict: `cell_id`, `code`, and `counts`, 1 if it is about the label of now, else 0."""
+    query = _answers(tx, rounds.checking(tx), "cell_id", "code").outerjoin(adjudication, latest_rows.DECIDED)
+    counts = case((_is_now(_SEEN.c.answer_id), 1), else_=0).label("counts")
+    return query.add_columns(counts).where(~judgement.c.skipped).order_by(None).subquery()
+
+
+def lost_verdicts(tx: Tx) -> list[int]:
+    """The pairs all of whose verdicts are about a label that is not theirs any more, by id."""
+    given = _verdicts(tx)
+    query = select(given.c.cell_id).group_by(given.c.cell_id).having(func.max(given.c.counts) == 0)
+    return list(tx.execute(query.order_by(given.c.cell_id)).scalars())
+
+
+def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
+    """How many pairs have so many verdicts that agree with the label of now, and so many that do not.
+
+    At (0, 0) stands how many have verdicts, none of which is about the label of now.
+    """
+    given = _verdicts(tx)
+    agrees = case((given.c.code == int(Verdict.AGREE), given.c.counts), else_=0)
+    of_pair = select(func.sum(agrees).label("agree"), (func.sum(given.c.counts) - func.sum(agrees)).label("disagree"))
+    each = of_pair.group_by(given.c.cell_id).subquery()
+    query = select(each.c.agree, each.c.disagree, func.count()).group_by(each.c.agree, each.c.disagree)
+    return {(int(row[0]), int(row[1])): row[2] for row in tx.execute(query)}
+
+
+def all_answers(tx: Tx, of: Round, cell_id: int | None = None) -> pd.DataFrame:
+    """Each person's current answer of a round, on one pair if asked, skips included.
+
+    Columns: `cell_id`, `person_id`, `annotator`, `code` (missing: skipped), `skipped`, `seconds`, `note`, `origin`,
+    `at`.
+    """
+    columns = ("cell_id", "person_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
+    query = _answers(tx, of, *columns)
+    return frame(tx, query if cell_id is None else query.where(assignment.c.cell_id == cell_id))
+
+
+def values(tx: Tx, of: Round) -> pd.DataFrame:
+    """Each person's current answer of a round, skips included, as the round keeps it.
+
+    Columns: `cell_id`, `annotator`, `value` (JSON; missing: skipped), `skipped` (bool), `seconds`, `note`, `origin`,
+    `at`.
+    """
+    columns = ("cell_id", "annotator", "value", "skipped", "seconds", "note", "origin", "at")
+    return frame(tx, _answers(tx, of, *columns)).astype({"skipped": bool})
+
+
+def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
+    """What is answered already in a round.
+
+    Columns: `assignment_id`, `code` and `answer_id` (missing: skipped), `own_code` (if blind), `origin`.
+    """
+    return frame(tx, _answers(tx, of, "assignment_id", "code", "answer_id", "own_code", "origin"))
+
+
+def history(tx: Tx, cell_id: int) -> pd.DataFrame:
+    """Every answer that a pair ever got, and when one was withdrawn, oldest first.
+
+    Columns: `round`, `person`, `code`, `value` (JSON), `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing:
+    not known).
+    """
+    query = (
+        select(
+            rounds.NAME.label("round"),
+            person.c.name.label("person"),
+            case((rounds.was_blind(), blind_verdict()), else_=rounds.code_of(judgement)).label("code"),
+            distinct_answers.value_of(judgement).label("value"),
+            judgement.c.skipped,
+            judgement.c.withdraws.is_not(None).label("withdrawn"),
+            judgement.c.note,
+            judgement.c.origin,
+            judgement.c.at,
+            judgement.c.run_id.label("run"),
+        )
+        .select_from(judgement)
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .join(round_, round_.c.id == assignment.c.round_id)
+        .join(person, person.c.id == assignment.c.person_id)
+        .where(assignment.c.cell_id == cell_id)
+        .order_by(judgement.c.id)
+    )
+    return frame(tx, query).astype({"withdrawn": bool, "run": "Int64"})
+
+
+def n_judgements(tx: Tx, of: Round | None = None) -> int:
+    """How many judgements there are, superseded ones included; of one round if asked."""
+    query = select(func.count()).select_from(judgement)
+    if of is not None:
+        query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
+        query = query.where(rounds.among(of))
+    return int(tx.execute(query).scalar_one())
+
+
+def n_simulated(tx: Tx) -> int:
+    """How many current judgements were made up."""
+    made_up = judgement.c.origin == Origin.SIMULATED.value
+    query = select(func.count()).select_from(judgement).join(assignment, latest_rows.ANSWER)
+    return int(tx.execute(query.where(made_up)).scalar_one())
+
+
+def origins(tx: Tx) -> dict[str, int]:
+    """How many current judgements came in which way; what was superseded or withdrawn is not counted."""
+    query = select(judgement.c.origin, func.count()).join(assignment, latest_rows.ANSWER)
+    query = query.group_by(judgement.c.origin).order_by(judgement.c.origin)
+    return {row[0]: row[1] for row in tx.execute(query)}
+
+
+def answered_cells(tx: Tx, of: Round) -> list[int]:
+    """The cells that have a current answer in a round, skips left out."""
+    query = select(assignment.c.cell_id).join(judgement, latest_rows.ANSWER)
+    return list(tx.execute(query.where(rounds.among(of), ~judgement.c.skipped).distinct()).scalars())
+
+
+def is_answered(tx: Tx) -> bool:
+    """Whether anybody has answered anything, a skip included, that was not withdrawn."""
+    # From the first answer on, one after the other: as a join, PostgreSQL would read all of them first.
+    newest = select(assignment.c.judgement_id).where(assignment.c.id == judgement.c.assignment_id).correlate(judgement)
+    given = select(judgement.c.id).where(judgement.c.id == newest.scalar_subquery(), judgement.c.withdraws.is_(None))
+    return bool(tx.execute(select(given.exists())).scalar_one())
+
+
+def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
+    """The answers that a run brought.
+
+    Columns: `id`, `assignment_id`, `round`, `cell_id`, `person_id`, `skipped`, `current`, `withdrawn`.
+    """
+    later = judgement.alias("later")
+    same = later.c.assignment_id == judgement.c.assignment_id
+    query = (
+        select(
+            judgement.c.id,
+            judgement.c.assignment_id,
+            rounds.NAME.label("round"),
+            assignment.c.cell_id,
+            assignment.c.person_id,
+            judgement.c.skipped,
+            latest_rows.NEWEST.label("current"),
+            exists().where(same, later.c.withdraws == judgement.c.id).label("withdrawn"),
+        )
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .join(round_, round_.c.id == assignment.c.round_id)
+        .where(judgement.c.run_id == run_id, judgement.c.withdraws.is_(None))
+        .order_by(judgement.c.id)
+    )
+    return frame(tx, query).astype({"skipped": bool, "current": bool, "withdrawn": bool})
+
+
+def answered_by(tx: Tx, person_id: int, of: Round) -> pd.DataFrame:
+    """The current answers of somebody in a round, skips left out: `id`, `assignment_id`, `cell_id`."""
+    query = (
+        select(judgement.c.id, judgement.c.assignment_id, assignment.c.cell_id)
+        .join(assignment, latest_rows.ANSWER)
+        .where(rounds.among(of), assignment.c.person_id == person_id, ~judgement.c.skipped)
+        .order_by(judgement.c.id)
+    )
+    return frame(tx, query)
+
+
+def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
+    """Add to each of these judgements one that takes it back and answers nothing, brought by `run_id`.
+
+    What becomes of their assignments is left to be said.
+    """
+    query = select(judgement.c.assignment_id, judgement.c.origin, judgement.c.id.label("withdraws"))
+    taken_back = tx.execute(query.where(judgement.c.id.in_(sql_lists.listed(ids))).order_by(judgement.c.id)).mappings()
+    same = {"skipped": True, "note": "", "at": now(), "run_id": run_id}
+    _add(tx, ({**row, **same} for row in taken_back.all()))
+
+
+def newest_judgement(tx: Tx) -> int:
+    """The number of the newest judgement; 0 where there is none."""
+    return tx.execute(latest_rows.last(judgement)).scalar_one()
+
+
+def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
+    """Add decisions: `cell_id`, `rule`, `code` (missing: discarded), and where there is one `person_id`, `note`."""
+    kept = decisions.assign(at=now(), flagged=False, seen_judgement=newest_judgement(tx))
+    if "note" not in kept.columns:
+        kept["note"] = ""
+    kept["answer_id"] = kept["code"].astype("Int64").map(rounds.labels(tx)).astype("Int64")
+    hash_chain.add(tx, hash_chain.DECISIONS, records(kept.drop(columns="code")))
+
+
+def add_by_rule(tx: Tx, made: Iterable[tuple[int, Rule, int | None]]) -> None:
+    """Add what rules decided or took back: each pair's number, the rule, and the code (None: discarded)."""
+    same = {"person_id": None, "note": "", "at": now(), "flagged": False, "seen_judgement": newest_judgement(tx)}
+    answers = rounds.labels(tx)
+    rows = (
+        {"cell_id": cell_id, "rule": rule.value, "answer_id": None if code is None else answers[code], **same}
+        for cell_id, rule, code in made
+    )
+    hash_chain.add(tx, hash_chain.DECISIONS, rows)
+
+
+def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
+    """The standing decision of each pair, by pair.
+
+    Columns as named, all where none is: `id`, `cell_id`, `rule`, `code` (missing: discarded), `person_id`, `note`.
+    """
+    query = select(*(_DECIDED[name] for name in columns or DECISION)).select_from(adjudication)
+    query = query.outerjoin(answer, answer.c.id == adjudication.c.answer_id)
+    query = query.where(span(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
+    return frame(tx, query.order_by(adjudication.c.cell_id))
+
+
+def n_by_rule(tx: Tx) -> dict[tuple[str, bool], int]:
+    """On how many pairs the newest decision is by which rule, and whether it discards the pair."""
+    key = adjudication.c.rule, adjudication.c.answer_id.is_(None)
+    query = (
+        select(*key, func.count()).where(span(tx).holds(adjudication.c.cell_id), latest_rows.DECISION).group_by(*key)
+    )
+    return {(row[0], bool(row[1])): row[2] for row in tx.execute(query.order_by(*key))}
+
+
+def undecided(tx: Tx) -> list[int]:
+    """The labelled pairs on which no decision stands, by id."""
+    there = assignment.alias("there")
+    given = select(there.c.cell_id).where(there.c.round_id.in_(rounds.counting(tx).ids)).distinct().subquery()
+    label = exists().where(assignment.c.cell_id == given.c.cell_id, rounds.among(rounds.counting(tx)))
+    label = label.where(latest_rows.ANSWER, ~judgement.c.skipped)
+    decided = exists().where(adjudication.c.cell_id == given.c.cell_id, latest_rows.STANDING)
+    query = select(given.c.cell_id).where(~decided, label).order_by(given.c.cell_id)
+    return list(tx.execute(query).scalars())
+
+
+def decision_history(tx: Tx, cell_id: int) -> pd.DataFrame:
+    """Every decision about a pair, oldest first: `rule`, `person`, `code` (missing: discarded), `note`, `at`."""
+    query = (
+        select(
+            adjudication.c.rule,
+            person.c.name.label("person"),
+            rounds.code_of(adjudication).label("code"),
+            adjudication.c.note,
+            adjudication.c.at,
+        )
+        .outerjoin(person, person.c.id == adjudication.c.person_id)
+        .where(adjudication.c.cell_id == cell_id)
+        .order_by(adjudication.c.id)
+    )
+    return frame(tx, query)
+
+
+_given, _decided = (
+    select(table.c.cell_id, table.c.person_id).where(
+        table.c.cell_id.in_(sql_lists.listed_as("pairs")), table.c.person_id.in_(sql_lists.listed_as("people"))
+    )
+    for table in (assignment, adjudication)
+)
+_TOOK_PART = Ready(select(_given.where(rounds.GIVEN).union(_decided).subquery()))
+
+
+def took_part(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
+    """Who of these people has to do with which of these pairs: was given it in one of these rounds, or decided it.
+
+    Their numbers, `(n, 2)`: pair and person.
+    """
+    import numpy as np
+
+    asked = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
+    rows = _TOOK_PART.all(tx, **{name: sql_lists.as_list(listed) for name, listed in asked.items()})
+    return np.array(rows, np.int64).reshape(-1, 2)
+
+
+def by_hand(tx: Tx) -> list[int]:
+    """The pairs of the grid whose standing decision a person made."""
+    made = adjudication.c.rule.in_([rule.value for rule in BY_HAND])
+    query = select(adjudication.c.cell_id).where(span(tx).holds(adjudication.c.cell_id), latest_rows.DECISION, made)
+    return list(tx.execute(query).scalars())
+
+
+def n_by_person(tx: Tx, besides: list[int]) -> dict[int, int]:
+    """On how many pairs of the grid, without those `besides`, a decision by each person stands, by their id.
+
+    It may have come by file.
+    """
+    own = adjudication.c.rule.in_((Rule.PERSON.value, Rule.IMPORTED.value)) & adjudication.c.person_id.is_not(None)
+    query = select(adjudication.c.person_id, func.count()).where(own, latest_rows.DECISION)
+    query = query.where(
+        span(tx).holds(adjudication.c.cell_id), adjudication.c.cell_id.not_in(sql_lists.listed(besides))
+    )
+    return {row[0]: row[1] for row in tx.execute(query.group_by(adjudication.c.person_id))}
+
+
+def decided_by_people(tx: Tx) -> pd.DataFrame:
+    """Who has ever decided or reopened which pair: `cell_id`, `person_id`."""
+    columns = adjudication.c.cell_id, adjudication.c.person_id
+    by_person = adjudication.c.person_id.is_not(None) & span(tx).holds(adjudication.c.cell_id)
+    return frame(tx, select(*columns).where(by_person).distinct())
+
+
+def standing_cells(tx: Tx) -> pd.DataFrame:
+    """The standing decision of each pair with its place: `hs_id`, `cn_id`, `rule`, `code` (missing: discarded)."""
+    query = (
+        select(cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"), adjudication.c.rule, answer.c.code)
+        .select_from(adjudication)
+        .outerjoin(answer, answer.c.id == adjudication.c.answer_id)
+        .join(cell, cell.c.id == adjudication.c.cell_id)
+        .where(span(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
+        .order_by(adjudication.c.cell_id)
+    )
+    return frame(tx, query)

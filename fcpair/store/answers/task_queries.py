@@ -1,0 +1,329 @@
+"""The desk of one person who answers online: single rows, asked for at every answer, so statements are made once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, String, bindparam, case, exists, func, select, update
+from sqlalchemy import cast as as_type
+
+from fcpair.params import Adjudicate, Assign
+from fcpair.records import Origin, Round, Status, Visitor
+from fcpair.store.adjudication.disputes import open_label
+from fcpair.store.answers.judgements import is_about_the_label_now
+from fcpair.store.assignment import rounds
+from fcpair.store.assignment.distinct_answers import value_of
+from fcpair.store.database import backends, hash_chain, latest_rows, sql_lists
+from fcpair.store.database.prepared import Ready
+from fcpair.store.database.store import Tx, now
+from fcpair.store.database.tables import (
+    adjudication,
+    answer,
+    assignment,
+    cell,
+    judgement,
+    person,
+    round_,
+    setting,
+    text,
+)
+from fcpair.store.people import guidelines, sessions
+
+_row, _column, _answered = text.alias(), text.alias(), text.alias()
+_SHOWN = (
+    select(
+        assignment.c.id,
+        assignment.c.cell_id,
+        assignment.c.round_id,
+        round_.c.blind,
+        _row.c.body.label("row"),
+        _row.c.language.label("row_language"),
+        _column.c.body.label("column"),
+        _column.c.language.label("column_language"),
+        _answered.c.body.label("answered"),
+        _answered.c.language.label("answered_language"),
+    )
+    .join(cell, cell.c.id == assignment.c.cell_id)
+    .join(_row, _row.c.id == cell.c.row_id)
+    .join(_column, _column.c.id == cell.c.column_id)
+    .outerjoin(_answered, _answered.c.id == func.coalesce(_row.c.answers_id, _column.c.answers_id))
+    .join(round_, round_.c.id == assignment.c.round_id)
+    .where(assignment.c.person_id == bindparam("person"))
+)
+# What has no label at present, because its decision was taken back, waits until it has one again; and so does what
+# somebody has still to label.
+_CHECKABLE = adjudication.c.answer_id.is_not(None) & ~open_label(assignment.c.cell_id)
+_STANDING = (
+    adjudication.c.id.label("decision_id"),
+    rounds.code_of(adjudication).label("decided"),
+    value_of(adjudication).label("decided_value"),
+)
+_earlier, _first = assignment.alias("earlier"), round_.alias("first")
+_IN_FIRST = (_earlier.c.cell_id == assignment.c.cell_id) & (_earlier.c.status == Status.DONE.value)
+_HAS_ITS_FIRST = (
+    exists()
+    .where(_first.c.id == _earlier.c.round_id, _first.c.grid_id == round_.c.grid_id, _IN_FIRST)
+    .where(_first.c.name == bindparam("rests_on"))
+)
+
+
+_ROWS = (
+    select(assignment.c.id, func.min(assignment.c.position).over(partition_by=cell.c.row_id).label("first"))
+    .join(cell, cell.c.id == assignment.c.cell_id)
+    .where(assignment.c.person_id == bindparam("person"), assignment.c.round_id == bindparam("round"))
+    .subquery()
+)
+
+
+def _open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
+    """What a person has open in a round, and can be shown now."""
+    query = query.where(assignment.c.round_id == bindparam("round"), assignment.c.status == Status.OPEN.value)
+    if checks:
+        query = query.join(adjudication, latest_rows.DECIDED).where(_CHECKABLE)
+    return query.where(_HAS_ITS_FIRST) if rests else query
+
+
+@cache
+def _next(*, checks: bool, rests: bool, by_row: bool) -> Ready:
+    """What is open of a row comes together, where the first of it was, if `by_row`."""
+    query = _open(_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, checks=checks, rests=rests)
+    position = assignment.c.position
+    if by_row:
+        first: ColumnElement[int] = _ROWS.c.first
+        query = query.join(_ROWS, _ROWS.c.id == assignment.c.id).add_columns(first.label("at"))
+        return Ready(query.order_by(first, position).limit(bindparam("n")))
+    return Ready(query.add_columns(position.label("at")).order_by(position).limit(bindparam("n")))
+
+
+def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
+    """The next `n` cells that a person has open: `id` (assignment), `cell_id`, `blind`, `row`, `row_language`,
+    `column`, `column_language`, `answered` and `answered_language` (the text that the row's or the column's answers,
+    None where there is none), and to validate `decision_id`, and `decided` and `decided_value`, the code and the
+    answer that the cell has now.
+    """
+    query = _next(**_kind(of), by_row=of.by_row)
+    given = {"person": person_id, "n": n, "rests_on": of.rests_on}
+    found = [row._asdict() for round_id in of.ids for row in query.all(tx, round=round_id, **given)]
+    return sorted(found, key=itemgetter("at"))[:n]
+
+
+def _kind(of: Round) -> dict[str, bool]:
+    return {"checks": of.checks is not None, "rests": bool(of.rests_on)}
+
+
+@cache
+def _count(*, checks: bool, rests: bool) -> Ready:
+    query = select(func.count().label("n")).select_from(assignment).join(round_, round_.c.id == assignment.c.round_id)
+    return Ready(_open(query.where(assignment.c.person_id == bindparam("person")), checks=checks, rests=rests))
+
+
+def n_open(tx: Tx, person_id: int, of: Round) -> int:
+    """How many of the cells that a person has open can be shown to them now.
+
+    What is to be validated has a label at present and none open; what rests on an earlier round has an answer there.
+    """
+    given = {"person": person_id, "rests_on": of.rests_on}
+    return sum(_count(**_kind(of)).first(tx, round=one, **given).n for one in of.ids)
+
+
+_ORIGINAL = Ready(
+    select(text.c.body, text.c.language)
+    .join(answer, answer.c.text_id == text.c.id)
+    .join(judgement, judgement.c.answer_id == answer.c.id)
+    .join(assignment, latest_rows.NEWEST)
+    .join(round_, round_.c.id == assignment.c.round_id)
+    .where(assignment.c.cell_id == bindparam("cell"))
+    .where(round_.c.grid_id == bindparam("grid"), round_.c.name == bindparam("edits"))
+    .order_by(judgement.c.id.desc())
+    .limit(1)
+)
+
+
+def original(tx: Tx, of: Round, cell_id: int) -> Any:
+    """What was written in the round that this one edits, `body` and `language`: the newest text on the cell."""
+    return _ORIGINAL.first(tx, cell=cell_id, grid=of.grid_id, edits=of.edits)
+
+
+_ROW_META = Ready(select(text.c.meta).join(cell, cell.c.row_id == text.c.id).where(cell.c.id == bindparam("cell")))
+
+
+def row_metadata(tx: Tx, cell_id: int) -> dict[str, Any]:
+    """The metadata of the text of a cell's row."""
+    return dict(_ROW_META.first(tx, cell=cell_id).meta)
+
+
+def answered_tasks(
+    tx: Tx, person_id: int, round_ids: Sequence[int], before: int | None, n: int
+) -> list[dict[str, Any]]:
+    """The cells that a person has answered in these rounds, the latest first, as `open_tasks` has them and `round_id`,
+    `value` (their answer; None: skipped), `note`, `outdated`: a verdict on another label than the cell has now.
+
+    They come by their first answer, so that changing one does not move it; `before` is an assignment: those that were
+    answered before it. What was given to somebody else after a skip comes too, as long as they have not answered it.
+    """
+    checks = round_.c.checks.is_not(None)
+    outdated = checks & ~judgement.c.skipped & ~func.coalesce(is_about_the_label_now(), False)
+    own = (
+        select(judgement.c.assignment_id, func.min(judgement.c.id).label("first"))
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .where(assignment.c.person_id == person_id, assignment.c.round_id.in_(round_ids))
+        .group_by(judgement.c.assignment_id)
+        .subquery()
+    )
+    query = (
+        _SHOWN.add_columns(*_STANDING, value_of(judgement).label("value"), judgement.c.note, outdated.label("outdated"))
+        .join(own, own.c.assignment_id == assignment.c.id)
+        .join(judgement, latest_rows.NEWEST)
+        .outerjoin(adjudication, latest_rows.DECIDED)
+        .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~_taken_over())
+        .where(~checks | _CHECKABLE)
+        .order_by(own.c.first.desc())
+        .limit(n)
+    )
+    if before is not None:
+        query = query.where(own.c.first < select(own.c.first).where(own.c.assignment_id == before).scalar_subquery())
+    found = tx.execute(query, {"person": person_id})
+    return [dict(row._mapping) for row in found]
+
+
+def _taken_over() -> Any:
+    """Whether somebody else has answered in the place of the assignment, or passed it on in their turn."""
+    later = assignment.alias("later")
+    answered = later.c.status != Status.OPEN.value
+    return exists().where(later.c.replaces == assignment.c.id, answered).correlate(assignment)
+
+
+_IS_OPEN = (setting.c.key == f"{Assign.stage}.open") & (as_type(setting.c.value, String) == "true")
+_WHO = (
+    person.c.role.label("role_now"),
+    person.c.token_hash.label("key_now"),
+    sessions.SECRET.label("secret_now"),
+    (person.c.retired_at.is_not(None) | sessions.has_ended(bindparam("session"))).label("is_gone"),
+)
+_STATE = Ready(
+    select(
+        select(func.max(round_.c.id)).scalar_subquery().label("newest_round"),
+        exists().where(_IS_OPEN).label("deals_openly"),
+        *_WHO,
+    ).where(person.c.id == bindparam("person"))
+)
+
+
+def state(tx: Tx, visitor: Visitor) -> Any:
+    """What may have changed since somebody asked last: the `newest_round` there is, by its id, as rounds never change;
+    whether any grid is dealt openly (`deals_openly`); and `role_now`, `key_now`, `secret_now` and
+    `is_gone`, by which to see whether they may still come in as they were let in.
+    """
+    return _STATE.first(tx, person=visitor.id, session=visitor.remembered)
+
+
+_CELLS = Ready(select(assignment.c.cell_id).where(assignment.c.id.in_(sql_lists.listed_as("asked"))).distinct())
+
+
+def hold(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int] = ()) -> None:
+    """Let nobody else answer for these people, or answer or decide the cells of these assignments, until the end of
+    the transaction; before anything of it is looked at, where others may write at the same time.
+
+    Where answers are to be given, nobody else numbers rows either.
+    """
+    backend = backends.of(tx)
+    backend.hold(tx, person, person_ids)
+    if assignment_ids:
+        backend.hold(tx, cell, [row.cell_id for row in _CELLS.all(tx, asked=sql_lists.as_list(assignment_ids))])
+        backend.hold_numbers(tx)
+
+
+def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
+    """The same for one who decides about a cell."""
+    backend = backends.of(tx)
+    backend.hold(tx, person, [person_id])
+    backend.hold(tx, cell, [cell_id])
+
+
+_HAS_POLICY = exists().where(setting.c.grid_id == round_.c.grid_id, setting.c.key.startswith(f"{Adjudicate.stage}."))
+_ASSIGNMENT = Ready(
+    hash_chain.placed(
+        select(
+            *(assignment.c[name] for name in ("id", "cell_id", "person_id", "round_id", "status", "until")),
+            *(round_.c[name] for name in ("grid_id", "form", "counts", "checks")),
+            *_STANDING[:2],
+            case((round_.c.checks.is_not(None), open_label(assignment.c.cell_id))).label("still_labelled"),
+            guidelines.NEWEST.label("guideline_version"),
+            (round_.c.counts & _HAS_POLICY).label("may_decide"),
+            *hash_chain.PLACE,
+            *_WHO,
+        )
+        .join(round_, round_.c.id == assignment.c.round_id)
+        .join(person, person.c.id == assignment.c.person_id)
+        .outerjoin(adjudication, latest_rows.DECIDED)
+        .where(assignment.c.id == bindparam("one"), assignment.c.person_id == bindparam("person"))
+        .where(round_.c.role == bindparam("role"))
+    )
+)
+
+
+def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
+    """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`,
+    `form`, `counts` and `checks`, the standing `decision_id` and `decided`, the newest `guideline_version`, whether
+    answers to it count and a policy decides by them (`may_decide`), where it checks, whether somebody has still to
+    label the pair (`still_labelled`), what `hash_chain.add_answer` has to know, and of
+    the visitor what `state` has. None where the
+    visitor has none of this number in their role.
+    """
+    own = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}
+    return _ASSIGNMENT.first(tx, one=assignment_id, **own)
+
+
+_SET_STATUS = Ready(
+    update(assignment)
+    .where(assignment.c.id == bindparam("one"))
+    .values(status=bindparam("new"), answered_at=bindparam("at"), judgement_id=bindparam("newest"))
+)
+
+
+def add_judgement(tx: Tx, found: Any, row: dict[str, Any], status: Status) -> int:
+    """Add one answer, with what became of its assignment, as `find_assignment` has it; returns its number.
+
+    `row` has those columns of a judgement that an answer online can have.
+    """
+    at = now()
+    online = {"origin": Origin.ONLINE.value, "run_id": None, "withdraws": None}
+    added = hash_chain.add_answer(tx, {"assignment_id": found.id, **row, **online, "at": at}, found)
+    _SET_STATUS.run(tx, one=found.id, new=status.value, at=at, newest=added)
+    return added
+
+
+_COUNTS = (
+    select(assignment.c.round_id, assignment.c.status, func.count().label("n"))
+    .where(assignment.c.person_id == bindparam("person"), rounds.GIVEN)
+    .group_by(assignment.c.round_id, assignment.c.status)
+)
+_TIMES = (
+    select(assignment.c.answered_at, assignment.c.round_id, cell.c.row_id)
+    .join(cell, cell.c.id == assignment.c.cell_id)
+    .where(assignment.c.person_id == bindparam("person"), assignment.c.answered_at.is_not(None))
+    .order_by(assignment.c.answered_at.desc())
+    .limit(bindparam("n"))
+)
+_READ = select(func.count()).where(
+    assignment.c.person_id == bindparam("person"), assignment.c.answered_at >= bindparam("since")
+)
+
+
+def status_counts(tx: Tx, person_id: int, round_ids: Sequence[int]) -> dict[tuple[int, str], int]:
+    """How many assignments a person has in these rounds, by round and status."""
+    given = {"person": person_id, "rounds": sql_lists.as_list(round_ids)}
+    return {(row.round_id, row.status): row.n for row in tx.execute(_COUNTS, given)}
+
+
+def answer_times(tx: Tx, person_id: int, n: int) -> list[tuple[str, int, int]]:
+    """When a person gave their last `n` answers online, oldest first, in which round, and on which row, by its text."""
+    return [(row[0], row[1], row[2]) for row in tx.execute(_TIMES, {"person": person_id, "n": n})][::-1]
+
+
+def pairs_read(tx: Tx, person_id: int, since: str) -> int:
+    """How many pairs a person has answered or skipped online since a time, in whatever round."""
+    return int(tx.execute(_READ, {"person": person_id, "since": since}).scalar_one())

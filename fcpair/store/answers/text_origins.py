@@ -1,0 +1,115 @@
+"""What is known of a written text: what it answers, as what it was asked for, and who or which model it is from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from fcpair.records import Role, Round
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import grids
+from fcpair.store.database import latest_rows, sql_lists
+from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import answer, assignment, cell, judgement, person, text
+
+Edited = dict[int, dict[int, str]]
+"""Of each round that edits, where the text that was given on a cell is from, as far as that is known."""
+PEOPLE = "people"
+BETWEEN = "; "
+
+
+class About(NamedTuple):
+    """A written text: the text that it `answered` and the metadata of that, the names of the columns that it was
+    `written_as`, and its `source`: the name of a model, or `people`; several of them separated by semicolons.
+    """
+
+    answered: str
+    written_as: str
+    source: str
+    meta: Mapping[str, Any]
+
+
+def about(tx: Tx, text_ids: Sequence[int]) -> dict[int, About]:
+    """What is known of these texts, as far as they are current answers of a round; of others nothing."""
+    return _about(tx, text_ids, _edited(tx))
+
+
+def _about(tx: Tx, text_ids: Sequence[int], edited: Edited) -> dict[int, About]:
+    before, column = text.alias("before"), text.alias("column")
+    query = (
+        select(
+            answer.c.text_id,
+            assignment.c.cell_id,
+            assignment.c.round_id,
+            person.c.name,
+            person.c.role,
+            column.c.body,
+            before.c.body.label("answered"),
+            before.c.meta,
+        )
+        .join(judgement, judgement.c.answer_id == answer.c.id)
+        .join(assignment, latest_rows.ANSWER)
+        .join(person, person.c.id == assignment.c.person_id)
+        .join(cell, cell.c.id == assignment.c.cell_id)
+        .join(column, column.c.id == cell.c.column_id)
+        .join(text, text.c.id == answer.c.text_id)
+        .outerjoin(before, before.c.id == text.c.answers_id)
+        .where(answer.c.text_id.in_(sql_lists.listed(list(text_ids))))
+        .order_by(judgement.c.id)
+    )
+    found: dict[int, list[tuple[str, str, str, Mapping[str, Any]]]] = {}
+    for row in tx.execute(query):
+        source = edited.get(row.round_id, {}).get(row.cell_id) or _source(row.name, row.role)
+        found.setdefault(row.text_id, []).append((row.answered or "", row.body, source, row.meta or {}))
+    return {one: _joined(rows) for one, rows in found.items()}
+
+
+def _joined(rows: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> About:
+    names = BETWEEN.join(dict.fromkeys(name for _, name, _, _ in rows))
+    sources = BETWEEN.join(dict.fromkeys(source for _, _, source, _ in rows))
+    return About(rows[0][0], names, sources, rows[0][3])
+
+
+def _source(name: str, role: str) -> str:
+    return name if role == Role.MODEL.value else PEOPLE
+
+
+def _edited(tx: Tx) -> Edited:
+    found: Edited = {}
+    for _ in grids.each(tx):
+        there = {one.name: one for one in rounds.rounds(tx)}
+        for one in there.values():
+            if one.edits_row:
+                found[one.id] = _of_rows(tx, found)
+            elif one.edits in there:
+                first = there[one.edits]
+                found[one.id] = _writers(tx, first) | found.get(first.id, {})
+    return found
+
+
+def sources_of_rows(tx: Tx) -> dict[int, str]:
+    """Where the row of each cell of the grid is from, as far as that is known."""
+    return _of_rows(tx, _edited(tx))
+
+
+def _of_rows(tx: Tx, edited: Edited) -> dict[int, str]:
+    """Where the row of each cell is from: what its metadata say, or who or which model wrote it in an earlier grid."""
+    query = select(cell.c.id, text.c.id.label("text_id"), text.c.meta).join(text, text.c.id == cell.c.row_id)
+    rows = tx.execute(query.where(grids.span(tx).holds(cell.c.id))).all()
+    known = _about(tx, sorted({row.text_id for row in rows}), edited)
+    own = {row.id: known[row.text_id].source if row.text_id in known else row.meta.get("source") for row in rows}
+    return {cell_id: source for cell_id, source in own.items() if source}
+
+
+def _writers(tx: Tx, of: Round) -> dict[int, str]:
+    """Who or which model the current text on each cell of a round is from."""
+    query = (
+        select(assignment.c.cell_id, person.c.name, person.c.role)
+        .join(judgement, latest_rows.ANSWER)
+        .join(person, person.c.id == assignment.c.person_id)
+        .where(rounds.among(of), judgement.c.answer_id.is_not(None))
+        .order_by(judgement.c.id)
+    )
+    return {row.cell_id: _source(row.name, row.role) for row in tx.execute(query)}

@@ -1,0 +1,1 @@
+"""Rounds, assignments, and slots that are open or vacant."""

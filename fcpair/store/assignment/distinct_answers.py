@@ -1,0 +1,104 @@
+"""The distinct answers of a round, each kept once, and the texts that they wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from sqlalchemy import ScalarSelect, Table, bindparam, insert, select
+
+from fcpair.store.database import backends, checksums, sql_lists
+from fcpair.store.database.prepared import Ready
+from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import answer, text
+
+WRITTEN = "answer"
+"""The kind of texts that answers wrote."""
+
+
+class Answer(NamedTuple):
+    """An answer as a round keeps it: a digest that is the same for answers that are the same, what it says, as JSON,
+    the code that stands for it in arrays, if there is one, the text that it wrote, if any (its digest and itself), the
+    id of the text that this one `answers`, and its metadata.
+    """
+
+    digest: str
+    value: str
+    code: int | None
+    text: tuple[str, str] | None = None
+    answers: int | None = None
+    meta: Mapping[str, Any] = MappingProxyType({})
+
+
+_FIND = Ready(
+    select(answer.c.id).where(answer.c.round_id == bindparam("round"), answer.c.digest == bindparam("digest"))
+)
+_FIND_TEXT = Ready(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest == bindparam("digest")))
+
+
+def find(tx: Tx, round_id: int, given: Answer) -> int | None:
+    """The number of an answer in a round; None where the round has not had it yet."""
+    found = _FIND.first(tx, round=round_id, digest=given.digest)
+    return None if found is None else int(found.id)
+
+
+def number(tx: Tx, round_id: int, given: Answer) -> int:
+    """The number of an answer in a round, which has it from now on if it has not had it before."""
+    if (there := find(tx, round_id, given)) is not None:
+        return there
+    backends.of(tx).hold_numbers(tx)  # who had it before may have given it just now, or written the same text
+    if find(tx, round_id, given) is None:
+        add(tx, round_id, [given])
+    return int(_FIND.first(tx, round=round_id, digest=given.digest).id)
+
+
+def add(tx: Tx, round_id: int, given: Sequence[Answer]) -> None:
+    """Note answers that a round has not had."""
+    rows = [
+        {"round_id": round_id, "digest": one.digest, "value": one.value, "code": one.code, "text_id": _text(tx, one)}
+        for one in given
+    ]
+    if rows:
+        tx.execute(insert(answer), list(checksums.summed(tx, answer, rows)))
+
+
+def numbers(tx: Tx, round_id: int, given: Sequence[Answer]) -> list[int]:
+    """The numbers of answers in a round, which has them from now on if it has not had them before."""
+    there = _known(tx, round_id)
+    if new := {one.digest: one for one in given if one.digest not in there}:
+        add(tx, round_id, list(new.values()))
+        there = _known(tx, round_id)
+    return [there[one.digest] for one in given]
+
+
+def _known(tx: Tx, round_id: int) -> dict[str, int]:
+    query = select(answer.c.digest, answer.c.id).where(answer.c.round_id == round_id)
+    return {row.digest: row.id for row in tx.execute(query)}
+
+
+def _text(tx: Tx, given: Answer) -> int | None:
+    """The number of the text that an answer wrote; one text, however many answers wrote it."""
+    if given.text is None:
+        return None
+    digest, body = given.text
+    if not (found := _FIND_TEXT.first(tx, digest=digest)):
+        same = {"kind": WRITTEN, "language": ""}
+        row = {**same, "digest": digest, "body": body, "meta": dict(given.meta), "answers_id": given.answers}
+        tx.execute(insert(text), list(checksums.summed(tx, text, [row])))
+        found = _FIND_TEXT.first(tx, digest=digest)
+    return int(found.id)
+
+
+def values(tx: Tx, ids: Sequence[int]) -> list[str]:
+    """What these answers say, as JSON, in their order."""
+    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(sql_lists.listed(list(ids))))
+    said = {row.id: row.value for row in tx.execute(query)}
+    return [said[one] for one in ids]
+
+
+@cache
+def value_of(table: Table) -> ScalarSelect[Any]:
+    """What the answer says, as JSON, that a judgement or a decision points at; none where it points at none."""
+    return select(answer.c.value).where(answer.c.id == table.c.answer_id).correlate(table).scalar_subquery()

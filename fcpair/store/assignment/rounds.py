@@ -1,0 +1,164 @@
+"""Rounds: the forms that are put on the cells of a grid, and the distinct answers that each has had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, insert, select
+
+from fcpair.errors import UnknownIdError
+from fcpair.records import Role, Round
+from fcpair.store.assignment.distinct_answers import Answer
+from fcpair.store.assignment.distinct_answers import add as add_answers
+from fcpair.store.corpus.grids import here
+from fcpair.store.database import checksums, sql_lists
+from fcpair.store.database.prepared import Ready
+from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import answer, assignment, judgement, round_
+
+
+def add(
+    tx: Tx,
+    grid_id: int,
+    name: str,
+    role: Role,
+    form: str,
+    known: Iterable[Answer],
+    *,
+    counts: bool = False,
+    checks: int | None = None,
+    blind: bool = False,
+    options: Mapping[str, Any] | None = None,
+) -> int:
+    """Note a round of a grid with the answers that are `known` beforehand; returns its id."""
+    row = {"grid_id": grid_id, "name": name, "role": role.value, "form": form, "checks": checks, "counts": counts}
+    (made,) = checksums.summed(tx, round_, [{**row, "blind": blind, "options": dict(options or {})}])
+    tx.execute(insert(round_), [made])
+    add_answers(tx, made["id"], list(known))
+    return int(made["id"])
+
+
+COUNTING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
+"""Whether an assignment is of a round, in any grid, whose answers count for decisions."""
+
+CHECKING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.checks.is_not(None)))
+"""Whether an assignment is of a round, in any grid, that checks what was decided."""
+
+GIVEN = assignment.c.round_id.in_(sql_lists.listed_as("rounds"))
+"""Whether an assignment is of a round whose `ids` are the parameter `rounds`, for statements that are made once."""
+
+
+def among(wanted: Round) -> ColumnElement[bool]:
+    """Whether an assignment is of this round."""
+    return assignment.c.round_id.in_(wanted.ids)
+
+
+def ids(wanted: Round) -> Any:
+    """What `GIVEN` is given."""
+    return sql_lists.as_list(wanted.ids)
+
+
+_COLUMNS = tuple(round_.c[name] for name in ("id", "grid_id", "name", "role", "form", "counts", "checks", "options"))
+_ALL = select(*_COLUMNS, round_.c.blind).order_by(round_.c.grid_id, round_.c.id)
+_ROUNDS = Ready(_ALL.where(round_.c.grid_id == bindparam("grid")))
+_OF_ROLE = Ready(_ALL.where(round_.c.role == bindparam("role")))
+
+
+def rounds(tx: Tx) -> list[Round]:
+    """The rounds of the grid that the transaction is about, in their order."""
+    return _made(_ROUNDS.all(tx, grid=here(tx)))
+
+
+def asked(tx: Tx) -> list[Round]:
+    """Those of them that put the cells themselves before somebody, and not what was decided."""
+    return [one for one in rounds(tx) if one.checks is None]
+
+
+def of_role(tx: Tx, role: Role) -> list[Round]:
+    """The rounds of all grids that are answered in a role, those of the oldest grid first."""
+    return _made(_OF_ROLE.all(tx, role=role.value))
+
+
+def _made(found: Sequence[Any]) -> list[Round]:
+    blind = [(row.checks, row.id) for row in found if row.blind]
+    return [
+        Round(
+            (row.id, *(twin for checks, twin in blind if checks == row.checks)),
+            row.grid_id,
+            row.name,
+            Role(row.role),
+            row.form,
+            bool(row.counts),
+            row.checks,
+            row.options,
+        )
+        for row in found
+        if not row.blind
+    ]
+
+
+def named(tx: Tx, name: str) -> Round:
+    """The round of this name in the grid; raises UnknownIdError, with the names there are, when there is none."""
+    there = {one.name: one for one in rounds(tx)}
+    if name not in there:
+        raise UnknownIdError(f"there is no round `{name}` in this grid; its rounds: {', '.join(there)}")
+    return there[name]
+
+
+def holding(tx: Tx, round_id: int) -> Round:
+    """The round of the grid that has this id, or has it where it is asked blind."""
+    return next(one for one in rounds(tx) if round_id in one.ids)
+
+
+_FORM = Ready(select(round_.c.form).where(round_.c.id == bindparam("round")))
+
+
+def form(tx: Tx, round_id: int) -> str:
+    """The form of a round by its id, which can be that of a blind one."""
+    return str(_FORM.first(tx, round=round_id).form)
+
+
+def counting(tx: Tx) -> Round:
+    """The round whose answers count for decisions and tiers."""
+    return next(one for one in rounds(tx) if one.counts)
+
+
+def checking(tx: Tx) -> Round:
+    """The round in which decisions are validated; without ids where nothing is, in this grid."""
+    there = rounds(tx)
+    of = next(one for one in there if one.counts)
+    none = Round((), of.grid_id, "validate", Role.VALIDATOR, "", counts=False, checks=of.id)
+    return next((one for one in there if one.checks is not None), none)
+
+
+_ANSWERS = Ready(select(answer.c.id, answer.c.code).where(answer.c.round_id == bindparam("round")))
+
+
+def answers(tx: Tx, round_id: int) -> dict[int, int]:
+    """The id of each answer of a round that asks one closed question, by its code."""
+    return {row.code: row.id for row in _ANSWERS.all(tx, round=round_id) if row.code is not None}
+
+
+def labels(tx: Tx) -> dict[int, int]:
+    """The id of each answer of the round whose answers count, by its code."""
+    return answers(tx, counting(tx).id)
+
+
+_twin = round_.alias("twin")
+_SEEING = select(_twin.c.name).where(_twin.c.checks == round_.c.checks, ~_twin.c.blind).correlate(round_)
+NAME = case((round_.c.blind, _SEEING.scalar_subquery()), else_=round_.c.name)
+"""The name of the round of an assignment that is joined with its row, blind or not."""
+
+
+@cache
+def code_of(table: Table) -> ScalarSelect[Any]:
+    """The code of the answer that a judgement or a decision points at; none where it points at none."""
+    return select(answer.c.code).where(answer.c.id == table.c.answer_id).correlate(table).scalar_subquery()
+
+
+def was_blind() -> ScalarSelect[Any]:
+    """Whether a judgement was given blind: its answer says it, for a validator may be asked again in another way."""
+    of_answer = select(round_.c.blind).join(answer, answer.c.round_id == round_.c.id)
+    return of_answer.where(answer.c.id == judgement.c.answer_id).correlate(judgement).scalar_subquery()

@@ -1,0 +1,131 @@
+"""Slots that must find new hands, who there is to take them, and giving them back; without any frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Row, bindparam, delete, exists, func, or_, select, true, update
+
+from fcpair.records import Role, Round, Status
+from fcpair.store.assignment import rounds
+from fcpair.store.assignment.assignments import LAPSED, LOAD
+from fcpair.store.database import sql_lists
+from fcpair.store.database.frames import insert_rows
+from fcpair.store.database.prepared import Ready
+from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import assignment, person, slot
+from fcpair.store.people.optouts import OptOut, parse
+
+
+class Slot(NamedTuple):
+    """An assignment that was skipped or withdrawn and that nobody has taken over; `id` is None where nobody had it."""
+
+    id: int | None
+    cell_id: int
+    round_id: int
+
+
+class Heir(NamedTuple):
+    """Somebody who might take a slot over; `load` is how many pairs they have done or have open."""
+
+    id: int
+    load: int
+    opted_out: tuple[OptOut, ...] = ()
+
+
+_TAKEN = ("person_id", "round_id", "position", "replaces")
+_later = assignment.alias("later")
+_VACANT = (
+    select(assignment.c.id, assignment.c.cell_id, assignment.c.round_id)
+    .where(
+        or_(*(assignment.c.status == lapsed for lapsed in LAPSED)),
+        ~exists().where(_later.c.replaces == assignment.c.id),
+        ~exists().where(slot.c.replaces == assignment.c.id),
+    )
+    .order_by(assignment.c.id)
+)
+_ALL = Ready(_VACANT.where(rounds.GIVEN))
+_ONE = Ready(_VACANT.where(rounds.GIVEN, assignment.c.id == bindparam("one")))
+
+
+def vacant(tx: Tx, of: Round, assignment_id: int | None = None) -> list[Slot]:
+    """The slots of a round that were skipped or withdrawn and that nobody has taken over yet, or of these one alone."""
+    query, given = (_ALL, {}) if assignment_id is None else (_ONE, {"one": assignment_id})
+    return [Slot(*row) for row in query.all(tx, rounds=rounds.ids(of), **given)]
+
+
+def _load(of_round: ColumnElement[bool]) -> Ready:
+    """The active people in a role, with how much they have done or have open."""
+    done_or_open = or_(*(assignment.c.status == one for one in LOAD))
+    load = select(func.count()).where(assignment.c.person_id == person.c.id, done_or_open, of_round).correlate(person)
+    query = select(person.c.id, load.scalar_subquery().label("load"), person.c.opted_out).order_by(person.c.id)
+    return Ready(query.where(person.c.role == bindparam("role"), person.c.retired_at.is_(None)))
+
+
+_IN_ALL, _IN_ROUND = _load(true()), _load(rounds.GIVEN)
+
+
+def heirs(tx: Tx, role: Role, of: Round | None = None) -> list[Heir]:
+    """The active people in a role in the order in which they came, with their load in all rounds or in one."""
+    query, given = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": rounds.ids(of)})
+    return [Heir(row.id, row.load, parse(row.opted_out)) for row in query.all(tx, role=role.value, **given)]
+
+
+def fill(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
+    """Give slots to others: `cell_id`, `person_id`, `round_id`, `position`, `replaces`."""
+    named = ({"cell_id": row["cell_id"], **{name: row[name] for name in _TAKEN}} for row in rows)
+    insert_rows(tx, assignment, ({**row, "status": Status.OPEN.value} for row in named))
+
+
+def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
+    """The assignments that took these slots over, by the slot."""
+    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(sql_lists.listed(ids)))
+    return {row.replaces: row.id for row in tx.execute(query)}
+
+
+def _successor(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
+    query = select(assignment.c.id, assignment.c.status, assignment.c.judgement_id)
+    return tx.execute(query.where(assignment.c.replaces == assignment_id)).first()
+
+
+def reclaim(tx: Tx, assignment_id: int) -> bool:
+    """Let an assignment that was skipped or withdrawn fill its slot again; False when somebody has answered there.
+
+    Who took the slot over and has not answered yet loses it, and it is free no more. Those in between who passed it on
+    come before the assignment now, and so does whoever has an answer there that was withdrawn: the slot is still one
+    row of people of whom the last one fills it.
+    """
+    later = _later_ones(tx, assignment_id)
+    if later and later[-1].status == Status.DONE.value:
+        return False
+    if later and later[-1].status == Status.OPEN.value:
+        if later[-1].judgement_id is not None:
+            lapse = update(assignment).where(assignment.c.id == later[-1].id)
+            tx.execute(lapse.values(status=Status.WITHDRAWN.value))
+        else:
+            tx.execute(delete(assignment).where(assignment.c.id == later.pop().id))
+    if later:
+        before = tx.execute(select(assignment.c.replaces).where(assignment.c.id == assignment_id)).scalar()
+        for one, replaced in ((assignment_id, None), (later[0].id, before), (assignment_id, later[-1].id)):
+            tx.execute(update(assignment).where(assignment.c.id == one).values(replaces=replaced))
+    return True
+
+
+def _later_ones(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
+    """Who has had a slot after this assignment, one after the other; where it is free at the end, it is taken.
+
+    Somebody else may be given it at this moment: then they are the last of them.
+    """
+    later: list[Row[*tuple[Any, ...]]] = []
+    while True:
+        last = later[-1].id if later else assignment_id
+        if found := _successor(tx, last):
+            later.append(found)
+        elif not tx.execute(delete(slot).where(slot.c.replaces == last)).rowcount:
+            found = _successor(tx, last)
+            if found is None:
+                return later
+            later.append(found)
+        else:
+            return later

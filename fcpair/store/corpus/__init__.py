@@ -1,0 +1,1 @@
+"""Texts, sides, grids and their cells."""

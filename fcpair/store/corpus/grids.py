@@ -1,0 +1,123 @@
+"""Grids: their names and kinds, and the one that a transaction is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from sqlalchemy import ColumnElement, insert, select
+
+from fcpair.records import GridKey
+from fcpair.store.database import checksums
+from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import grid
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Cells = TypeVar("Cells", int, "pd.Series[int]")  # one of them, or a column
+_BITS = 32  # of a cell's id, for its number in its grid
+MOST_CELLS: int = 2**_BITS - 1  # numbers from 1 on
+
+
+class Span(NamedTuple):
+    """The ids that the cells of a grid can have, from the first to the last."""
+
+    first: int
+    last: int
+
+    def holds(self, cell_id: ColumnElement[int]) -> ColumnElement[bool]:
+        """Whether a cell is of this grid."""
+        return cell_id.between(self.first, self.last)
+
+    def has(self, cell_id: int) -> bool:
+        """Whether this is the id of a cell that the grid can have."""
+        return self.first <= cell_id <= self.last
+
+
+def keys(tx: Tx) -> list[GridKey]:
+    """The study's grids, oldest first."""
+    return [GridKey(*row) for row in tx.execute(select(grid.c.id, grid.c.name).order_by(grid.c.id))]
+
+
+def here(tx: Tx) -> int:
+    """The grid that a transaction is about."""
+    return int(tx.get_execution_options()["grid"])
+
+
+@contextmanager
+def about(tx: Tx, grid_id: int) -> Iterator[None]:
+    """Let a transaction be about another grid for a while."""
+    before = here(tx)
+    tx.execution_options(grid=grid_id)
+    try:
+        yield
+    finally:
+        tx.execution_options(grid=before)
+
+
+def each(tx: Tx) -> Iterator[GridKey]:
+    """The study's grids, oldest first; while one is had, the transaction is about it."""
+    for one in keys(tx):
+        with about(tx, one.id):
+            yield one
+
+
+def span(tx: Tx) -> Span:
+    """The ids of the cells of the grid that a transaction is about."""
+    return span_of(here(tx))
+
+
+def span_of(grid_id: int) -> Span:
+    """The ids of the cells of a grid; those of the first grid are their numbers, of which a published one can be 0."""
+    first = (grid_id - 1) << _BITS
+    return Span(first, first + 2**_BITS - 1)
+
+
+def number_of(cell_id: Cells) -> Cells:
+    """The number of a cell in its grid, or of each in a column: what people and files say."""
+    return cell_id & (1 << _BITS) - 1
+
+
+def grid_of(cell_id: int) -> int:
+    """The id of the grid that a cell is of."""
+    return (cell_id >> _BITS) + 1
+
+
+def id_of(tx: Tx, number: Cells) -> Cells:
+    """The id of the cell with this number in the grid that a transaction is about, if it has one, or of each in a
+    column.
+    """
+    return number + span(tx).first
+
+
+def pair_names(tx: Tx) -> Callable[[Any], str]:
+    """What a pair is called where any of the study's can be meant: where there are several grids, with its grid."""
+    there = {one.id: one.name for one in keys(tx)}
+
+    def name(cell_id: Any) -> str:
+        if not isinstance(cell_id, int):  # damage can make anything of it
+            return f"pair {cell_id}"
+        of = f" of grid `{there.get(grid_of(cell_id), '?')}`" if len(there) > 1 else ""
+        return f"pair {number_of(cell_id)}{of}"
+
+    return name
+
+
+def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int:
+    """Note a grid; of each side what kind of texts it has, and what they are called. Returns its id."""
+    given = {"name": name, "row_kind": row[0], "row_name": row[1], "column_kind": column[0], "column_name": column[1]}
+    (made,) = checksums.summed(tx, grid, [given])
+    tx.execute(insert(grid), [made])
+    return int(made["id"])
+
+
+def kinds(tx: Tx) -> tuple[str, str]:
+    """What kind of texts the rows and the columns of the grid are."""
+    return tuple(tx.execute(select(grid.c.row_kind, grid.c.column_kind).where(grid.c.id == here(tx))).one())
+
+
+def names(tx: Tx) -> tuple[str, str]:
+    """What the rows and the columns of the grid are called."""
+    return tuple(tx.execute(select(grid.c.row_name, grid.c.column_name).where(grid.c.id == here(tx))).one())

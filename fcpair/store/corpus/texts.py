@@ -1,0 +1,158 @@
+"""Texts and source pairs: the corpus as the study keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Select, func, select, update
+
+from fcpair.store.corpus.grids import here
+from fcpair.store.database import checksums
+from fcpair.store.database.frames import frame, insert_rows
+from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import side as of_side
+from fcpair.store.database.tables import source_pair, text
+from fcpair.store.oversight import settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def add_texts(tx: Tx, kind: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> dict[str, int]:
+    """Add texts of one kind: digest, body, language (may be empty), metadata. Returns the id of each digest."""
+    names = ("digest", "body", "language", "meta")
+    named = ({"kind": kind, **dict(zip(names, row, strict=True))} for row in rows)
+    insert_rows(tx, text, checksums.summed(tx, text, named))
+    return text_ids(tx, kind)
+
+
+def put(tx: Tx, kind: str, rows: Sequence[tuple[str, str, str, Mapping[str, str]]]) -> list[int]:
+    """The ids of texts of one kind, as `add_texts` takes them, in their order; those that the study lacks are added."""
+    there = text_ids(tx, kind)
+    ids = add_texts(tx, kind, [row for row in rows if row[0] not in there])
+    return [ids[row[0]] for row in rows]
+
+
+def renew(tx: Tx, kind: str, axis: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> int:
+    """Let the study say of texts that it has what these rows of a side say of them, as `add_texts` takes them.
+
+    Those that another side has stay as they are. Returns how many of these would differ in language or metadata.
+    """
+    given = {row[0]: row[1:] for row in rows}
+    another = (of_side.c.grid_id != here(tx)) | (of_side.c.axis != axis)
+    elsewhere = set(tx.execute(select(of_side.c.text_id).where(another)).scalars())
+    n_others = 0
+    for there in tx.execute(select(text).where(text.c.kind == kind).order_by(text.c.id)).all():
+        body, language, meta = given.get(there.digest, (there.body, there.language, there.meta))
+        if there.id in elsewhere:
+            n_others += (there.language, there.meta) != (language, meta)
+        elif (there.body, there.language, there.meta) != (body, language, meta):
+            row = {**there._mapping, "body": body, "language": language, "meta": dict(meta)}
+            changed = {name: row[name] for name in ("body", "language", "meta")}
+            now = update(text).where(text.c.id == there.id)
+            tx.execute(now.values(**changed, checksum=checksums.of_row(text, row)))
+    return n_others
+
+
+def text_ids(tx: Tx, kind: str) -> dict[str, int]:
+    """The id of every text of one kind, by digest."""
+    rows = tx.execute(select(text.c.digest, text.c.id).where(text.c.kind == kind).order_by(text.c.id))
+    return {row.digest: row.id for row in rows}
+
+
+def add_source_pairs(tx: Tx, rows: Iterable[tuple[int, int, Mapping[str, str]]]) -> None:
+    """Add the corpus rows in their order: HS id, CN id, metadata."""
+    numbered = enumerate(rows, 1)
+    insert_rows(
+        tx, source_pair, ({"row": at, "hs_id": hs, "cn_id": cn, "meta": meta} for at, (hs, cn, meta) in numbered)
+    )
+
+
+def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
+    """All texts of one kind in corpus order: `id`, `body`, `language`, `meta`."""
+    return frame(
+        tx,
+        select(text.c.id, text.c.body, text.c.language, text.c.meta).where(text.c.kind == kind).order_by(text.c.id),
+    )
+
+
+def bodies(tx: Tx, kinds: Iterable[str]) -> pd.Series[str]:
+    """The texts of some kinds, which can be one and the same, by their ids."""
+    import pandas as pd
+
+    return pd.concat([texts_of(tx, kind)[["id", "body"]] for kind in dict.fromkeys(kinds)]).set_index("id")["body"]
+
+
+def source_copies(tx: Tx) -> pd.DataFrame:
+    """The CNs of the corpus in order: `cn_id`, `body`, `n_rows` (how many rows hold it; 1 for one without a pair)."""
+    n_rows = func.count().label("n_rows")
+    query = (
+        select(text.c.id.label("cn_id"), text.c.body, n_rows)
+        .outerjoin(source_pair, source_pair.c.cn_id == text.c.id)
+        .where(text.c.kind == "cn")
+        .group_by(text.c.id, text.c.body)
+        .order_by(text.c.id)
+    )
+    return frame(tx, query)
+
+
+def source_rows(tx: Tx) -> pd.DataFrame:
+    """The rows of the corpus in order: `hs_id`, `cn_id`, `hs`, `cn`, `language` (the CN's), `meta` (the row's).
+
+    A text that stands in several rows is spelled everywhere as in the first of them. Texts without a pair follow, one
+    a row, with no id and an empty text on the other side.
+    """
+    hs, cn = text.alias("hs_text"), text.alias("cn_text")
+    query = (
+        select(
+            source_pair.c.hs_id,
+            source_pair.c.cn_id,
+            hs.c.body.label("hs"),
+            cn.c.body.label("cn"),
+            cn.c.language,
+            source_pair.c.meta,
+        )
+        .join(hs, hs.c.id == source_pair.c.hs_id)
+        .join(cn, cn.c.id == source_pair.c.cn_id)
+        .order_by(source_pair.c.row)
+    )
+    rows = frame(tx, query)
+    return _with_unpaired(rows, frame(tx, _unpaired())) if has_unpaired(tx) else rows
+
+
+def _with_unpaired(rows: pd.DataFrame, alone: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    for side in ("hs", "cn"):
+        own = alone["kind"] == side
+        alone[side], alone[f"{side}_id"] = alone["body"].where(own, ""), alone["id"].where(own).astype("Int64")
+        rows[f"{side}_id"] = rows[f"{side}_id"].astype("Int64")
+    return pd.concat([rows, alone[rows.columns]], ignore_index=True) if len(rows) else alone[rows.columns]
+
+
+def row_metadata(tx: Tx, kind: str) -> list[tuple[int, dict[str, str]]]:
+    """The text of one kind in each source pair, and the metadata of that row."""
+    side = source_pair.c.hs_id if kind == "hs" else source_pair.c.cn_id
+    return [(row[0], row[1]) for row in tx.execute(select(side, source_pair.c.meta).order_by(source_pair.c.row))]
+
+
+def has_unpaired(tx: Tx) -> bool:
+    """Whether the corpus was imported with texts that have no pair; texts that came with labels are none of it."""
+    return bool(settings.of_stage(tx, "import").get("unpaired"))
+
+
+def n_unpaired(tx: Tx) -> int:
+    """How many texts of the corpus have no pair."""
+    return (
+        int(tx.execute(select(func.count()).select_from(_unpaired().subquery())).scalar_one())
+        if has_unpaired(tx)
+        else 0
+    )
+
+
+def _unpaired() -> Select[Any]:
+    """The texts that stand in no source pair."""
+    columns = (text.c.id, text.c.kind, text.c.body, text.c.language, text.c.meta)
+    paired = select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id))
+    return select(*columns).where(text.c.id.not_in(paired)).order_by(text.c.id)

@@ -1,0 +1,1 @@
+"""The database itself: opening it, its tables, transactions, statements and checksums."""

@@ -1,0 +1,281 @@
+"""What PostgreSQL does in its own way; the server is reached by `postgres_server.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import errors
+from psycopg.types.json import Json
+from sqlalchemy import JSON, Boolean, Connection, Select, Table
+from sqlalchemy.exc import DBAPIError
+
+from fcpair.store.database.backends.protocol import BUSY, SEALED, Spans, driver, refusal
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+ERRORS: tuple[type[Exception], ...] = (psycopg.Error, DBAPIError)
+MANY_WRITE = True
+HAS_SERVER = True
+ROWS = ""
+STUDY, NUMBERS = 0x66637061, 0x66637062  # advisory locks of whoever writes, shared or alone, and of who numbers rows
+COPIED = 50_000  # rows that are copied at once
+_MISSING = -(2**63)
+_REFUSE = "fcpair_refuse"
+_REFUSES = "BEGIN RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END"
+_GUARDS = """
+SELECT tgname, pg_get_triggerdef(t.oid, true) || CASE tgenabled WHEN 'O' THEN '' ELSE ' [' || tgenabled::text || ']' END
+FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+WHERE NOT tgisinternal AND c.relnamespace = current_schema()::regnamespace
+UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+"""
+# The references hold by construction; looking each of them up would take many times as long as writing the cells.
+_CELL_REFERENCES = {"fk_cell_row_id_text": "row_id", "fk_cell_column_id_text": "column_id"}
+# From one series of numbers: a join of both sides may go down the columns first, and then numbers come in no order.
+_FILL = """
+INSERT INTO cell (id, row_id, column_id)
+SELECT %(before)s + k + 1, r.ids[k / c.n + 1], c.ids[k %% c.n + 1]
+FROM (SELECT array_agg(text_id ORDER BY position) AS ids, count(*) AS n
+  FROM side WHERE grid_id = %(grid)s AND axis = 'row' AND drawn) AS r
+CROSS JOIN (SELECT array_agg(text_id ORDER BY position) AS ids, count(*) AS n
+  FROM side WHERE grid_id = %(grid)s AND axis = 'column' AND drawn) AS c
+CROSS JOIN generate_series(0, r.n * c.n - 1) AS k
+"""
+_UNREACHABLE = "the server cannot be reached, or has ended the connection; see that it runs, and try again"
+_FULL = "the server's disk is full; make room and try again"
+_READ_ONLY = "the server takes no changes (it is read-only, or a standby); name the one that does"
+_FORBIDDEN = "this user may not do that in the database; name its owner in the URL, or have the rights granted"
+_REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
+    (errors.LockNotAvailable, BUSY),
+    (errors.DeadlockDetected, BUSY),
+    (errors.SerializationFailure, BUSY),
+    (errors.DuplicateTable, "it has tables already; choose another database, or use that study"),
+    (errors.DiskFull, _FULL),
+    (errors.ReadOnlySqlTransaction, _READ_ONLY),
+    (errors.InsufficientPrivilege, _FORBIDDEN),
+    (errors.DataCorrupted, "the database is damaged; restore it from a backup"),
+    (errors.IndexCorrupted, "an index of the database is damaged; `REINDEX DATABASE` makes it anew"),
+)
+
+
+def begin(conn: Connection, *, write: bool, alone: bool, patience_s: float) -> None:
+    """Readers see the study as it was when they began. Writers share an advisory lock, or have it alone; what they see
+    follows what others commit, so whatever they decide about they hold first.
+    """
+    conn.begin()
+    own = driver(conn)
+    if not write:
+        own.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        return
+    lock = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
+    own.execute(f"SET LOCAL lock_timeout = {max(1, int(1000 * patience_s))}; SELECT {lock}({STUDY})")
+
+
+def apart(conn: Connection) -> AbstractContextManager[object]:
+    """By a savepoint."""
+    return conn.begin_nested()
+
+
+def hold(conn: Connection, table: Table, numbers: Sequence[int]) -> None:
+    """By locks on the rows, in their order, so that no two can wait for each other."""
+    locked = f"SELECT 1 FROM {_quoted(table.name)} WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
+    driver(conn).execute(locked, (list(numbers),))
+
+
+def hold_numbers(conn: Connection) -> None:
+    """By an advisory lock, one for all tables: of several, somebody would take the second before the first."""
+    driver(conn).execute(f"SELECT pg_advisory_xact_lock({NUMBERS})")
+
+
+def take_stock(conn: Connection, tables: Sequence[Table]) -> None:
+    """By ANALYZE, which it does by itself a minute later; until then, it takes every table for a small one."""
+    driver(conn).execute(f"ANALYZE {', '.join(_quoted(one.name) for one in tables)}")
+
+
+def touch(conn: Connection) -> None:
+    """A row of the study itself."""
+    conn.exec_driver_sql("UPDATE study SET title = title")
+
+
+def pause_references(_conn: Connection, *, paused: bool) -> None:
+    """Only an administrator may; `fill_grid`, where it matters, does without them by other means."""
+
+
+def insert(conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """By COPY, which takes a small part of the time of INSERT."""
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, COPIED)):
+        names = list(chunk[0])
+        kept = [_converts(table, name) for name in names]
+        columns = ", ".join(_quoted(name) for name in names)
+        with driver(conn).cursor().copy(f"COPY {_quoted(table.name)} ({columns}) FROM STDIN") as copy:
+            for row in chunk:
+                copy.write_row([convert(row[name]) for name, convert in zip(names, kept, strict=True)])
+
+
+def _converts(table: Table, name: str) -> Any:
+    kind = table.c[name].type
+    if isinstance(kind, JSON):
+        return lambda value: None if value is None else Json(value)
+    return (lambda value: None if value is None else bool(value)) if isinstance(kind, Boolean) else _as_it_is
+
+
+def _as_it_is(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def numbers(conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
+    """Each column as one value, which the server packs: Python then makes no object of any number.
+
+    What comes of a sorted subquery is packed in its order, see PostgreSQL's chapter on aggregate functions.
+    """
+    import numpy as np
+    import pandas as pd
+
+    asked = query.compile(dialect=conn.dialect).construct_expanded_state()
+    given = [asked.processors.get(name, _as_it_is)(asked.parameters[name]) for name in asked.positiontup or ()]
+    names = [column.name for column in query.selected_columns]
+    packed = ", ".join(f"string_agg(int8send(coalesce(c{at}, {_MISSING})::bigint), '')" for at in range(len(names)))
+    columns = ", ".join(f"c{at}" for at in range(len(names)))
+    whole = f"SELECT {packed} FROM ({asked.statement}) AS q ({columns})"
+    row = driver(conn).execute(whole, given, binary=True).fetchone()
+    return pd.DataFrame(
+        {name: _unpacked(np.frombuffer(one or b"", ">i8")) for name, one in zip(names, row, strict=True)}
+    )
+
+
+def _unpacked(packed: NDArray[np.int64]) -> NDArray[Any]:
+    import numpy as np
+
+    found = packed.astype(np.int64)
+    is_missing = found == _MISSING
+    return np.where(is_missing, np.nan, found) if is_missing.any() else found
+
+
+def fill_grid(conn: Connection, grid: int, before: int) -> int:
+    """The rows of both sides are there, so references need not be looked up, and none can be added afterwards."""
+    own = driver(conn)
+    for name in _CELL_REFERENCES:
+        own.execute(f"ALTER TABLE cell DROP CONSTRAINT IF EXISTS {name}")
+    n = own.execute(_FILL, {"grid": grid, "before": before}).rowcount
+    for name, column in _CELL_REFERENCES.items():
+        own.execute(f"ALTER TABLE cell ADD CONSTRAINT {name} FOREIGN KEY ({column}) REFERENCES text (id) NOT VALID")
+    return int(n)
+
+
+def protect(conn: Connection, table: str) -> None:
+    """By triggers."""
+    _make_refusal(conn)
+    for trigger in _protection(table).values():
+        driver(conn).execute(trigger)
+
+
+def _make_refusal(conn: Connection) -> None:
+    driver(conn).execute(f"CREATE OR REPLACE FUNCTION {_REFUSE}() RETURNS trigger LANGUAGE plpgsql AS $${_REFUSES}$$")
+
+
+def _protection(table: str) -> dict[str, str]:
+    """The triggers that make a table append-only, by name, as PostgreSQL writes them."""
+    refuse = f"EXECUTE FUNCTION {_REFUSE}('{refusal(table)}')"
+    each = {"update": "ROW", "delete": "ROW", "truncate": "STATEMENT"}
+    return {
+        f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} BEFORE {act.upper()} ON {table} FOR EACH {what} {refuse}"
+        for act, what in each.items()
+    }
+
+
+def _seal(spans: Spans) -> str:
+    inside = " OR ".join(f"new.id >= {_bigint(first)} AND new.id <= {_bigint(last)}" for first, last in spans)
+    refuse = f"EXECUTE FUNCTION {_REFUSE}('{SEALED}')"
+    return f"CREATE TRIGGER cell_sealed BEFORE INSERT ON cell FOR EACH ROW WHEN ({inside}) {refuse}"
+
+
+def _bigint(number: int) -> str:
+    """A number as PostgreSQL writes it in what it shows of a trigger."""
+    return str(number) if number < 2**31 else f"'{number}'::bigint"
+
+
+def seal(conn: Connection, spans: Spans) -> None:
+    """By a trigger that knows the ids."""
+    driver(conn).execute("DROP TRIGGER IF EXISTS cell_sealed ON cell")
+    if spans:
+        _make_refusal(conn)
+        driver(conn).execute(_seal(spans))
+
+
+def guards(tables: Sequence[str], spans: Spans) -> dict[str, str]:
+    """Triggers and the function that they call, as PostgreSQL shows them."""
+    wanted = {name: sql for table in tables for name, sql in _protection(table).items()}
+    return wanted | {_REFUSE: _REFUSES} | ({"cell_sealed": _seal(spans)} if spans else {})
+
+
+def guarding(conn: Connection) -> dict[str, str]:
+    """Every trigger and every function of the schema."""
+    return {row[0]: row[1] for row in driver(conn).execute(_GUARDS)}
+
+
+def erase(_conn: Connection) -> None:
+    """PostgreSQL overwrites nothing: VACUUM lets go of what was deleted, and docs/scale.md says when."""
+
+
+def raw(table: Table, column: str, of: str) -> str:
+    """Whether something is so is a number in a digest."""
+    named = f"{of}.{column}"
+    return f"CAST({named} AS integer)" if isinstance(table.c[column].type, Boolean) else named
+
+
+def dangling(conn: Connection, table: Table) -> list[tuple[int, str]]:
+    """What refers to a row that is not there."""
+    found: list[tuple[int, str]] = []
+    number = next(iter(table.primary_key.columns)).name
+    for key in table.foreign_keys:
+        other = key.column.table.name
+        lost = f"""SELECT t.{_quoted(number)} FROM {_quoted(table.name)} AS t WHERE t.{key.parent.name} IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM {_quoted(other)} AS o WHERE o.{key.column.name} = t.{key.parent.name})"""
+        found += [(row[0], other) for row in driver(conn).execute(lost)]
+    return found
+
+
+def faults(conn: Connection) -> list[str]:
+    """PostgreSQL counts the pages whose checksums did not fit, where it keeps checksums."""
+    query = "SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()"
+    (failed,) = driver(conn).execute(query).fetchone()
+    return [f"PostgreSQL has found {failed:,} damaged pages in this database"] if failed else []
+
+
+def n_pages(conn: Connection) -> int:
+    """Those of the database."""
+    query = "SELECT pg_database_size(current_database()) / current_setting('block_size')::bigint"
+    return int(driver(conn).execute(query).fetchone()[0])
+
+
+def folder(_conn: Connection) -> str | None:
+    """A database is in no folder."""
+    return None
+
+
+def remedy(error: Exception) -> str | None:
+    """By the kind of the error."""
+    own = getattr(error, "orig", error)
+    for kind, what in _REMEDIES:
+        if isinstance(own, kind):
+            return what
+    return _UNREACHABLE if is_gone(error) else None
+
+
+def is_gone(error: Exception) -> bool:
+    """Whether the connection is lost; what was being committed then may have been committed."""
+    own = getattr(error, "orig", error)
+    return isinstance(own, psycopg.OperationalError) and not isinstance(
+        own, (errors.QueryCanceled, *(kind for kind, _ in _REMEDIES))
+    )
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

@@ -1,0 +1,229 @@
+"""What the store needs of a database beyond the SQL that all of them speak, and of the place where a study is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlalchemy import Connection, Engine, Select, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PATIENCE_S = 30.0
+"""How long one who writes waits for another."""
+
+BUSY = "another process is writing to it; try again when that one is done"
+SEALED = "the grid is sealed"
+Spans = Sequence[tuple[int, int]]
+"""The first and the last id that the cells of each of some grids can have."""
+
+
+def driver(conn: Connection) -> Any:
+    """The driver's own connection; what every answer needs is executed on it, without SQLAlchemy's share of the time.
+
+    All drivers here have `execute`, which returns a cursor.
+    """
+    return conn.connection.driver_connection
+
+
+def refusal(table: str) -> str:
+    """What whoever changes a table is told to which rows are only ever added."""
+    return f"{table} is append-only"
+
+
+class OddRowError(Exception):
+    """A row of a table that one database has, and that cannot be kept by another.
+
+    `row` is its key, or empty; then `line` is its place among the rows in order, from 1, or 0 where neither is known.
+    """
+
+    def __init__(self, table: str, said: str, *, row: str = "", line: int = 0) -> None:
+        super().__init__(table, said)
+        self.table, self.said, self.row, self.line = table, said, row, line
+
+
+class Backend(Protocol):
+    """A database. `conn` is the connection of the transaction that is under way."""
+
+    ERRORS: tuple[type[Exception], ...]
+    """What its driver raises, by itself or by way of SQLAlchemy."""
+
+    MANY_WRITE: bool
+    """Whether several can write at once."""
+
+    HAS_SERVER: bool
+    """Whether a server keeps it, which can end a connection at any time."""
+
+    ROWS: str
+    """What it calls the number of any row; empty where it has none but ours."""
+
+    def begin(self, conn: Connection, *, write: bool, alone: bool, patience_s: float) -> None:
+        """Begin: to read what there is at one moment, or to write.
+
+        Who writes `alone` waits until nobody else does, and keeps others waiting; all others may write side by side,
+        where the database can. A wait of more than `patience_s` is an error.
+        """
+
+    def apart(self, conn: Connection) -> AbstractContextManager[object]:
+        """Let statements that may fail leave the transaction as it was before them."""
+
+    def hold(self, conn: Connection, table: Table, numbers: Sequence[int]) -> None:
+        """Let nobody else who holds one of these rows go on until the end of the transaction.
+
+        Whoever holds rows of several tables does so in one order, and before they give numbers to any.
+        """
+
+    def hold_numbers(self, conn: Connection) -> None:
+        """Let nobody else give numbers to rows until the end of the transaction.
+
+        So numbers have no gaps, and whoever sees one sees all before it.
+        """
+
+    def take_stock(self, conn: Connection, tables: Sequence[Table]) -> None:
+        """Let the database find out what is in tables that have just been filled, where it plans by that."""
+
+    def touch(self, conn: Connection) -> None:
+        """Write what is there already: an error where nothing can be written."""
+
+    def pause_references(self, conn: Connection, *, paused: bool) -> None:
+        """Switch reference checks, outside a transaction, where looking each of them up would dominate."""
+
+    def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Insert rows, all with the same keys."""
+
+    def numbers(self, conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
+        """The result of a query of whole numbers, where the database has a quicker way to it than row by row.
+
+        Columns are named as in the query; of those in which numbers are missing they are floats, with NaN.
+        """
+
+    def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
+        """Write every cell of a grid, in its order, with ids from `before` + 1 on; returns how many they are."""
+
+    def protect(self, conn: Connection, table: str) -> None:
+        """Make a table append-only: the database itself refuses to change, delete or replace a row."""
+
+    def seal(self, conn: Connection, spans: Spans) -> None:
+        """Refuse any further cell of these grids, and of no others: each is whole, so another could only be a copy."""
+
+    def guards(self, tables: Sequence[str], spans: Spans) -> dict[str, str]:
+        """What must be in the database where these tables are protected and these grids sealed, by name."""
+
+    def guarding(self, conn: Connection) -> dict[str, str]:
+        """What acts on changes in the database, by name, as `guards` has it."""
+
+    def erase(self, conn: Connection) -> None:
+        """Overwrite what this transaction deletes, where the database can, instead of only letting go of it."""
+
+    def raw(self, table: Table, column: str, of: str) -> str:
+        """A column, of the rows that a statement calls `of`, as it is in a digest: no number may become another."""
+
+    def dangling(self, conn: Connection, table: Table) -> list[tuple[int, str]]:
+        """The rows of a table that refer to nothing, each with the table in which there should be something."""
+
+    def faults(self, conn: Connection) -> list[str]:
+        """A sentence for each thing that the database finds wrong with how the study is kept."""
+
+    def n_pages(self, conn: Connection) -> int:
+        """How many pages `faults` looks at."""
+
+    def folder(self, conn: Connection) -> str | None:
+        """The folder that the study is in; None where it is in none."""
+
+    def remedy(self, error: Exception) -> str | None:
+        """What a user can do about an error that says something of the place; None for any other."""
+
+    def is_gone(self, error: Exception) -> bool:
+        """Whether an error says that a server is gone, so that a commit under way may have been done or not."""
+
+
+class Lines(Protocol):
+    """Whole tables as lines that do not depend on the database, see `table_dump.py`."""
+
+    def read(self, conn: Connection, table: Table) -> Iterator[bytes]:
+        """Every line of a table, in order, a block at a time; raises OddRowError for one that cannot be written."""
+
+    def write(self, conn: Connection, table: Table, blocks: Iterable[bytes], number: str) -> None:
+        """Write lines into an empty table; `number` is the column, if any, that SQLite's number of a row follows.
+
+        Raises OddRowError for one that the database does not take.
+        """
+
+    def begin(self, conn: Connection) -> Any:
+        """Make ready for writing all tables; returns what `end` is given."""
+
+    def end(self, conn: Connection, begun: Any) -> None:
+        """Make good what was left for the end; raises OddRowError for a row that refers to nothing."""
+
+    def last_numbers(self, conn: Connection, tables: Sequence[Table]) -> dict[str, int]:
+        """The highest number that was ever given to a row of each of these tables, by its name.
+
+        They are those whose numbers are never given out again.
+        """
+
+    def set_last_numbers(self, conn: Connection, last: Mapping[str, int]) -> None:
+        """Let the next numbers follow these, and in all other tables their rows."""
+
+
+class Backups(Protocol):
+    """What a database writes of a study, all of it in one stream, and reads again."""
+
+    KIND: str
+    """Which database this is."""
+
+    MEMBER: str
+    """The name of what is written."""
+
+    def further(self, conn: Connection) -> dict[str, str]:
+        """What must be known to read it again; raises StudyError where none can be written."""
+
+    def save(self, conn: Connection, address: str, to: Any, folder: Path) -> None:
+        """Write the study to a stream; the folder has room for it, too."""
+
+    def restore(self, place: str | Path, content: Any, further: Mapping[str, str], *, create: bool) -> None:
+        """Write what is read from a stream at a place where no study is: all of it, or nothing.
+
+        A database that a server does not have is made only to `create` it.
+        """
+
+
+class Home(Protocol):
+    """Where a study is: connections to it and to nothing else."""
+
+    place: str
+    """As messages name it, without any password."""
+
+    address: str
+    """By which it is found from anywhere on this machine."""
+
+    backend: Backend
+
+    def engine(self) -> Engine:
+        """An engine on the study; `close` disposes of it."""
+
+    def reading_engine(self) -> Engine:
+        """An engine that only reads, whatever became of the study."""
+
+    def check_here(self) -> None:
+        """Raise StudyError where the study is not any more what was opened."""
+
+    def check_alone(self) -> None:
+        """Raise StudyError where others are seen to use the study, after it was closed here."""
+
+    def share(self) -> bool:
+        """Let readers and writers work side by side until `close`; whether that could be had at this moment."""
+
+    def examine(self, conn: Connection) -> None:
+        """Raise StudyError where the study is damaged, or put together of parts of different times."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+    def abandon(self) -> None:
+        """Let go of what was made here and has nothing in it; what somebody else has put there meanwhile stays."""
+
+    def remove(self) -> None:
+        """Delete the study, as it was opened or made here."""

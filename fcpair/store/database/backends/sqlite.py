@@ -1,0 +1,384 @@
+"""What SQLite does in its own way; the file itself is held by `sqlite_file.py`."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, QueuePool, Select, Table, create_engine, event
+from sqlalchemy import insert as _insert
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from fcpair.store.database import file_permissions
+from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, SEALED, Spans, driver, refusal
+
+ERRORS: tuple[type[Exception], ...] = (sqlite3.Error, DBAPIError)
+SEAL = "cell_sealed"
+MANY_WRITE = False
+HAS_SERVER = False
+ROWS = "rowid"
+FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
+NEEDS_UNDOING = (
+    "attempt to write a readonly database"  # what one who only reads is told of a transaction left half done
+)
+CHUNK = 20_000  # rows that are inserted at once
+HEADER_BYTES = 100
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+_LOG_MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
+_LOG_HEADER, _FRAME_HEADER = 32, 24  # bytes
+_LOGGED = 2  # the version of the format that means: look into the log beside the file, too
+_WHOLE = 1  # our use of `user_version`: the log was folded in; only the word for it may still be missing in the header
+CANNOT_OPEN = "it cannot be opened; check that the folder exists and can be written"
+# What SQLite says of a place rather than of a statement, and what a user can do about it.
+REMEDIES = {
+    "database or disk is full": "the disk is full; make room and try again",
+    "disk i/o error": "the disk could not be read or written; check its space and health",
+    "readonly": "the place is read-only; copy the study to a place that can be written",
+    "unable to open database file": CANNOT_OPEN,
+    "database is locked": BUSY,
+    "malformed": "the file is damaged; restore it from a copy, of which `fcpair doctor` says whether it is sound",
+    "file is not a database": "it is not a study; `fcpair init` makes a new one elsewhere",
+}
+# SQLite runs a CROSS JOIN as written, the left side outermost, so that the ids that it gives out follow the order of
+# the rows and then of the columns. Giving the ids explicitly would take twice the time on a large grid, and asking of
+# each cell whether its column was drawn a tenth more: hence the list of those drawn, made once. Without a limit, SQLite
+# would drop its order.
+FILL_GRID = """
+INSERT INTO cell (row_id, column_id)
+WITH columns AS MATERIALIZED (
+  SELECT text_id FROM side WHERE grid_id = :grid AND axis = 'column' AND drawn ORDER BY position LIMIT -1)
+SELECT r.text_id, columns.text_id FROM side AS r CROSS JOIN columns
+WHERE r.grid_id = :grid AND r.axis = 'row' AND r.drawn ORDER BY r.position
+"""
+FILL_NUMBERED = """
+INSERT INTO cell (id, row_id, column_id)
+WITH rows AS MATERIALIZED (SELECT text_id, row_number() OVER (ORDER BY position) AS at
+  FROM side WHERE grid_id = :grid AND axis = 'row' AND drawn),
+columns AS MATERIALIZED (SELECT text_id, row_number() OVER (ORDER BY position) AS at
+  FROM side WHERE grid_id = :grid AND axis = 'column' AND drawn)
+SELECT :before + (rows.at - 1) * (SELECT count(*) FROM columns) + columns.at, rows.text_id, columns.text_id
+FROM rows CROSS JOIN columns
+"""
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a file says of itself before SQLite opens it; https://www.sqlite.org/fileformat.html#the_database_header."""
+
+    is_database: bool
+    is_shared: bool  # there is a log beside it, or should be
+    is_whole: bool  # nothing is missing where the log is
+    counter: int  # goes up with what is written, except into the log
+
+    @classmethod
+    def of(cls, start: bytes) -> Header:
+        """The header in the first bytes of a file."""
+        if len(start) < HEADER_BYTES or not start.startswith(_SQLITE_MAGIC):
+            return cls(start.startswith(_SQLITE_MAGIC), is_shared=False, is_whole=False, counter=0)
+        counter, user_version = (int.from_bytes(start[at : at + 4], "big") for at in (24, 60))
+        return cls(True, _LOGGED in start[18:20], user_version == _WHOLE, counter)
+
+
+def engine_for(connect: Callable[[], sqlite3.Connection]) -> Engine:
+    """An engine on connections made by `connect`; SQLAlchemy, not the driver, decides where transactions begin."""
+    # What is written may be a text, a note or a token's hash, and no error message is the place for it.
+    # There is no limit to the connections, so that nobody waits for one: who answers would wait for those who look.
+    pool: dict[str, Any] = {"poolclass": QueuePool, "max_overflow": -1, "pool_use_lifo": True}
+    engine = create_engine("sqlite://", creator=connect, hide_parameters=True, **pool)
+    event.listen(engine, "close", lambda connection, _record: connection.interrupt())
+    return engine
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """A connection to the file at an absolute `path`; an error where there is none. Nothing is read yet."""
+    place = f"file://{quote(os.fsencode(path))}?mode=rw"  # without a mode, SQLite makes what is not there
+    return sqlite3.connect(place, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False, uri=True)
+
+
+def drop(connection: sqlite3.Connection) -> None:
+    """Close a connection, and leave the log as it is.
+
+    The last one to be closed would lay the log over whatever is in the file now, were it not interrupted in that.
+    """
+    connection.interrupt()
+    connection.close()
+
+
+def prepare(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Set what holds for every connection of a store."""
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def begin(conn: Connection, *, write: bool, alone: bool = True, patience_s: float = PATIENCE_S) -> None:
+    """A writer takes its lock at once, so that two writers cannot both get half way; each of them writes alone."""
+    conn.begin()  # for SQLAlchemy, which would take time over each of these statements: there are some at every answer
+    own = driver(conn)
+    if patience_s != PATIENCE_S:
+        own.execute(f"PRAGMA busy_timeout = {int(1000 * patience_s)}")
+    try:
+        own.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+    finally:
+        if patience_s != PATIENCE_S:
+            own.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
+
+
+def apart(_conn: Connection) -> AbstractContextManager[object]:
+    """A statement that fails leaves it so by itself."""
+    return nullcontext()
+
+
+def hold(_conn: Connection, _table: Table, _numbers: Sequence[int]) -> None:
+    """Who writes has the whole study."""
+
+
+def hold_numbers(_conn: Connection) -> None:
+    """Who writes has the whole study."""
+
+
+def take_stock(_conn: Connection, _tables: Sequence[Table]) -> None:
+    """SQLite plans by the indexes alone."""
+
+
+def touch(conn: Connection) -> None:
+    """That one begins to write does not tell whether one can."""
+    version = conn.exec_driver_sql("PRAGMA user_version").scalar()
+    conn.exec_driver_sql(f"PRAGMA user_version = {version}")
+
+
+def pause_references(conn: Connection, *, paused: bool) -> None:
+    """One look-up per cell and side would dominate."""
+    conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
+
+
+def share(connection: sqlite3.Connection) -> bool:
+    """Have writers append to a log beside the file, so that readers never wait. Returns whether the file could be had
+    alone for the moment that it takes.
+    """
+    connection.execute("PRAGMA busy_timeout = 0")
+    with suppress(sqlite3.OperationalError):
+        if connection.execute("PRAGMA user_version").fetchone() != (_WHOLE,):
+            connection.execute(f"PRAGMA user_version = {_WHOLE}")
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",):
+            # The first thing in the log, so that one that is empty is never this file's. Only then is the file without
+            # it no longer whole.
+            connection.execute("PRAGMA user_version = 0")
+            connection.execute("PRAGMA wal_checkpoint").fetchone()
+            return True
+    return False
+
+
+def fold(connection: sqlite3.Connection, check: Callable[[sqlite3.Connection], object]) -> bool:
+    """Fold the log into the file, unless anybody else has it open; returns whether it was folded.
+
+    What `check` raises, while nobody else can write, is raised, and nothing is changed. Folding ends in two steps: the
+    log is deleted, then the header says so. What is killed between them must not look as if the log had been lost, so
+    the file is marked as whole before.
+    """
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN IMMEDIATE")
+        check(connection)
+        connection.execute(f"PRAGMA user_version = {_WHOLE}")
+        connection.execute("COMMIT")
+        return bool(connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",))
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        with suppress(sqlite3.Error):
+            connection.rollback()
+            connection.execute("PRAGMA locking_mode = NORMAL")
+            _read(connection)  # lets go of the lock
+
+
+def _read(connection: sqlite3.Connection) -> None:
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+
+def log_size(path: str) -> int:
+    """Bytes of the log beside the file at `path`; 0 where there is none."""
+    try:
+        return os.stat(f"{path}-wal").st_size
+    except OSError:
+        return 0
+
+
+def has_log(path: str) -> bool:
+    """Whether there is a log beside the file at `path` in which anything was ever written.
+
+    What only reads a file whose log is missing, as `sqlite3 -readonly` does, leaves an empty one there. A log in which
+    no frame has the salts of its beginning holds nothing that SQLite would read, and counts as empty, too:
+    https://www.sqlite.org/fileformat.html#the_write_ahead_log.
+    """
+    try:
+        with open(f"{path}-wal", "rb") as log:
+            start = log.read(_LOG_HEADER + _FRAME_HEADER)
+    except OSError:
+        return False
+    is_log = start[:4] in _LOG_MAGIC and len(start) == _LOG_HEADER + _FRAME_HEADER
+    return is_log and start[16:24] == start[_LOG_HEADER + 8 : _LOG_HEADER + 16]
+
+
+def erase(conn: Connection) -> None:
+    """What is deleted is overwritten with zeros."""
+    conn.exec_driver_sql("PRAGMA secure_delete = ON")
+
+
+def copy(connection: sqlite3.Connection, path: Path) -> None:
+    """Write the database as it is now into a new file that only its owner can read; one file, without a log.
+
+    Raises OSError, and leaves nothing there, where that is not possible or the copy is not whole.
+    """
+    file_permissions.create(path)
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as target:
+            connection.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")
+            if found := damage(target):
+                raise sqlite3.DatabaseError(found[0])
+    except sqlite3.Error as error:
+        for end in FILES:
+            Path(f"{path}{end}").unlink(missing_ok=True)
+        raise OSError(f"a copy of the study cannot be written to {path}: {error}") from error
+
+
+def damage(connection: sqlite3.Connection) -> list[str]:
+    """What SQLite finds wrong with the file; nothing where it is in order. It reads the whole file."""
+    return [row[0] for row in connection.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
+
+
+def insert(conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """A chunk at a time."""
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, CHUNK)):
+        conn.execute(_insert(table), chunk)
+
+
+def numbers(_conn: Connection, _query: Select[Any]) -> None:
+    """There is none: rows come from the same process."""
+
+
+def fill_grid(conn: Connection, grid: int, before: int) -> int:
+    """Where the ids follow the last one there is, SQLite gives them out itself."""
+    is_next = conn.exec_driver_sql("SELECT coalesce(max(id), 0) = ? FROM cell", (before,)).scalar_one()
+    statement = FILL_GRID if is_next else FILL_NUMBERED
+    given = {"grid": grid} if is_next else {"grid": grid, "before": before}
+    return int(driver(conn).execute(statement, given).rowcount)
+
+
+def protect(conn: Connection, table: str) -> None:
+    """By triggers."""
+    for trigger in _protection(table).values():
+        conn.exec_driver_sql(trigger)
+
+
+def _protection(table: str) -> dict[str, str]:
+    """The triggers that make a table append-only, by name."""
+    refuse = f"BEGIN SELECT RAISE(ABORT, '{refusal(table)}'); END"
+    made = {act: f"BEFORE {act.upper()} ON {table} {refuse}" for act in ("update", "delete")}
+    # INSERT OR REPLACE deletes the row in its way without asking the trigger on DELETE.
+    made["replace"] = f"BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) {refuse}"
+    return {f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} {when}" for act, when in made.items()}
+
+
+def _seal(spans: Spans) -> str:
+    # After, not before: only then a row has the id that SQLite gives it.
+    inside = " OR ".join(f"NEW.id BETWEEN {first} AND {last}" for first, last in spans)
+    return f"CREATE TRIGGER {SEAL} AFTER INSERT ON cell WHEN {inside} BEGIN SELECT RAISE(ABORT, '{SEALED}'); END"
+
+
+def seal(conn: Connection, spans: Spans) -> None:
+    """By a trigger that knows the ids."""
+    conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {SEAL}")
+    if spans:
+        conn.exec_driver_sql(_seal(spans))
+
+
+def guards(tables: Sequence[str], spans: Spans) -> dict[str, str]:
+    """Triggers, as they were written."""
+    wanted = {name: sql for table in tables for name, sql in _protection(table).items()}
+    return wanted | ({SEAL: _seal(spans)} if spans else {})
+
+
+def guarding(conn: Connection) -> dict[str, str]:
+    """Every trigger that there is."""
+    return {row[0]: row[1] for row in conn.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type='trigger'")}
+
+
+def raw(_table: Table, column: str, of: str) -> str:
+    """As it is in the file: nothing may be read into it that is not there."""
+    return f"{of}.{column}"
+
+
+def reading_engine(path: Path) -> Engine:
+    """An engine that only reads the study at `path`, whatever became of it: no log is folded in, nothing is undone.
+
+    Text that is no UTF-8 any more comes as what it is, so that it can be said where it stands.
+    """
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=PATIENCE_S)
+        connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        connection.isolation_level = None
+        return connection
+
+    return create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
+
+
+def faults(conn: Connection) -> list[str]:
+    """In the pages of the file, in indexes that are not those of their tables, and in how tables are defined."""
+    said = [row[0] for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+    return [f"SQLite says: {one}" for one in (*said, *_refused(conn))]
+
+
+def _refused(conn: Connection) -> list[str]:
+    """Why the first table that cannot be made as it is defined cannot be; what belongs to it cannot be then, either.
+
+    SQLite opens no file to be written in which a condition of a table makes no sense, but one to be read it does.
+    """
+    own = "sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"
+    defined = conn.exec_driver_sql(f"SELECT name, sql FROM sqlite_master WHERE {own} ORDER BY rowid")
+    with closing(sqlite3.connect(":memory:")) as empty:
+        for name, statement in defined:
+            try:
+                empty.execute(statement)
+            except sqlite3.Error as error:
+                return [f"{name} is not defined as it was: {error}"]
+    return []
+
+
+def n_pages(conn: Connection) -> int:
+    """Those of the file."""
+    return int(conn.exec_driver_sql("PRAGMA page_count").scalar_one())
+
+
+def dangling(conn: Connection, table: Table) -> list[tuple[int, str]]:
+    """As SQLite finds them."""
+    return [(row[1], row[2]) for row in conn.exec_driver_sql(f"PRAGMA foreign_key_check({table.name})")]
+
+
+def folder(conn: Connection) -> str | None:
+    """That of the file."""
+    place = conn.exec_driver_sql("SELECT file FROM pragma_database_list WHERE name = 'main'").scalar_one()
+    return os.path.dirname(str(place))
+
+
+def remedy(error: Exception) -> str | None:
+    """SQLite says it in words."""
+    said = str(getattr(error, "orig", error)).lower()
+    return next((what for symptom, what in REMEDIES.items() if symptom in said), None)
+
+
+def is_gone(_error: Exception) -> bool:
+    """There is no server between."""
+    return False

@@ -1,0 +1,394 @@
+"""The file that a store has opened: that it is that one, with its own log, and that nothing is lost as it is closed.
+
+While a study is served, its newest answers are in a log beside the file. SQLite finds both by name alone. It therefore
+lays a log over whatever file has the name, and deletes the log beside a file that is empty, without a word.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from shlex import quote
+from threading import Lock, Thread
+from typing import ClassVar
+from weakref import WeakValueDictionary, finalize
+
+from sqlalchemy import Connection, Engine
+
+from fcpair.errors import StudyError
+from fcpair.store.database import backup_format, file_permissions, table_extents
+from fcpair.store.database.backends import rescue_copy, sqlite
+from fcpair.store.database.backends.protocol import Backend, driver
+
+Identity = tuple[int, int]
+LOG, JOURNAL = "-wal", "-journal"
+SETTLE_TRIES, SETTLE_WAIT_S = 10, 0.02  # another process takes a moment to begin or to end sharing
+MOVED = "is not the file any more that was opened: it was moved, deleted or replaced"
+LOG_MOVED = "is without its log: the file beside it that ends in -wal was moved, deleted or replaced"
+WRITTEN_OVER = "was written over by another program"
+PUT_BACK = "put back what was there, and all goes on"
+START_ANEW = "end the server, and move the files away that end in -wal and -shm"
+SAVED = (
+    "All answers that were acknowledged are in {copy}. Put back what was there, with the file that ends in -wal, and "
+    "all goes on; or end the server and put that copy in its place"
+)
+SAVED_IN_PART = (
+    "What can still be read of what was there is in {copy}, but it may lack answers and be damaged: examine it with "
+    "`fcpair doctor --study {quoted}`, and keep it. To serve what is there now, " + START_ANEW
+)
+NO_STUDY = "{place} is not a study; `fcpair init --study OTHER` makes a new one"
+BACKUP = "{place} is a backup of a study; `fcpair restore {quoted} --study OTHER` brings the study back"
+FOREIGN_LOG = (
+    "{place} has a log beside it that is not its own, {log}: is it a copy that was put in the place of a study that "
+    "was being served? If {place} is what you want, move {log} and the file that ends in -shm away; if not, put back "
+    "the file to which the log belongs. Nothing was changed"
+)
+MISSING_LOG = (
+    "{place} was being served and is without its log, {log}: its newest answers may be missing. Put the log beside it, "
+    "or copy both again. If this is a whole copy that SQLite's `.backup` made, if another program has folded the log "
+    "in, or if the log is lost, `fcpair doctor --as-it-is` takes the file as it is. Nothing was changed"
+)
+DAMAGED = "{place} is damaged: {found}. Restore it from a copy; keep this file, with what lies beside it, until then"
+MIXED = (
+    "{place} is not in one piece: {found}. Part of it is of another time, as where a copy meets the log of another "
+    "moment. Put back a file with its own log, or a whole copy; if there is none, `fcpair doctor --as-it-is` takes the "
+    "file as it is"
+)
+_log = logging.getLogger(__name__)
+
+
+class MissingLogError(StudyError):
+    """A file that was being served is without its log; what is in it may still be all that there is."""
+
+
+def make(path: Path) -> StudyFile:
+    """An empty file, which SQLite takes for an empty database; not where the log of another one lies."""
+    if is_left_empty(path):
+        _clear(path)
+    for end in sqlite.FILES:
+        if Path(f"{path}{end}").exists():
+            what = "exists already; choose another place or use that study"
+            log = f"is the log of a study that was at {path}; put that back, or choose another place"
+            raise StudyError(f"{path}{end} {log if end else what}")
+    try:
+        file_permissions.create(path)
+    except OSError as error:
+        raise StudyError(f"{path}: {sqlite.CANNOT_OPEN}; nothing was changed") from error
+    return StudyFile(path)
+
+
+def is_left_empty(path: Path) -> bool:
+    """Whether there is a file that nothing was ever written to: one whose maker was killed before it was done."""
+    real = os.path.realpath(path)  # where a link leads, and the log lies
+    if not path.is_file() or Path(f"{real}{LOG}").exists():
+        return False
+    if path.stat().st_size and not Path(f"{real}{JOURNAL}").exists():
+        return False
+    with suppress(sqlite3.Error, OSError), closing(sqlite.connect(real)) as connection:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # undoes what was begun
+        return path.stat().st_size == 0
+    return False
+
+
+def _clear(path: Path) -> None:
+    """Delete a file that was left empty, unless its maker is at work on it."""
+    with suppress(sqlite3.Error, OSError), closing(sqlite.connect(os.path.realpath(path))) as connection:
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.execute("BEGIN EXCLUSIVE")
+        if path.stat().st_size == 0:
+            path.unlink()
+
+
+def find(path: Path) -> StudyFile:
+    """The study in a file, whole; raises StudyError where there is none."""
+    found = at(path)
+    found.check_whole()
+    return found
+
+
+def at(path: Path) -> StudyFile:
+    """The study in a file, be it whole or not; raises StudyError where there is none."""
+    if not path.is_file():
+        raise StudyError(
+            f"there is no study at {path}; `fcpair init` makes one, `--study` or FCPAIR_STUDY names another"
+        )
+    return StudyFile(path)
+
+
+class _Held:
+    """A file that is kept open, so that its number is not given to another one while it is asked for.
+
+    One for all stores of this process: closing any descriptor of a file gives up the locks that SQLite has on it.
+    """
+
+    _all: ClassVar[WeakValueDictionary[Identity, _Held]] = WeakValueDictionary()
+    _adding: ClassVar = Lock()
+
+    def __init__(self, fd: int, identity: Identity) -> None:
+        self.fd, self.identity = fd, identity
+        finalize(self, os.close, fd)
+
+    @classmethod
+    def at(cls, path: str) -> _Held:
+        """The file at `path`; raises OSError where there is none that can be read."""
+        with cls._adding:
+            there = identity(path)
+            if there and (known := cls._all.get(there)):
+                return known
+            fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            status = os.fstat(fd)
+            held = cls._all.get((status.st_dev, status.st_ino))
+            if held is None:
+                held = cls._all[status.st_dev, status.st_ino] = cls(fd, (status.st_dev, status.st_ino))
+            else:  # put there just now
+                finalize(held, os.close, fd)
+            return held
+
+    def start(self) -> bytes:
+        """The first bytes of the file, as they are now."""
+        return os.pread(self.fd, sqlite.HEADER_BYTES, 0)
+
+    def header(self) -> sqlite.Header:
+        """What the file itself says now."""
+        return sqlite.Header.of(self.start())
+
+
+def identity(path: str) -> Identity | None:
+    """Which file is at `path`; None while there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+class StudyFile:
+    """One study's file: connections to it and to no other, and the log beside it while it is shared."""
+
+    def __init__(self, path: Path) -> None:
+        """Hold the file at `path`; raises StudyError when there is none, or one that cannot be read."""
+        self.place, self.address = str(path), os.path.abspath(path)
+        self.backend: Backend = sqlite
+        self._real = os.path.realpath(path)  # SQLite keeps the log beside the file that a link leads to
+        try:
+            self._held = _Held.at(self._real)
+        except OSError as error:
+            raise StudyError(f"{self.place} cannot be read: {error.strerror}") from error
+        self._keeper: sqlite3.Connection | None = None  # open as long as the file is shared
+        self._shared_log: Identity | None = None
+        self._start = b""  # of the file, while it is shared
+        self._engines: list[Engine] = []
+        self._process = os.getpid()
+        self._rescuing = Lock()
+        self._absent, self._n_absences, self._saved = False, 0, 0  # the absence for which all was saved
+
+    # -- what it is
+
+    def check_whole(self) -> None:
+        """Raise StudyError where SQLite would open something else than was written: before it opens the file.
+
+        Either a log that is not this file's own lies beside it, or its own log is missing.
+        """
+        for _ in range(SETTLE_TRIES):
+            header = self._held.header()
+            is_missing = header.is_shared and not header.is_whole and not sqlite.has_log(self._real)
+            if is_missing:
+                time.sleep(SETTLE_WAIT_S)
+                continue
+            break
+        if not header.is_database:
+            what = BACKUP if backup_format.begins(self._held.start()) else NO_STUDY
+            raise StudyError(what.format(place=self.place, quoted=quote(self.place)))
+        at = self._real if os.path.islink(self.place) else self.place
+        if sqlite.log_size(self._real) and not header.is_shared:
+            raise StudyError(FOREIGN_LOG.format(place=at, log=f"{at}{LOG}"))
+        if is_missing:
+            raise MissingLogError(MISSING_LOG.format(place=at, log=f"{at}{LOG}"))
+
+    def check_here(self) -> None:
+        """Raise StudyError unless the file at the study's place, with its log, is the one that was opened.
+
+        As soon as one that is shared is missed, all that was acknowledged is saved, while others are told so.
+        """
+        if reason := self._misplaced():
+            if not self._absent:
+                self._miss()
+                Thread(target=self.rescue, daemon=True).start()
+            raise StudyError(f"{self.place} {reason}; {START_ANEW if reason == WRITTEN_OVER else PUT_BACK}")
+        if self._absent:
+            self._absent = False
+            _log.warning("%s is back, and is taken up again", self.place)
+
+    def _misplaced(self) -> str | None:
+        if identity(self._real) != self._held.identity:
+            return MOVED
+        if self._keeper is None:
+            return None
+        start = self._held.start()
+        if start != self._start:  # looked at before and after each answer, and seldom changed
+            before, now = sqlite.Header.of(self._start), sqlite.Header.of(start)
+            if not now.is_shared or now.counter < before.counter:
+                return WRITTEN_OVER
+            self._start = start
+        return None if identity(self._real + LOG) == self._shared_log else LOG_MOVED
+
+    def check_sound(self, connection: sqlite3.Connection) -> None:
+        """Raise StudyError where SQLite finds damage."""
+        if found := sqlite.damage(connection):
+            raise StudyError(DAMAGED.format(place=self.place, found="; ".join(found)))
+
+    def examine(self, conn: Connection) -> None:
+        """Raise StudyError where the file is damaged, or put together of a file and a log of different times."""
+        self._examine(driver(conn))
+
+    def _examine(self, connection: sqlite3.Connection) -> None:
+        self.check_sound(connection)
+        if found := table_extents.differences(connection, sqlite.ROWS) if _notes_extents(connection) else []:
+            raise StudyError(MIXED.format(place=self.place, found="; ".join(found)))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the newest of it may be in a log, which this process or another one has begun."""
+        return self._held.header().is_shared
+
+    # -- reaching it
+
+    def engine(self) -> Engine:
+        """An engine on the file; `close` disposes of it."""
+        self._engines.append(sqlite.engine_for(self.connect))
+        return self._engines[-1]
+
+    def reading_engine(self) -> Engine:
+        """An engine that only reads, whatever became of the file."""
+        return sqlite.reading_engine(Path(self._real))
+
+    def connect(self) -> sqlite3.Connection:
+        """A connection to the file; raises StudyError unless it is at its place. It never makes one."""
+        self.check_here()
+        connection = sqlite.connect(self._real)
+        try:
+            self.check_here()  # again: it is this one that was opened
+            return sqlite.prepare(connection)
+        except BaseException:
+            sqlite.drop(connection)
+            raise
+
+    def check_alone(self) -> None:
+        """Raise StudyError while another process serves the file; only then its log is still there."""
+        if self.is_shared:
+            raise StudyError(
+                f"{self.place} is being served: end `fcpair serve`, and whatever else uses it, then try again. Nothing "
+                "was changed"
+            )
+
+    def share(self) -> bool:
+        """Begin the log, if the file can be had alone for a moment; returns whether it could.
+
+        A log that was left there is folded in first. Raises StudyError where it and the file do not go together.
+        """
+        for engine in self._engines:
+            engine.dispose()
+        if self.is_shared:
+            self._end(self.connect())
+        keeper = self.connect()
+        if not sqlite.share(keeper):
+            sqlite.drop(keeper)
+            return False
+        self._shared_log = identity(self._real + LOG)
+        self._start = self._held.start()
+        self._keeper, before = keeper, self._keeper
+        if before is not None:
+            sqlite.drop(before)
+        return True
+
+    # -- letting go of it
+
+    def close(self) -> None:
+        """Close all connections, and fold the log into the file, where nobody else has it open.
+
+        A file that is not at its place is left as it is, with its log; all that was acknowledged is saved in a copy. A
+        log that was found there and does not go with the file is left as it is, too.
+        """
+        if os.getpid() != self._process:  # a fork has no business with its parent's files
+            return
+        keeper, found = self._keeper, None
+        if keeper is None and self.is_shared and self._misplaced() != MOVED:
+            with suppress(sqlite3.Error, StudyError):
+                found = self.connect()
+        for engine in self._engines:
+            engine.dispose()
+        if keeper is not None:
+            if not self._may_fold():
+                self.rescue()
+            self._end(keeper, own=True)
+            self._keeper = None
+        elif found is not None:
+            with suppress(StudyError):
+                self._end(found)
+
+    def _end(self, connection: sqlite3.Connection, *, own: bool = False) -> None:
+        """Close a connection, after folding the log if it may be; one that this process did not begin is examined."""
+        try:
+            if self._may_fold():
+                sqlite.fold(connection, _nothing if own else self._examine)
+        finally:
+            sqlite.drop(connection)
+
+    def abandon(self) -> None:
+        """Delete the empty file, unless it is not the one any more that was made."""
+        self.remove()
+
+    def remove(self) -> None:
+        """Delete the file with what lies beside it, unless it is not the one any more that was opened."""
+        if self._misplaced() != MOVED:
+            for end in sqlite.FILES:
+                Path(f"{self._real}{end}").unlink(missing_ok=True)
+
+    def _may_fold(self) -> bool:
+        """Whether the log belongs to the file at the place; it is folded from here even if it was moved away."""
+        reason = self._misplaced()
+        return reason is None or (reason == LOG_MOVED and identity(self._real + LOG) is None)
+
+    def rescue(self) -> None:
+        """Save all that was acknowledged in a new file, once for each time that the shared file is gone, and log that.
+
+        What was opened is still there for who has it open, whatever became of its name.
+        """
+        with self._rescuing:
+            reason = self._misplaced()
+            if not reason or self._keeper is None:
+                return
+            if not self._absent:
+                self._miss()
+            if self._saved != self._n_absences:
+                self._save(self._keeper, reason)
+
+    def _miss(self) -> None:
+        self._absent = True
+        self._n_absences += 1
+
+    def _save(self, keeper: sqlite3.Connection, reason: str) -> None:
+        absence = self._n_absences
+        try:
+            copy = rescue_copy.save(keeper, self._real)
+        except OSError as error:
+            _log.error(
+                "%s %s. Its answers could not be saved elsewhere (%s): put it back now", self.place, reason, error
+            )
+            return
+        self._saved = absence
+        what = (SAVED_IN_PART if reason == WRITTEN_OVER else SAVED).format(copy=copy, quoted=quote(str(copy)))
+        _log.error("%s %s. Nothing more is taken. %s", self.place, reason, what)
+
+
+def _notes_extents(connection: sqlite3.Connection) -> bool:
+    """Whether a study notes how far its tables go: one of an older schema does not."""
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'extent'").fetchone() is not None
+
+
+def _nothing(_connection: sqlite3.Connection) -> None:
+    """Whoever began the log knows what is in it."""

@@ -1,0 +1,250 @@
+"""The chains of answers and of decisions: each row has a digest that rests on the one before it, of the same person.
+
+It is the SHA-256 of the digest before (32 zero bytes before the first) and, as JSON, of all that the row says and of
+the cell that it is about. So a row that is changed, deleted or given to somebody else behind fcpair's back does not
+fit any more, or the one after it does not. How many rows a chain has and its newest digest are kept beside it, which
+finds the last ones when they are gone. Decisions by rules, and by files that name nobody, are the chain of NOBODY.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from math import isnan
+from typing import Any, NamedTuple
+
+from sqlalchemy import Integer, Select, Table, cast, insert, select, text
+
+from fcpair.store.database import backends, latest_rows, row_numbers, sql_lists
+from fcpair.store.database.frames import CHUNK, STREAMED, insert_rows
+from fcpair.store.database.prepared import Ready
+from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import adjudication, assignment, cell, chain, judgement, round_
+
+FIRST = bytes(32)
+NOBODY = 0
+ALL = 2**62
+AT_ONCE = 2_000  # rows that are linked: of more, the garbage collector takes its share
+_as_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII, and the same in every Python
+
+
+def link(before: bytes, says: Sequence[Any]) -> bytes:
+    """The digest of a row that says this, after a row with the digest `before`."""
+    return hashlib.sha256(before + _as_json(says).encode("ascii")).digest()
+
+
+def _real(value: float) -> float | None:
+    """A number as SQLite gives it back: no minus before a zero, and nothing for what is no number."""
+    return None if isnan(value) else float(value) + 0.0
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A table whose rows are chained: what of a row is in its digest, and how its cell is found.
+
+    `says` has columns of the table in their order, each with what makes a value the one that comes back from the
+    database, if anything has to; `of_cell` what is known of the cell besides. `cells` finds that by `place`, and `rows`
+    reads it all.
+    """
+
+    kind: str
+    table: Table
+    says: Mapping[str, Callable[[Any], Any] | None]
+    of_cell: tuple[str, ...]
+    place: str
+    cells: Select[Any]
+    rows: str
+
+    @cached_property
+    def person_at(self) -> int:
+        """Where in a digest the person is."""
+        return (*self.says, *self.of_cell).index("person_id")
+
+    def said(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
+        """What is in the digest of each row, without its cell. Columns are converted one at a time, which is faster."""
+        columns = ([row.get(name) for row in rows] for name in self.says)
+        return zip(*map(_converted, self.says.values(), columns), strict=True)
+
+
+def _converted(convert: Callable[[Any], Any] | None, values: list[Any]) -> list[Any]:
+    return values if convert is None else [None if value is None else convert(value) for value in values]
+
+
+_COUNTS = cast(round_.c.counts, Integer)  # a number in a digest
+# A column that some later schema adds to these tables stays out of `says`, or all digests would have to be made anew.
+ANSWERS = Chain(
+    "answer",
+    judgement,
+    {
+        **{"id": int, "assignment_id": int, "skipped": int, "answer_id": int, "adjudication_id": int},
+        **{"origin": None, "seconds": _real, "note": None, "at": None},
+        **{"guideline_id": int, "run_id": int, "withdraws": int},
+    },
+    ("person_id", "cell_id", "counts", "row_id", "column_id"),
+    "assignment_id",
+    select(
+        assignment.c.id,
+        assignment.c.person_id,
+        assignment.c.cell_id,
+        _COUNTS.label("counts"),
+        cell.c.row_id,
+        cell.c.column_id,
+    )
+    .join(cell, cell.c.id == assignment.c.cell_id)
+    .join(round_, round_.c.id == assignment.c.round_id)
+    .where(assignment.c.id.in_(sql_lists.listed_as("places"))),
+    "SELECT row.digest, {says}, a.person_id, a.cell_id, {counts}, c.row_id, c.column_id FROM judgement AS row "
+    "LEFT JOIN assignment AS a ON a.id = row.assignment_id LEFT JOIN round AS r ON r.id = a.round_id "
+    "LEFT JOIN cell AS c ON c.id = a.cell_id "
+    "WHERE row.id > :after ORDER BY row.id LIMIT :n",
+)
+DECISIONS = Chain(
+    "decision",
+    adjudication,
+    {
+        **{"id": int, "cell_id": int, "rule": None, "answer_id": int, "person_id": int, "note": None},
+        **{"at": None, "flagged": int, "seen_judgement": int},
+    },
+    ("row_id", "column_id"),
+    "cell_id",
+    select(cell.c.id, cell.c.row_id, cell.c.column_id).where(cell.c.id.in_(sql_lists.listed_as("places"))),
+    "SELECT row.digest, {says}, c.row_id, c.column_id FROM adjudication AS row "
+    "LEFT JOIN cell AS c ON c.id = row.cell_id WHERE row.id > :after ORDER BY row.id LIMIT :n",
+)
+
+
+class Head(NamedTuple):
+    """Where a chain ends: how many rows it has, and the digest of the newest."""
+
+    n: int
+    digest: bytes
+
+
+START = Head(0, FIRST)
+
+
+def heads(tx: Tx, of: Chain) -> dict[int, Head]:
+    """Where each person's chain ends, by person; NOBODY's too."""
+    query = select(chain.c.person_id, chain.c.n, chain.c.head).where(chain.c.kind == of.kind)
+    return {row.person_id: Head(row.n, row.head) for row in tx.execute(query)}
+
+
+def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Add rows, all with the same keys, in their order; returns the number of the newest row that there is.
+
+    They come without `id` and `digest`, which they get here: whoever writes has the study alone.
+    """
+    remaining = iter(rows)
+    number = row_numbers.newest(tx, of.table)
+    ends: dict[int, Head] = {}
+    while part := list(islice(remaining, AT_ONCE)):
+        ends = ends or heads(tx, of)
+        linked = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
+        _link_all(tx, of, linked, ends)
+        insert_rows(tx, of.table, linked)
+        number += len(linked)
+    _keep_heads(tx, of, ends)
+    return number
+
+
+def _link_all(tx: Tx, of: Chain, rows: Sequence[dict[str, Any]], ends: dict[int, Head]) -> None:
+    """Give each row its digest, and move the ends of the chains."""
+    places = sql_lists.as_list(sorted({int(row[of.place]) for row in rows}))
+    cells = {row[0]: tuple(row[1:]) for row in tx.execute(of.cells, {"places": places})}
+    nowhere = (None,) * len(of.of_cell)  # the database refuses the row
+    for row, says in zip(rows, of.said(rows), strict=True):
+        row["digest"] = next_in(of, says + cells.get(row[of.place], nowhere), ends).digest
+
+
+def next_in(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
+    """Put a row at the end of its chain; returns where that is now."""
+    person_id = says[of.person_at] or NOBODY
+    end = ends.get(person_id, START)
+    ends[person_id] = Head(end.n + 1, link(end.digest, says))
+    return ends[person_id]
+
+
+def _next(of: Chain, says: Sequence[Any], ends: dict[int, Head], *, fits: bool) -> bytes:
+    end = next_in(of, says, ends)
+    if not fits:
+        ends[says[of.person_at] or NOBODY] = end = Head(end.n, b"")
+    return end.digest
+
+
+def _keep_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
+    there = heads(tx, of)
+    for person_id, end in ends.items():
+        if end != there.get(person_id):
+            _KEEP_HEAD.run(tx, kind=of.kind, person=person_id, n=end.n, head=end.digest)
+
+
+_KEEP_HEAD = Ready(
+    text(
+        "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, :person, :n, :head) "
+        "ON CONFLICT (kind, person_id) DO UPDATE SET n = excluded.n, head = excluded.head"
+    )
+)
+_ADD_ONE = Ready(insert(judgement), [*ANSWERS.says, "digest"])
+_END = (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind)
+PLACE = (
+    _COUNTS.label("counted"),
+    cell.c.row_id,
+    cell.c.column_id,
+    latest_rows.last(judgement).scalar_subquery().label("newest"),
+    chain.c.n.label("n_before"),
+    chain.c.head.label("digest_before"),
+)
+"""What `add_answer` has to know of an assignment that is joined with its round, beside its `person_id` and `cell_id`.
+"""
+
+
+def placed(query: Select[Any]) -> Select[Any]:
+    """A query of assignments, joined with what PLACE is of."""
+    return query.join(cell, cell.c.id == assignment.c.cell_id).outerjoin(chain, _END)
+
+
+def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
+    """Do what `add` does for one answer, with no statement to look anything up: people wait for it.
+
+    `row` has all columns of a judgement; `place` is of its assignment and holds as long as nobody else numbers rows.
+    """
+    number = int(place.newest) + 1
+    says = {**row, "id": number}
+    given = ((says[name], convert) for name, convert in ANSWERS.says.items())
+    said = [value if value is None or convert is None else convert(value) for value, convert in given]
+    said += (place.person_id, place.cell_id, place.counted, place.row_id, place.column_id)
+    digest = link(place.digest_before or FIRST, said)
+    _ADD_ONE.run(tx, **says, digest=digest)
+    _KEEP_HEAD.run(tx, kind=ANSWERS.kind, person=place.person_id, n=(place.n_before or 0) + 1, head=digest)
+    return number
+
+
+def read(tx: Tx, of: Chain, after: int = 0, n: int = ALL) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """The rows numbered after one, `n` of them or all: the digest that each has, and what it says.
+
+    Values come as they are in the file: nothing may be read into them that is not there.
+    """
+    raw = backends.of(tx).raw
+    counts = raw(round_, "counts", "r")
+    statement = text(of.rows.format(says=", ".join(raw(of.table, name, "row") for name in of.says), counts=counts))
+    for row in tx.execute(statement, {"after": after, "n": n}, execution_options=STREAMED):
+        yield row[0], tuple(row[1:])
+
+
+def make(tx: Tx, of: Chain, misfits: Collection[int]) -> None:
+    """Give all rows their digests anew, and note where the chains end; for a table that is not protected meanwhile.
+
+    Rows with the numbers in `misfits` get one that fits nothing.
+    """
+    ends: dict[int, Head] = {}
+    number = 0
+    set_digest = text(f"UPDATE {of.table.name} SET digest = :digest WHERE id = :id")
+    while part := list(read(tx, of, number, CHUNK)):
+        made = [{"id": says[0], "digest": _next(of, says, ends, fits=says[0] not in misfits)} for _, says in part]
+        tx.execute(set_digest, made)
+        number = part[-1][1][0]
+    _keep_heads(tx, of, ends)

@@ -1,0 +1,51 @@
+"""What holds now, where rows are only ever added: the current answer to an assignment, the newest decision on a cell.
+
+Each assignment says which judgement is its newest, so that answers are found by their numbers. The newest decision is a
+condition on the rows of its table, for any statement that has found them. It costs one look into an index for each row,
+so that a statement about one cell never reads a table, as it would to join `max(id) ... GROUP BY`; and the whole study
+is read as fast as with that.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, ColumnElement, Select, Table, func, literal_column, select
+
+from fcpair.records import Rule
+from fcpair.store.database.tables import adjudication, assignment, judgement
+
+NEWEST = judgement.c.id == assignment.c.judgement_id
+"""What joins an assignment with its newest judgement, even one that takes an answer back.
+
+Nothing else may join them: of two conditions PostgreSQL takes it that hardly a row meets both.
+"""
+
+ANSWER = NEWEST & judgement.c.withdraws.is_(None)
+"""What joins an assignment with the current answer to it; a skip is one, an answer that was taken back is not."""
+
+
+def _is_newest(row: Table, place: Column[int]) -> ColumnElement[bool]:
+    """Whether a row is the newest of its `place`, a column of its own."""
+    newer = row.alias("newer")
+    return ~select(newer.c.id).where(newer.c[place.name] == place, newer.c.id > row.c.id).correlate(row).exists()
+
+
+DECISION = _is_newest(adjudication, adjudication.c.cell_id)
+"""Whether an adjudication is the newest on its cell, even one that takes a decision back."""
+
+STANDING = DECISION & (adjudication.c.rule != Rule.REOPENED.value)
+"""Whether an adjudication is the decision that stands on its cell."""
+
+DECIDED = DECISION & (adjudication.c.cell_id == assignment.c.cell_id)
+"""What joins an assignment with the newest decision on its cell."""
+
+_NOTHING: ColumnElement[int] = literal_column("0")
+BY_CELL, BY_PERSON = assignment.c.cell_id + _NOTHING, assignment.c.person_id + _NOTHING
+"""The cell and the person of an answer, where all answers are read by them: written so that no index is followed.
+
+By the index they would come from all over the file: 300,000 labels in 2.1 s, and sorted afterwards in 0.6 s.
+"""
+
+
+def last(table: Table) -> Select[int]:
+    """The number of the newest row of a table; 0 where it is empty."""
+    return select(func.coalesce(func.max(table.c.id), 0))

@@ -1,0 +1,422 @@
+"""The schema, as the migrations make it. `tests/store/database/test_schema.py` holds the two against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    MetaData,
+    Table,
+    UniqueConstraint,
+    event,
+    false,
+    true,
+)
+
+from fcpair.store.database.column_types import NO_BYTES, Number, Real, Words, words
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _checksum() -> Column[bytes]:
+    """The SHA-256 of what a row says that never changes, see checksums.py."""
+    return Column("checksum", LargeBinary, nullable=False, server_default=NO_BYTES)
+
+
+study = Table(
+    "study",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("title", Words, nullable=False),
+    Column("created_at", words(32), nullable=False),
+    Column("secret", words(64), nullable=False),  # what is drawn from it must stay: orders, numbers, the cookie's name
+    Column("session_secret", words(64), nullable=False),  # what sessions are signed with, until it is renewed
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("stage", words(32), nullable=False),
+    Column("params", JSON, nullable=False),
+    Column("counts", JSON, nullable=False),
+    Column("model", JSON),
+    Column("version", words(32), nullable=False),
+    Column("at", words(32), nullable=False),
+)
+
+# What holds from now on, key by key, and the run that set it; a key that is missing has its default.
+setting = Table(
+    "setting",
+    metadata,
+    Column("grid_id", ForeignKey("grid.id"), primary_key=True),
+    Column("key", words(64), primary_key=True),
+    Column("value", JSON, nullable=False),
+    Column("run_id", ForeignKey("run.id"), nullable=False),
+)
+
+text = Table(
+    "text",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("kind", words(16), nullable=False),
+    Column("digest", words(64), nullable=False),
+    Column("body", Words, nullable=False),
+    Column("language", words(16)),
+    Column("meta", JSON, nullable=False),
+    Column("answers_id", ForeignKey("text.id")),  # what was written may answer a text; then it is known by both
+    _checksum(),
+    UniqueConstraint("kind", "digest"),
+)
+
+source_pair = Table(
+    "source_pair",
+    metadata,
+    Column("row", Number, primary_key=True),
+    Column("hs_id", ForeignKey("text.id"), nullable=False),
+    Column("cn_id", ForeignKey("text.id"), nullable=False),
+    Column("meta", JSON, nullable=False),
+    Index(None, "hs_id", "cn_id"),
+)
+
+# What brought candidates in: a source CN whose neighbours they are (`run` is empty), or an HS for which a run has them.
+neighbour = Table(
+    "neighbour",
+    metadata,
+    Column("grid_id", ForeignKey("grid.id"), primary_key=True),
+    Column("source_id", ForeignKey("text.id"), primary_key=True),
+    Column("run", Words, primary_key=True),
+    Column("rank", Number, primary_key=True),
+    Column("cn_id", ForeignKey("text.id"), nullable=False),
+    Column("score", Real, nullable=False),
+)
+
+grid = Table(
+    "grid",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("name", words(64), nullable=False, unique=True),
+    Column("row_kind", words(16), nullable=False),
+    Column("row_name", Words, nullable=False),
+    Column("column_kind", words(16), nullable=False),
+    Column("column_name", Words, nullable=False),
+    _checksum(),
+)
+
+# The rows (axis `row`) and the columns (axis `column`) of a grid, in their order; what is not `drawn` stays out of it.
+side = Table(
+    "side",
+    metadata,
+    Column("grid_id", ForeignKey("grid.id"), primary_key=True),
+    Column("axis", words(8), primary_key=True),
+    Column("position", Number, primary_key=True),
+    Column("text_id", ForeignKey("text.id"), nullable=False),
+    Column("drawn", Boolean, nullable=False, server_default=true()),
+    UniqueConstraint("grid_id", "axis", "text_id"),
+)
+
+# The grid of a cell, and its number there, are both in its id, see cells.py. No unique constraint here: an index on
+# every cell would more than double the time to write a large grid. The cells are written in one statement from two
+# sides that have primary keys, and then sealed (see backends/).
+cell = Table(
+    "cell",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("row_id", ForeignKey("text.id"), nullable=False),
+    Column("column_id", ForeignKey("text.id"), nullable=False),
+)
+
+# A form put on the cells of a grid: who answers it, by role; which round's decisions it `checks`, if any; whether what
+# is answered `counts` for decisions and tiers; and `options` that change nothing of what an answer is.
+round_ = Table(
+    "round",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("grid_id", ForeignKey("grid.id"), nullable=False),
+    Column("name", words(64), nullable=False),
+    Column("role", words(16), nullable=False),
+    Column("form", Words, nullable=False),
+    Column("checks", ForeignKey("round.id")),
+    Column("counts", Boolean, nullable=False),
+    Column("blind", Boolean, nullable=False),  # shown without what was decided
+    Column("options", JSON, nullable=False),
+    _checksum(),
+    UniqueConstraint("grid_id", "name"),
+)
+
+# A distinct answer of a round, once; `code` stands for it in arrays, where the round asks one closed question.
+answer = Table(
+    "answer",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("round_id", ForeignKey("round.id"), nullable=False),
+    Column("digest", words(64), nullable=False),  # the same for answers that are the same
+    Column("value", Words, nullable=False),
+    Column("code", Number),
+    Column("text_id", ForeignKey("text.id")),  # what was written
+    _checksum(),
+    UniqueConstraint("round_id", "digest"),
+)
+
+person = Table(
+    "person",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("name", words(128), nullable=False, unique=True),
+    Column("role", words(16), nullable=False),
+    Column("token_hash", words(128), unique=True),
+    Column("demographics", JSON),
+    Column("retired_at", words(32)),
+    Column("consented_at", words(32)),
+    Column("consented_to", Words),
+    Column("blurred", Boolean, nullable=False, server_default=false()),
+    Column("opted_out", JSON),
+    Column("keeps_refused", Boolean, nullable=False, server_default=false()),  # lets their refused texts be kept
+    _checksum(),
+)
+
+# Sessions whose people have left, until their cookies would be too old anyway: a copy of a cookie is no way in.
+ended_session = Table(
+    "ended_session",
+    metadata,
+    Column("session", words(32), primary_key=True),
+    Column("person_id", ForeignKey("person.id"), nullable=False),
+    Column("until", words(32), nullable=False),
+)
+
+# Attempts to come in with a wrong token, by where they came from, for as long as they count.
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("place", words(64), nullable=False),
+    Column("at", words(32), nullable=False),
+    Index(None, "place", "at"),
+)
+
+guideline = Table(
+    "guideline",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("body", Words, nullable=False),
+    Column("at", words(32), nullable=False),
+    Column("person_id", ForeignKey("person.id")),
+    _checksum(),
+)
+
+assignment = Table(
+    "assignment",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("cell_id", ForeignKey("cell.id"), nullable=False),
+    Column("person_id", ForeignKey("person.id"), nullable=False),
+    Column("round_id", ForeignKey("round.id"), nullable=False),
+    Column("position", Number, nullable=False),
+    Column("status", words(16), nullable=False),
+    Column("replaces", ForeignKey("assignment.id"), unique=True),
+    Column("answered_at", words(32)),  # online, the last time: what a person has read today, and at what pace
+    Column("until", words(32)),  # given for so long to whoever asked, where it is not answered; else for good
+    # The newest judgement of it, if it has any. No reference: each table would need the other first, and that there is
+    # such a judgement says less than what `fcpair doctor` looks at, which is that there is no newer one.
+    Column("judgement_id", Number),
+    UniqueConstraint("cell_id", "person_id", "round_id"),
+    Index(None, "person_id", "round_id", "status", "position"),
+    Index(None, "person_id", "answered_at"),
+)
+
+# Its condition must not name the status: SQLite would plan every statement that compares it with a parameter anew, each
+# time that it is run, as the value might let this index serve. That took a label 0.3 ms.
+_leased = Index(None, assignment.c.status, assignment.c.until)
+
+
+@event.listens_for(assignment, "before_create")
+def _as_this_database_has_it(table: Table, conn: Connection, **_options: Any) -> None:
+    """Index only what is given for a time, and give no number out again: a page may still hold one whose row is gone,
+    and it must not come to mean another. Said for one database alone: SQLAlchemy loads each that is named above.
+    """
+    name = conn.dialect.name
+    _leased.dialect_options[name]["where"] = assignment.c.until.is_not(None)
+    if name == "sqlite":  # others do not anyway
+        table.dialect_options[name]["autoincrement"] = True
+
+
+# A slot of open dealing that nobody has: whoever asks next may be given the cell, in the order of `position`.
+slot = Table(
+    "slot",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("cell_id", ForeignKey("cell.id"), nullable=False),
+    Column("round_id", ForeignKey("round.id"), nullable=False),
+    Column("position", Number, nullable=False),
+    Column("replaces", ForeignKey("assignment.id"), unique=True),  # who had it and skipped it, or let it lapse
+    Index(None, "round_id", "position"),
+    Index(None, "cell_id"),
+)
+
+judgement = Table(
+    "judgement",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("assignment_id", ForeignKey("assignment.id"), nullable=False),
+    Column("skipped", Boolean, nullable=False),
+    Column("answer_id", ForeignKey("answer.id")),
+    Column("adjudication_id", ForeignKey("adjudication.id")),
+    Column("origin", words(16), nullable=False),
+    Column("seconds", Real),
+    Column("note", Words, nullable=False),
+    Column("at", words(32), nullable=False),
+    Column("guideline_id", ForeignKey("guideline.id")),
+    Column("run_id", ForeignKey("run.id")),  # the run that brought it; online, and before schema 0003, none
+    Column("withdraws", ForeignKey("judgement.id")),  # an answer that this row takes back, putting none in its place
+    Column("digest", LargeBinary, nullable=False, server_default=NO_BYTES),  # see hash_chain.py
+    CheckConstraint("skipped = (answer_id IS NULL)", name="answer_or_skip"),
+    CheckConstraint("withdraws IS NULL OR skipped", name="withdrawal_or_answer"),
+    Index(None, "assignment_id"),
+)
+
+adjudication = Table(
+    "adjudication",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("cell_id", ForeignKey("cell.id"), nullable=False),
+    Column("rule", words(16), nullable=False),
+    Column("answer_id", ForeignKey("answer.id")),
+    Column("person_id", ForeignKey("person.id")),
+    Column("note", Words, nullable=False),
+    Column("at", words(32), nullable=False),
+    Column("flagged", Boolean, nullable=False, server_default=false()),
+    # The newest judgement that there was, so that it can be told whether labels have changed since. No time says so:
+    # an answer from a file has the time at which it was given.
+    Column("seen_judgement", Number, nullable=False, server_default="0"),
+    Column("digest", LargeBinary, nullable=False, server_default=NO_BYTES),  # see hash_chain.py
+    Index(None, "cell_id"),
+    Index(None, "person_id"),
+)
+
+# Where each chain ends (see hash_chain.py): how many rows it has, and the digest of the newest. Person 0 is nobody.
+chain = Table(
+    "chain",
+    metadata,
+    Column("kind", words(16), primary_key=True),
+    Column("person_id", Number, primary_key=True, autoincrement=False),
+    Column("n", Number, nullable=False),
+    Column("head", LargeBinary, nullable=False),
+)
+
+# What a submit was answered, so that a request that comes twice is answered alike and stored once.
+receipt = Table(
+    "receipt",
+    metadata,
+    Column("person_id", ForeignKey("person.id"), primary_key=True),
+    Column("request_id", words(64), primary_key=True),
+    Column("digest", words(64), nullable=False),
+    Column("reply", JSON, nullable=False),
+    Column("at", words(32), nullable=False),
+    Column("number", Number),  # in the order in which they were acknowledged; none while it is being done
+    Index(None, "number", unique=True),
+)
+
+release = Table(
+    "release",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("tier", words(16), nullable=False),
+    Column("rule", JSON, nullable=False),
+    Column("counts", JSON, nullable=False),
+    Column("file", Words, nullable=False),
+    Column("sha256", words(64), nullable=False),
+    Column("at", words(32), nullable=False),
+)
+
+# A text that was sent and refused: by which `rule` and `version` of it, with which score; and the text itself where the
+# writer lets it be kept.
+refusal = Table(
+    "refusal",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("assignment_id", ForeignKey("assignment.id"), nullable=False),
+    Column("rule", words(32), nullable=False),
+    Column("version", Words, nullable=False),
+    Column("score", Real),
+    Column("body", Words),
+    Column("at", words(32), nullable=False),
+    Index(None, "assignment_id"),
+)
+
+# What a model replied, verbatim, and how it was marked: as too long, a refusal, ...
+reply = Table(
+    "reply",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("assignment_id", ForeignKey("assignment.id"), nullable=False),
+    Column("run_id", ForeignKey("run.id"), nullable=False),
+    Column("body", Words, nullable=False),
+    Column("marks", JSON, nullable=False),
+    Index(None, "assignment_id"),
+)
+
+# What models of a round may be shown with a row: pairs of another grid, the nearest first.
+example = Table(
+    "example",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("round_id", ForeignKey("round.id"), nullable=False),
+    Column("row_id", ForeignKey("text.id"), nullable=False),
+    Column("rank", Number, nullable=False),
+    Column("hs_id", ForeignKey("text.id"), nullable=False),
+    Column("cn_id", ForeignKey("text.id"), nullable=False),
+    Column("score", Real, nullable=False),
+    UniqueConstraint("round_id", "row_id", "rank"),
+)
+
+# What a person said of an example; the newest counts.
+example_review = Table(
+    "example_review",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("example_id", ForeignKey("example.id"), nullable=False),
+    Column("person_id", ForeignKey("person.id")),
+    Column("used", Boolean, nullable=False),
+    Column("at", words(32), nullable=False),
+    Index(None, "example_id"),
+)
+
+# How far each table that only grows had grown with the last write; see table_extents.py.
+extent = Table(
+    "extent",
+    metadata,
+    Column("name", words(32), primary_key=True),
+    Column("last", Number, nullable=False),
+    Column("missing", Number, nullable=False, server_default="0"),  # of the numbers up to `last`, known and accepted
+)
+
+# How often each of the lead's figures that take long to make was made, at whatever server: nobody shows an older one.
+shown = Table(
+    "shown",
+    metadata,
+    Column("grid_id", ForeignKey("grid.id"), primary_key=True),
+    Column("name", words(32), primary_key=True),
+    Column("n", Number, nullable=False),
+)
+
+APPEND_ONLY = (judgement, adjudication)
+"""The tables whose rows nobody changes or deletes, which the database itself refuses."""
+
+NEVER_AGAIN = (assignment,)
+"""The tables whose numbers are never given out again, also where a row is gone: the database keeps the highest."""

@@ -1,0 +1,1 @@
+"""Backups, copies, upgrades, and whether a study is sound."""

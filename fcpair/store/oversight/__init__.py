@@ -1,0 +1,1 @@
+"""Runs, settings, and how far a study has been built."""

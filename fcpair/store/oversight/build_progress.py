@@ -1,0 +1,46 @@
+"""How far the study has been built, and taking it back to an earlier stage."""
+
+from __future__ import annotations
+
+from sqlalchemy import delete, func, select
+
+from fcpair.store.answers import examples
+from fcpair.store.assignment import open_slots, rounds
+from fcpair.store.corpus import cells, sides, texts
+from fcpair.store.corpus.grids import span
+from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import assignment, slot, source_pair, text
+
+BUILDING = ("import", "select", "retrieve", "pair", "assign")
+
+
+def built(tx: Tx) -> dict[str, int]:
+    """How much each building stage has made: corpus rows, selected HS, candidates, pairs, assignments and
+    free slots."""
+    counting = rounds.counting(tx)
+    dealt = select(func.count()).select_from(assignment).where(rounds.among(counting))
+    return {
+        "import": int(tx.execute(select(func.count()).select_from(source_pair)).scalar_one()) + texts.n_unpaired(tx),
+        "select": sides.n_texts(tx, "row"),
+        "retrieve": sides.n_texts(tx, "column"),
+        "pair": cells.n_cells(tx),
+        "assign": int(tx.execute(dealt).scalar_one()) + open_slots.n_free(tx, counting),
+    }
+
+
+def clear_from(tx: Tx, stage: str) -> None:
+    """Forget what `stage` and all later building stages made; only for a study without judgements."""
+    later = BUILDING[BUILDING.index(stage) :]
+    tx.execute(delete(slot).where(span(tx).holds(slot.c.cell_id)))
+    tx.execute(delete(assignment).where(span(tx).holds(assignment.c.cell_id)))
+    if "pair" in later:
+        examples.clear(tx)
+        cells.clear(tx)
+    if "retrieve" in later:
+        sides.clear_neighbours(tx)
+        sides.clear(tx, "column")
+    if "select" in later:
+        sides.clear(tx, "row")
+    if "import" in later:
+        tx.execute(delete(source_pair))
+        tx.execute(delete(text).where(text.c.kind.in_(sides.CORPUS)))

@@ -1,0 +1,115 @@
+"""What the study is, what was done to it, and what was released from it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sqlalchemy import insert, select, update
+
+from fcpair.records import RunRecord
+from fcpair.store.corpus import grids
+from fcpair.store.database import backends, row_numbers
+from fcpair.store.database.store import Tx, now
+from fcpair.store.database.tables import release, run, study
+from fcpair.store.people import guidelines
+
+OUTCOME = "outcome"
+SECRET_BYTES = 32
+
+
+def add_study(tx: Tx, title: str, guidelines_: str) -> None:
+    """Note what the study is, with new secrets; there is one row."""
+    from secrets import token_hex
+
+    row = {"title": title, "created_at": now()}
+    row |= {"secret": token_hex(SECRET_BYTES), "session_secret": token_hex(SECRET_BYTES)}
+    tx.execute(insert(study), [row])
+    guidelines.add_version(tx, guidelines_, None)
+
+
+def study_facts(tx: Tx) -> dict[str, str]:
+    """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
+    row = tx.execute(select(study)).one()._mapping
+    hs_name, cn_name = grids.names(tx)
+    facts = {"title": row["title"], "hs_name": hs_name, "cn_name": cn_name, "created_at": row["created_at"]}
+    return {**facts, "guidelines": guidelines.current(tx)[1]}
+
+
+def secret(tx: Tx) -> str:
+    """What the study draws orders and numbers from that must stay alike; known to nobody without the file."""
+    return str(tx.execute(select(study.c.secret)).scalar_one())
+
+
+def add_run(
+    tx: Tx,
+    stage: str,
+    params: dict[str, Any],
+    counts: dict[str, Any],
+    version: str,
+    model: dict[str, str] | None,
+    outcome: dict[str, Any] | None = None,
+) -> RunRecord:
+    """Note one call of a stage; `outcome` is all that it found, where that is more than counts."""
+    kept = counts if outcome is None else {**counts, OUTCOME: outcome}
+    row = {"stage": stage, "params": params, "counts": kept, "version": version, "model": model, "at": now()}
+    added = tx.execute(insert(run).returning(*run.c), [{**row, "id": row_numbers.newest(tx, run) + 1}]).one()
+    return _record(added)
+
+
+def begin_run(tx: Tx, stage: str, params: dict[str, Any], version: str) -> int:
+    """Note a call of a stage that is under way, so that what it brings can name it; returns its number."""
+    row = {"stage": stage, "params": params, "counts": {}, "version": version, "model": None, "at": now()}
+    return int(
+        tx.execute(insert(run).returning(run.c.id), [{**row, "id": row_numbers.newest(tx, run) + 1}]).scalar_one()
+    )
+
+
+def end_run(tx: Tx, run_id: int, counts: dict[str, Any]) -> RunRecord:
+    """Note what the call counted that `begin_run` noted."""
+    return _record(tx.execute(update(run).where(run.c.id == run_id).values(counts=counts).returning(*run.c)).one())
+
+
+def find_run(tx: Tx, run_id: int) -> RunRecord | None:
+    """The run of this number; None when there is none."""
+    row = tx.execute(select(run).where(run.c.id == run_id)).first()
+    return None if row is None else _record(row)
+
+
+def runs(tx: Tx, stage: str | None = None) -> list[RunRecord]:
+    """All runs, oldest first; of one stage, if asked."""
+    query = select(run).order_by(run.c.id)
+    if stage is not None:
+        query = query.where(run.c.stage == stage)
+    return [_record(row) for row in tx.execute(query)]
+
+
+def _record(row: Any) -> RunRecord:
+    counts = {name: value for name, value in row.counts.items() if name != OUTCOME}
+    return RunRecord(row.id, row.stage, row.params, counts, row.version, row.at, row.model)
+
+
+def latest_outcome(tx: Tx) -> tuple[RunRecord, dict[str, Any]] | None:
+    """The newest run that kept all that it found, and what that is; None when there is none."""
+    rows = tx.execute(select(run).where(run.c.stage == "evaluate").order_by(run.c.id.desc()))
+    return next(((_record(row), row.counts[OUTCOME]) for row in rows if OUTCOME in row.counts), None)
+
+
+def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any], file: str, sha256: str) -> None:
+    """Note a frozen tier; a file that is not named from the root on is noted as seen from the study's folder."""
+    place = file if os.path.isabs(file) else os.path.relpath(os.path.realpath(file), _folder(tx))
+    row = {"tier": tier, "rule": rule, "counts": counts, "file": place, "sha256": sha256, "at": now()}
+    tx.execute(insert(release), [{**row, "id": row_numbers.newest(tx, release) + 1}])
+
+
+def releases(tx: Tx) -> list[dict[str, Any]]:
+    """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`, and the whole `path`."""
+    columns = (release.c.tier, release.c.rule, release.c.counts, release.c.file, release.c.sha256, release.c.at)
+    found = (dict(row._mapping) for row in tx.execute(select(*columns).order_by(release.c.id)))
+    folder = _folder(tx)
+    return [{**one, "path": os.path.normpath(os.path.join(folder, one["file"]))} for one in found]
+
+
+def _folder(tx: Tx) -> str:
+    """The folder that the study's file is in."""
+    return backends.of(tx).folder(tx) or os.getcwd()

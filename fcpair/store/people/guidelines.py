@@ -1,0 +1,50 @@
+"""The guidelines: every version that there was; the newest holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func, insert, select
+
+from fcpair.store.database import checksums
+from fcpair.store.database.store import Tx, now
+from fcpair.store.database.tables import guideline, judgement, person
+
+NEWEST = select(func.max(guideline.c.id)).scalar_subquery()
+"""The number of the version that holds."""
+
+
+def add_version(tx: Tx, body: str, person_id: int | None) -> int:
+    """Add a version, which holds from now on; returns its number."""
+    (row,) = checksums.summed(tx, guideline, [{"body": body, "at": now(), "person_id": person_id}])
+    tx.execute(insert(guideline), [row])
+    return int(row["id"])
+
+
+def current(tx: Tx) -> tuple[int, str]:
+    """The number and the Markdown of the version that holds."""
+    row = tx.execute(select(guideline.c.id, guideline.c.body).where(guideline.c.id == NEWEST)).one()
+    return row.id, row.body
+
+
+def versions(tx: Tx) -> list[dict[str, Any]]:
+    """Every version, oldest first: `version`, `body`, `at`, `by` (None: the recipe), `judgements` that rest on it."""
+    rest_on_it = (
+        select(func.count())
+        .select_from(judgement)
+        .where(judgement.c.guideline_id == guideline.c.id)
+        .correlate(guideline)
+        .scalar_subquery()
+    )
+    query = (
+        select(
+            guideline.c.id.label("version"),
+            guideline.c.body,
+            guideline.c.at,
+            person.c.name.label("by"),
+            rest_on_it.label("judgements"),
+        )
+        .outerjoin(person, person.c.id == guideline.c.person_id)
+        .order_by(guideline.c.id)
+    )
+    return [dict(row._mapping) for row in tx.execute(query)]

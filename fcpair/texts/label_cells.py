@@ -1,0 +1,33 @@
+"""Cells of a table that hold several labels, as they are written."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from fcpair.errors import InputError
+from fcpair.stages.corpus.text_identity import NO_TEXT
+
+_BETWEEN = re.compile(r"\s*[,;،؛]\s*|\s*[\r\n]+\s*")
+_SHOWN = 60  # characters of a cell that cannot be read
+
+
+def labels_in(cell: str) -> list[str]:
+    """What a cell holds, as it is written: a JSON list, or parts between comma, semicolon (Latin or Persian) and line
+    break. Parts may be empty, and an empty cell has none.
+
+    Raises:
+        InputError: it begins as a list does, and is no JSON list of texts.
+    """
+    cell = cell.strip()
+    if not cell:
+        return []
+    if not cell.startswith("["):
+        return _BETWEEN.split(cell)
+    try:
+        listed = json.loads(cell)
+    except (ValueError, RecursionError):
+        raise InputError(f"`{cell[:_SHOWN]}` is no JSON list") from None
+    if not all(isinstance(one, str) and not NO_TEXT.search(one) for one in listed):
+        raise InputError(f"`{cell[:_SHOWN]}` is no list of texts")
+    return [one.strip() for one in listed]

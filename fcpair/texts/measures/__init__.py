@@ -1,0 +1,13 @@
+"""Measures of texts, each a value with a printed name: how varied, how near to references, how readable they are.
+
+from fcpair.texts.measures import measure, parse_measure
+
+measured = measure(texts, [parse_measure("dist-2"), parse_measure("gleu")], references=references)
+measured.figures[0].value
+"""
+
+from fcpair.texts.measures.base import Measure, Values
+from fcpair.texts.measures.catalogue import MEASURES, parse_measure
+from fcpair.texts.measures.measuring import Measured, TextFigure, measure
+
+__all__ = ["MEASURES", "Measure", "Measured", "TextFigure", "Values", "measure", "parse_measure"]

@@ -1,0 +1,196 @@
+"""What encoders say of texts: how far a set spreads, and how near each text is to its references, token by token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.params import DEFAULT_MODEL
+from fcpair.texts.measures.base import NO_TOKEN, Floats, Found, Measure, Rows, reasons
+from fcpair.texts.measures.measured_texts import Table
+from fcpair.texts.measures.references import Referenced, Refs
+
+
+@dataclass(frozen=True)
+class Div(Measure):
+    """1 - the mean cosine of the vectors of two texts of the set, over all i != j. It lies from 0 to 1 (2 at most).
+
+    By an encoder of sentence-transformers (Reimers and Gurevych 2019, https://doi.org/10.18653/v1/D19-1410). The sum
+    over all pairs is that of the squared sum of the unit vectors, so no pair is looked at. Undefined for fewer than two
+    texts.
+    """
+
+    word: ClassVar[str] = "div"
+    model: str = DEFAULT_MODEL
+
+    @property
+    def pooled(self) -> bool:
+        """One figure for a set."""
+        return True
+
+    def pool(self, table: Table, rows: Rows) -> Found:
+        """The figure of a set."""
+        there = [int(row) for row in rows if table.texts[row].strip()]
+        left_out = reasons([NO_TOKEN] * (len(rows) - len(there)))
+        if len(there) < 2:
+            return Found(None, 0, left_out=left_out, undefined="there are fewer than two texts")
+        unit = self._vectors(table)[there].astype(np.float64)
+        n, total = len(unit), unit.sum(axis=0)
+        return Found(float(1 - (total @ total - (unit**2).sum()) / (n * (n - 1))), n, left_out=left_out)
+
+    def _vectors(self, table: Table) -> NDArray[np.float32]:
+        from fcpair.models.encode import encode
+        from fcpair.models.model_files import resolve
+
+        return table.once(("vectors", self.model), lambda: encode(table.texts, resolve(self.model), table.progress))
+
+
+MOST_PAIRED = 2_000  # texts of which every two are looked at
+
+
+@dataclass(frozen=True)
+class Homogenization(Measure):
+    """The mean similarity of two texts of the set, over all i != j: high where texts are alike.
+
+    `by=cosine`: of the vectors of an encoder, which is 1 - `div`. `by=bertscore`: the F1 of BERTScore, as Padmakumar
+    and He 2023 (arXiv 2309.05196) have it, for up to 2,000 texts. Their formula divides by the number of texts less one
+    alone; this one is the mean over pairs. From -1 to 1. Undefined for fewer than two texts.
+    """
+
+    word: ClassVar[str] = "homogenization"
+    by: Literal["cosine", "bertscore"] = "cosine"
+    model: str = DEFAULT_MODEL
+
+    @property
+    def pooled(self) -> bool:
+        """One figure for a set."""
+        return True
+
+    def pool(self, table: Table, rows: Rows) -> Found:
+        """The figure of a set."""
+        if self.by == "cosine":
+            spread = Div(self.model).pool(table, rows)
+            return spread if spread.value is None else replace(spread, value=1 - spread.value)
+        vectors = table.token_vectors(self.model)
+        there = [table.texts[row] for row in rows if table.texts[row].strip() and len(vectors[table.texts[row]])]
+        left_out = reasons([NO_TOKEN] * (len(rows) - len(there)))
+        if len(there) < 2:
+            return Found(None, 0, left_out=left_out, undefined="there are fewer than two texts")
+        if len(there) > MOST_PAIRED:
+            why = f"every two of {len(there):,} texts would be looked at; up to {MOST_PAIRED:,} are, or take by=cosine"
+            return Found(None, 0, left_out=left_out, undefined=why)
+        return Found(_mean_f1([vectors[text].astype(np.float64) for text in there]), len(there), left_out=left_out)
+
+    def notes(self, table: Table) -> Iterator[str]:
+        """How many texts were cut."""
+        if self.by == "bertscore":
+            yield from BertScore(model=self.model).notes(table)
+
+
+def _mean_f1(vectors: Sequence[Floats]) -> float:
+    """The mean F1 of BERTScore over every two texts; it is the same from either side."""
+    starts = np.cumsum([0, *(len(one) for one in vectors[:-1])])
+    every, lengths = np.concatenate(vectors), np.array([len(one) for one in vectors])
+    total = 0.0
+    for at, one in enumerate(vectors[:-1]):
+        cosine = one @ every[starts[at + 1] :].T
+        after = starts[at + 1 :] - starts[at + 1]
+        precision = np.maximum.reduceat(cosine, after, axis=1).mean(axis=0)
+        recall = np.add.reduceat(cosine.max(axis=0), after) / lengths[at + 1 :]
+        both = precision + recall
+        total += float(np.where(both > 0, 2 * precision * recall / np.where(both > 0, both, 1), 0).sum())
+    return total / (len(vectors) * (len(vectors) - 1) / 2)
+
+
+@dataclass(frozen=True)
+class ByTokenVectors(Referenced):
+    """A measure of each text by the unit vectors of its tokens, those that the tokenizer adds left out."""
+
+    model: str = DEFAULT_MODEL
+
+    def near(self, one: Floats, other: Floats) -> float:
+        """How near a text is to a reference; both have shape `(n_tokens, dimension)`, and are not empty."""
+        raise NotImplementedError
+
+    def has_token(self, table: Table, text: str) -> bool:
+        """Whether the encoder has a token for a text."""
+        return bool(text.strip()) and len(table.token_vectors(self.model)[text]) > 0
+
+    def scores(self, table: Table, texts: Sequence[str], references: Refs) -> Floats:
+        """The figure of each text with its best reference."""
+        vectors = {text: found.astype(np.float64) for text, found in table.token_vectors(self.model).items()}
+        return np.array(
+            [
+                max(self.near(vectors[text], vectors[one]) for one in of)
+                for text, of in zip(texts, references, strict=True)
+            ]
+        )
+
+    def notes(self, table: Table) -> Iterator[str]:
+        """How many texts were cut."""
+        if n := table.n_cut(self.model):
+            yield f"texts and references longer than {self.model} reads, whose ends were cut: {n:,}"
+
+
+@dataclass(frozen=True)
+class BertScore(ByTokenVectors):
+    """Precision, recall or F1 of greedy matching: each token with the nearest one of the other text, by cosine.
+
+    Zhang et al. 2020, arXiv 1904.09675, over the last layer of any encoder, all tokens with the same weight (no idf),
+    without rescaling to a baseline; the tokens that the tokenizer adds take no part. From -1 to 1, a copy has 1.
+    Figures of different models do not compare.
+    """
+
+    word: ClassVar[str] = "bertscore"
+    value: Literal["f1", "precision", "recall"] = "f1"
+
+    def near(self, one: Floats, other: Floats) -> float:
+        """Precision is over the tokens of the text, recall over those of the reference."""
+        cosine = one @ other.T
+        precision, recall = cosine.max(axis=1).mean(), cosine.max(axis=0).mean()
+        if self.value != "f1":
+            return float(precision if self.value == "precision" else recall)
+        return float(2 * precision * recall / (precision + recall)) if precision + recall > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Mover(ByTokenVectors):
+    """1 - the word mover's distance of the token vectors. From -1 to 1, a copy has 1.
+
+    Zhao et al. 2019, https://doi.org/10.18653/v1/D19-1053, arXiv 1909.02622: the least cost of carrying the tokens of
+    one text to those of the other, by the Euclidean distance of unit vectors, exactly. Unlike there, all tokens of a
+    text weigh the same, and the vectors are those of the last layer.
+    """
+
+    word: ClassVar[str] = "mover"
+
+    def near(self, one: Floats, other: Floats) -> float:
+        """By an assignment where both have as many tokens (an optimum is one then), else by a linear program."""
+        from scipy.spatial.distance import cdist
+
+        cost = cdist(one, other)
+        return 1 - (_assigned(cost) if len(one) == len(other) else _transported(cost))
+
+
+def _assigned(cost: Floats) -> float:
+    from scipy.optimize import linear_sum_assignment
+
+    return float(cost[linear_sum_assignment(cost)].mean())
+
+
+def _transported(cost: Floats) -> float:
+    """The least cost of transport between two sets of equal weights, each of sum 1, shape `(n_one, n_other)`."""
+    from scipy.optimize import linprog
+    from scipy.sparse import eye_array, kron, vstack
+
+    n_one, n_other = cost.shape
+    leaves = kron(eye_array(n_one), np.ones((1, n_other)))
+    comes = kron(np.ones((1, n_one)), eye_array(n_other))
+    weights = np.concatenate([np.full(n_one, 1 / n_one), np.full(n_other, 1 / n_other)])
+    sums: Any = vstack([leaves, comes]).tocsr()  # linprog takes sparse ones; its types do not say so
+    solved: Any = linprog(cost.ravel(), A_eq=sums, b_eq=weights, method="highs")
+    return float(solved.fun)

@@ -1,0 +1,171 @@
+"""What models of transformers say of texts: perplexity, the probability of a label, a number against a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import exp
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from fcpair.errors import InputError, nearest
+from fcpair.texts.measures.base import NO_TOKEN, Floats, Found, Measure, Rows, Values, filled, reasons
+from fcpair.texts.measures.measured_texts import Table
+from fcpair.texts.measures.references import Referenced
+
+if TYPE_CHECKING:
+    from fcpair.models.transformer import Read
+
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Perplexity(Measure):
+    """The exponential of the mean negative log-likelihood of a token under a causal model; 1 at least.
+
+    Jelinek et al. 1977, https://doi.org/10.1121/1.2016299. Of a set it is token-weighted: the sum over all tokens of
+    all texts, over their number; `per_text=true` gives one for each text instead, and their mean, in which short texts
+    weigh as much as long ones. The first token is foretold from the token that begins a text, where the model has one,
+    else not at all. Undefined for a text of which no token is foretold. Figures of different models do not compare, for
+    their tokens differ.
+    """
+
+    word: ClassVar[str] = "perplexity"
+    of: str
+    per_text: bool = False
+
+    def each(self, table: Table) -> Values:
+        """1 or more for each text."""
+        read, why = self._read(table), self._why(table)
+        there = read.n_tokens > 0
+        return filled(why, np.exp(read.losses[there] / read.n_tokens[there]))
+
+    def pool(self, table: Table, rows: Rows) -> Found:
+        """1 or more for a set, each token with the same weight."""
+        read, why = self._read(table), self._why(table)
+        left_out = reasons([why[row] for row in rows])
+        n_tokens = int(read.n_tokens[rows].sum())
+        if not n_tokens:
+            return Found(None, 0, left_out=left_out, undefined="no token of any text is foretold")
+        figure = exp(float(read.losses[rows].sum()) / n_tokens)
+        return Found(figure, len(rows) - sum(left_out.values()), left_out=left_out)
+
+    @property
+    def rule(self) -> str:
+        """How the figure of a set comes from its texts."""
+        return "mean over texts" if self.per_text else "token-weighted"
+
+    def notes(self, table: Table) -> Iterator[str]:
+        """How many tokens were foretold, and how many texts were cut."""
+        read = self._read(table)
+        yield f"tokens foretold in all texts: {int(read.n_tokens.sum()):,}"
+        if read.n_cut:
+            yield f"texts longer than the model reads, whose ends were cut: {read.n_cut:,}"
+
+    def _read(self, table: Table) -> Read:
+        from fcpair.models.transformer import read_by
+
+        return table.once(("read", self.of), lambda: read_by(table.texts, self.of, table.progress))
+
+    def _why(self, table: Table) -> list[str]:
+        return ["" if n else "no token of it is foretold" for n in self._read(table).n_tokens]
+
+
+@dataclass(frozen=True)
+class Head(Measure):
+    """The probability of a label by a classifier, from 0 to 1: toxicity, an argument, the quality of a CN, ...
+
+    Any sequence classification model, by name or folder. `beside` names a column whose entry stands before the text as
+    the first of a pair, as an HS before its CN for whether the CN counters it. What it says is worth what the model is.
+    """
+
+    word: ClassVar[str] = "head"
+    of: str
+    label: str
+    beside: str = NONE
+
+    def each(self, table: Table) -> Values:
+        """From 0 to 1 for each text; undefined without a token."""
+        column = self._column(table)
+        why = [self._reason(text, one) for text, one in zip(table.texts, column, strict=True)]
+        pairs: list[tuple[str, ...]] = [
+            (text,) if self.beside == NONE else (one, text)
+            for text, one, reason in zip(table.texts, column, why, strict=True)
+            if not reason
+        ]
+        return filled(why, self._scores(table, pairs) if pairs else [])
+
+    def check(self, table: Table) -> None:
+        """Raise InputError where the column is not there."""
+        self._column(table)
+
+    def notes(self, table: Table) -> Iterator[str]:
+        """How many texts were cut."""
+        if n := table.once(("cut", self), lambda: 0):
+            yield f"texts longer than the model reads, whose ends were cut: {n:,}"
+
+    def _column(self, table: Table) -> tuple[str, ...]:
+        if self.beside == NONE:
+            return table.texts
+        if self.beside not in table.beside:
+            found = nearest(self.beside, table.beside) if table.beside else "there are no further columns"
+            raise InputError(f"{self.short}: there is no column `{self.beside}`; {found}")
+        return table.beside[self.beside]
+
+    def _reason(self, text: str, one: str) -> str:
+        if not text.strip():
+            return NO_TOKEN
+        return "" if one.strip() else f"there is nothing in `{self.beside}`"
+
+    def _scores(self, table: Table, pairs: list[tuple[str, ...]]) -> Floats:
+        from fcpair.models.transformer import label_scores
+
+        distinct = list(dict.fromkeys(pairs))
+        scores, n_cut = label_scores(distinct, self.of, self.label, table.progress)
+        table.once(("cut", self), lambda: n_cut)
+        at = {pair: row for row, pair in enumerate(distinct)}
+        return scores[[at[pair] for pair in pairs]]
+
+
+@dataclass(frozen=True)
+class Regression(Referenced):
+    """What a model that was trained to rate a text against a reference gives it; the best reference counts.
+
+    Any sequence classification model with one output, by name or folder, read as a pair of reference and text: BLEURT's
+    kind (Sellam et al. 2020, https://doi.org/10.18653/v1/2020.acl-main.704). The number is taken as it comes; its range
+    is the model's own, so it is not tried on copies.
+    """
+
+    word: ClassVar[str] = "regression"
+    of: str
+
+    def has_token(self, table: Table, text: str) -> bool:
+        """Whether anything but white space is in a text."""
+        return bool(text.strip())
+
+    def low(self, table: Table) -> dict[str, tuple[float, float]]:
+        """None: nobody knows what a copy should have."""
+        return {}
+
+    def each(self, table: Table) -> Values:
+        """The figure of each text with its best reference; undefined without a token or a reference that has one."""
+        texts, references, why = self.compared(table)
+        if not texts:
+            return filled(why, [])
+        pairs = list(dict.fromkeys((one, text) for text, of in zip(texts, references, strict=True) for one in of))
+        scores, _ = table.once(("pairs", self.of), lambda: self._read(table, pairs))
+        at = dict(zip(pairs, scores.tolist(), strict=True))
+        best = [max(at[one, text] for one in of) for text, of in zip(texts, references, strict=True)]
+        return filled(why, best)
+
+    def notes(self, table: Table) -> Iterator[str]:
+        """That the number is the model's own, and how many pairs were cut."""
+        yield "as the model gives it, of each reference and text as a pair; its range is the model's own"
+        if n := table.once(("pairs", self.of), lambda: ((), 0))[1]:
+            yield f"pairs longer than the model reads, whose ends were cut: {n:,}"
+
+    def _read(self, table: Table, pairs: list[tuple[str, str]]) -> tuple[Floats, int]:
+        from fcpair.models.transformer import pair_scores
+
+        return pair_scores(pairs, self.of, table.progress)

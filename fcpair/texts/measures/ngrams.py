@@ -1,0 +1,235 @@
+"""How varied the words of a set are: distinct n-grams, and the entropy of n-grams."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import log2
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from fcpair.errors import InputError
+from fcpair.texts.measures.base import NO_TOKEN, Floats, Found, Measure, Rows, Values, filled, reasons
+from fcpair.texts.measures.measured_texts import Table
+from fcpair.texts.measures.tokens import Case, Tokens, parted
+
+LONGEST = 99
+Ngrams = list[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class OfNgrams(Measure):
+    """A measure of the n-grams of a set, `n` tokens each; the number is part of the name: `dist-2`."""
+
+    apart: ClassVar[tuple[str, ...]] = ("n",)
+    n: int = 1
+    tokens: Tokens = "space"
+    case: Case = "keep"
+    per_text: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n <= LONGEST:
+            raise InputError(f"n is {self.n}; expected a number from 1 to {LONGEST}")
+
+    @property
+    def head(self) -> str:
+        """The word with the number of tokens."""
+        return f"{self.word}-{self.n}"
+
+    def of_counts(self, counts: Counter[tuple[str, ...]]) -> float:
+        """The figure of n-grams, at least one, that are counted."""
+        raise NotImplementedError
+
+    def each(self, table: Table) -> Values:
+        """The figure of each text's own n-grams."""
+        found = self._ngrams(table)
+        return filled(self._why(table), [self.of_counts(Counter(one)) for one in found if one])
+
+    def pool(self, table: Table, rows: Rows) -> Found:
+        """The figure of all n-grams of the texts together; no n-gram reaches over the end of a text."""
+        found, why = self._ngrams(table), self._why(table)
+        counts = Counter(ngram for row in rows for ngram in found[row])
+        left_out = reasons([why[row] for row in rows])
+        n = len(rows) - sum(left_out.values())
+        if not counts:
+            return Found(None, 0, left_out=left_out, undefined=f"no text has {_tokens(self.n)}")
+        return Found(self.of_counts(counts), n, left_out=left_out)
+
+    def _ngrams(self, table: Table) -> list[Ngrams]:
+        def make() -> list[Ngrams]:
+            return [ngrams(parted(text, self.tokens, self.case), self.n) for text in table.texts]
+
+        return table.once(("ngrams", self.n, self.tokens, self.case), make)
+
+    def _why(self, table: Table) -> list[str]:
+        short = NO_TOKEN if self.n == 1 else f"it has fewer than {self.n} tokens"
+        return ["" if one else short for one in self._ngrams(table)]
+
+
+@dataclass(frozen=True)
+class Dist(OfNgrams):
+    """Distinct n-grams over all n-grams. Li et al. 2016, https://doi.org/10.18653/v1/N16-1014.
+
+    Case is kept, as published figures have it. It falls as texts are added, so sets of different sizes do not compare.
+    """
+
+    word: ClassVar[str] = "dist"
+
+    def of_counts(self, counts: Counter[tuple[str, ...]]) -> float:
+        """Above 0, up to 1."""
+        return len(counts) / counts.total()
+
+
+@dataclass(frozen=True)
+class Ent(OfNgrams):
+    """The Shannon entropy of the distribution of n-grams, in bits. Zhang et al. 2018, arXiv 1809.05972 (ENT-n).
+
+    Tokens are lower-cased unless `case=keep`. It rises with the number of n-grams, up to log2 of that.
+    """
+
+    word: ClassVar[str] = "ent"
+    case: Case = "lower"
+
+    def of_counts(self, counts: Counter[tuple[str, ...]]) -> float:
+        """0 where all n-grams are the same, up to log2 of their number."""
+        n = counts.total()
+        return max(0.0, log2(n) - sum(count * log2(count) for count in sorted(counts.values())) / n)
+
+
+@dataclass(frozen=True)
+class Ngd(Measure):
+    """N-gram diversity: distinct n-grams over all n-grams of a set, for each length from 1 to `n`, and their mean.
+
+    Padmakumar and He 2023, arXiv 2309.05196 and Meister et al. 2023, https://doi.org/10.1162/tacl_a_00536 have it as
+    the sum over lengths (`over=sum`), which is `n` times the mean, and put the texts together first: `join=true` does
+    so, in the order in which they stand, and n-grams reach from one text into the next; else none does. Lengths of
+    which there is no n-gram make it undefined.
+    """
+
+    word: ClassVar[str] = "ngd"
+    n: int = 4
+    over: Literal["mean", "sum"] = "mean"
+    tokens: Tokens = "words"
+    case: Case = "lower"
+    join: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n <= LONGEST:
+            raise InputError(f"n is {self.n}; expected a number from 1 to {LONGEST}")
+
+    @property
+    def pooled(self) -> bool:
+        """One figure for a set."""
+        return True
+
+    def pool(self, table: Table, rows: Rows) -> Found:
+        """Above 0, up to 1 for the mean and up to `n` for the sum."""
+        texts, every = (self._joined(table, rows), np.array([0])) if self.join else (table, rows)
+        of_lengths = [Dist(n, self.tokens, self.case).pool(texts, every) for n in range(1, self.n + 1)]
+        shares = [one.value for one in of_lengths if one.value is not None]
+        words = Dist(1, self.tokens, self.case).pool(table, rows)
+        if len(shares) < self.n and self.join:
+            why = f"all texts together have fewer than {self.n} tokens"
+            return Found(None, 0, left_out=words.left_out, undefined=why)
+        if len(shares) < self.n:
+            return Found(None, 0, left_out=of_lengths[-1].left_out, undefined=of_lengths[-1].undefined)
+        total = sum(shares)
+        return Found(total if self.over == "sum" else total / self.n, words.n, left_out=words.left_out)
+
+    def notes(self, table: Table) -> Iterator[str]:
+        """Whether n-grams cross from one text into the next."""
+        if self.join:
+            yield "n-grams cross from each text into the next, as the texts are put together in their order"
+        else:
+            yield "no n-gram crosses from one text into the next; join=true puts the texts together first"
+
+    def _joined(self, table: Table, rows: Rows) -> Table:
+        return Table([" ".join(table.texts[row] for row in rows)])
+
+
+@dataclass(frozen=True)
+class SelfBleu(Measure):
+    """The BLEU of each text against all others of its set as references. Zhu et al. 2018, arXiv 1802.01886.
+
+    Precisions of 1 to `n` tokens with equal weights; one without a match counts 0.1 / number of n-grams, the first
+    smoothing of Chen and Cherry 2014, https://doi.org/10.3115/v1/W14-3346, as in the authors' program (nltk's
+    `sentence_bleu` with `method1`). All references are read at once: of each n-gram only its two highest counts in any
+    text are needed. High where texts repeat each other.
+    """
+
+    word: ClassVar[str] = "self-bleu"
+    n: int = 4
+    tokens: Tokens = "words"
+    case: Case = "lower"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n <= LONGEST:
+            raise InputError(f"n is {self.n}; expected a number from 1 to {LONGEST}")
+
+    def each(self, table: Table) -> Values:
+        """From 0 to 1 for each text; undefined where no other text has a token."""
+        tokens = [parted(text, self.tokens, self.case) for text in table.texts]
+        n_there = sum(map(bool, tokens))
+        alone = "no other text has a token"
+        why = [(alone if n_there < 2 else "") if one else NO_TOKEN for one in tokens]
+        return filled(why, self._scores([one for one in tokens if one]) if n_there > 1 else [])
+
+    def found(self, table: Table, rows: Rows) -> Found:
+        """The mean over a set of texts, with the others of the set alone as references."""
+        if len(rows) == len(table.texts):
+            return super().found(table, rows)
+        own = Table([table.texts[row] for row in rows])
+        return super().found(own, np.arange(len(rows)))
+
+    def _scores(self, tokens: Sequence[list[str]]) -> Floats:
+        lengths = np.array([len(one) for one in tokens])
+        logs = np.zeros(len(tokens))
+        for n in range(1, self.n + 1):
+            matched, whole = _matches([Counter(ngrams(one, n)) for one in tokens])
+            if n == 1:
+                none = matched == 0  # nltk gives such a text 0, whatever the smoothing
+            logs += np.log(np.where(matched, matched, SMOOTHED) / np.maximum(whole, 1)) / self.n
+        short = np.maximum(0, _nearest(lengths) / lengths - 1)
+        return np.where(none, 0.0, np.exp(logs - short))
+
+
+SMOOTHED = 0.1
+
+
+def _matches(counts: Sequence[Counter[tuple[str, ...]]]) -> tuple[Floats, Floats]:
+    """How many n-grams of each text are in some other text, each at most as often as there, and how many it has."""
+    most: dict[tuple[str, ...], tuple[int, int, int]] = {}
+    for at, count in enumerate(counts):
+        for ngram, times in count.items():
+            first, owner, second = most.get(ngram, (0, -1, 0))
+            most[ngram] = (times, at, first) if times > first else (first, owner, max(second, times))
+    matched = []
+    for at, count in enumerate(counts):
+        there = ((times, most[ngram]) for ngram, times in count.items())
+        matched.append(sum(min(times, one[2] if one[1] == at else one[0]) for times, one in there))
+    return np.array(matched), np.array([count.total() for count in counts])
+
+
+def _nearest(lengths: Floats) -> Floats:
+    """The length nearest to that of each text among the others, the shorter of two; its own if there it is again."""
+    distinct, at, times = np.unique(lengths, return_inverse=True, return_counts=True)
+    padded = np.concatenate([[-np.inf], distinct, [np.inf]])
+    below, above = padded[at], padded[at + 2]
+    other = np.where(lengths - below <= above - lengths, below, above)
+    return np.where(times[at] > 1, lengths, other)
+
+
+def ngrams(tokens: Sequence[str], n: int) -> Ngrams:
+    """The runs of `n` tokens of a text."""
+    return list(zip(*(tokens[at:] for at in range(n)), strict=False))
+
+
+def with_n(measure: OfNgrams, n: int) -> OfNgrams:
+    """The measure with runs of `n` tokens."""
+    return replace(measure, n=n)
+
+
+def _tokens(n: int) -> str:
+    return "a token" if n == 1 else f"{n} tokens"

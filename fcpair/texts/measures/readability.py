@@ -1,0 +1,131 @@
+"""How hard English texts are to read: Flesch-Kincaid and Dale-Chall."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from fcpair.errors import InputError
+from fcpair.files.tables.tabular import check_file
+from fcpair.texts.measures.base import NO_TOKEN, Measure, Values, filled
+from fcpair.texts.measures.measured_texts import Table
+from fcpair.texts.measures.tokens import parted, sentences
+
+ENGLISH = "en"
+_ENDINGS = ("'s", "s'", "s", "es", "d", "ed", "ing", "r", "er", "st", "est", "ly")
+_NUMBER = re.compile(r"\d[\d_]*(?:st|nd|rd|th|s)?")
+Formula = Callable[[list[str], int], float]
+"""From the words of a text and the number of its sentences to its figure."""
+FEW, CONSTANT = 0.05, 3.6365  # above this share of unfamiliar words the constant is added
+
+
+@dataclass(frozen=True)
+class Readability(Measure):
+    """A formula that was fitted on English texts."""
+
+    def spoken(self, language: str | None) -> Measure:
+        """Itself for English; raises InputError for any other language."""
+        if language != ENGLISH:
+            said = "no language was given" if language is None else f"the language is `{language}`"
+            raise InputError(f"{self.short} was fitted on English texts; {said}, expected `{ENGLISH}`")
+        return self
+
+    def formula(self) -> Formula:
+        """What gives the figure of a text of at least one word."""
+        raise NotImplementedError
+
+    def each(self, table: Table) -> Values:
+        """A grade for each text; undefined without a word."""
+        words = [parted(text) for text in table.texts]
+        formula, pairs = self.formula(), zip(words, table.texts, strict=True)
+        found = [formula(one, sentences(text)) for one, text in pairs if one]
+        return filled(["" if one else NO_TOKEN for one in words], found)
+
+
+@dataclass(frozen=True)
+class FleschKincaid(Readability):
+    """The Flesch-Kincaid grade: 0.39 words per sentence + 11.8 syllables per word - 15.59.
+
+    Kincaid et al. 1975, https://doi.org/10.21236/ADA006655. Syllables are the parts that pyphen's hyphenation (en_US)
+    finds, at least one for a word; it does not part off single letters, so short words can have one too few. Below 0
+    for very short texts, without an upper end.
+    """
+
+    word: ClassVar[str] = "fk"
+
+    def formula(self) -> Formula:
+        """The grade of a text."""
+        from pyphen import Pyphen
+
+        parts = Pyphen(lang="en_US")
+        syllables = cache(lambda word: len(parts.positions(word)) + 1)
+
+        def grade(words: list[str], n_sentences: int) -> float:
+            return 0.39 * len(words) / n_sentences + 11.8 * sum(map(syllables, words)) / len(words) - 15.59
+
+        return grade
+
+
+@dataclass(frozen=True)
+class DaleChall(Readability):
+    """Dale-Chall: 15.79 x the share of unfamiliar words + 0.0496 words per sentence, + 3.6365 where that share is above
+    5 %.
+
+    Dale and Chall 1948, Educational Research Bulletin 27, pages 11-20 and 37-54. The list of some 3,000 familiar words
+    is not fcpair's to give: `words` names a file of it, one word in a line. As its rules have it, numbers and regular
+    endings (-s, -'s, -d, -ed, -ing, -r, -er, -st, -est, -ly, with a doubled consonant, a dropped e, or i for y) of a
+    word in the list are familiar; names, which are too by its rules, count only if they are in the file.
+    """
+
+    word: ClassVar[str] = "dale-chall"
+    words: Literal["none"] | Path = "none"
+
+    def spoken(self, language: str | None) -> Measure:
+        """Itself for English; raises InputError without a list of words."""
+        if self.words == "none":
+            raise InputError(
+                "dale-chall needs the list of about 3,000 familiar words, which fcpair may not give away: "
+                "dale-chall(words=FILE), one word in a line"
+            )
+        return super().spoken(language)
+
+    def formula(self) -> Formula:
+        """The score of a text."""
+        listed = _listed(Path(self.words))
+        is_familiar = cache(lambda word: bool(_NUMBER.fullmatch(word)) or not listed.isdisjoint(_stems(word)))
+
+        def score(words: list[str], n_sentences: int) -> float:
+            share = sum(not is_familiar(word) for word in words) / len(words)
+            return 15.79 * share + 0.0496 * len(words) / n_sentences + CONSTANT * (share > FEW)
+
+        return score
+
+
+def _listed(path: Path) -> frozenset[str]:
+    check_file(path)
+    try:
+        words = {"".join(parted(line)) for line in path.read_text("utf-8-sig").splitlines()}
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8; expected one word in a line") from None
+    if not words - {""}:
+        raise InputError(f"{path}: there is no word; expected one in a line")
+    return frozenset(words - {""})
+
+
+def _stems(word: str) -> set[str]:
+    """A word, and what it could be a regular form of."""
+    found = {word}
+    for ending in _ENDINGS:
+        stem = word.removesuffix(ending)
+        if stem in (word, ""):
+            continue
+        found |= {stem, f"{stem}e"}
+        if stem[-1] == "i":
+            found.add(f"{stem[:-1]}y")
+        if len(stem) > 2 and stem[-1] == stem[-2]:
+            found.add(stem[:-1])
+    return found

@@ -1,0 +1,204 @@
+"""Printed figures, held against a table: do they come out, over texts or over groups, and are they possible at all?"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+from fcpair.errors import Finding, nearest, reject
+from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.texts.describe import Described, Description
+
+FIGURE, OF, PRINTED, N = "figure", "of", "printed", "n"
+ONLY_MEAN = "mean"  # of n whole numbers that the table does not hold
+_NUMBER = re.compile(r"-?\d+(\.\d+)?|-?\d{1,3}(,\d{3})+(\.\d+)?")
+
+Reading = Literal["texts", "groups", "both", "neither"]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A figure as it was printed, with all its decimals; `n` where it is said how many whole numbers a mean is of."""
+
+    figure: str
+    of: str
+    printed: Decimal
+    n: int | None
+    line: int
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals are printed."""
+        return max(-int(self.printed.as_tuple().exponent), 0)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What became of a printed figure.
+
+    Attributes:
+        value: the figure of the table, over texts; None where the table does not have it.
+        over_groups: the mean of the means of the groups, where the figure is a mean of the whole table.
+        reading: which of the two the printed one is; None where there is only one, or none.
+        n: of how many whole numbers the mean is, where it is one.
+        possible: whether a mean of `n` whole numbers can be printed so; None where that says nothing.
+        comes_out: whether the printed figure is right by all that could be checked.
+        told: all that in words.
+    """
+
+    printed: Printed
+    value: int | Fraction | float | None
+    over_groups: Fraction | None
+    reading: Reading | None
+    n: int | None
+    possible: bool | None
+    comes_out: bool
+    told: str
+
+    def as_dict(self) -> dict[str, str | int | float | bool | None]:
+        """As JSON and CSV have it; `printed` is text, with its decimals."""
+        value, over_groups = (
+            float(one) if isinstance(one, Fraction) else one for one in (self.value, self.over_groups)
+        )
+        return {
+            FIGURE: self.printed.figure,
+            OF: self.printed.of,
+            PRINTED: str(self.printed.printed),
+            N: self.n,
+            "value": value,
+            "over_groups": over_groups,
+            "reading": self.reading,
+            "possible": self.possible,
+            "comes_out": self.comes_out,
+            "told": self.told,
+        }
+
+
+def read_printed(path: str | Path, description: Description) -> list[Printed]:
+    """Read a table with the columns `figure` and `printed`, and `of` and `n` if it has them.
+
+    `figure` and `of` are those of a description; an empty `of` is the whole table. `mean` is a mean that the table does
+    not hold: `n` says of how many whole numbers, and `of` is free.
+
+    Raises:
+        InputError: a figure that the description does not have, what is no number, `mean` without n; with lines.
+    """
+    frame = read_table(path, (FIGURE, PRINTED), known=(OF, N))
+    findings: list[Finding] = []
+    read = []
+    for row in frame.to_dict("records"):
+        cells = {name: str(row.get(name, "")).strip() for name in (FIGURE, OF, PRINTED, N)}
+        wrong = _wrong(cells, description)
+        findings += [Finding(place_of(frame), int(row[LINE]), message) for message in wrong]
+        if not wrong:
+            n = int(cells[N]) if cells[N] else None
+            number = Decimal(cells[PRINTED].replace(",", ""))
+            read.append(Printed(cells[FIGURE], cells[OF], number, n, int(row[LINE])))
+    reject(place_of(frame), findings)
+    return read
+
+
+def _wrong(cells: dict[str, str], description: Description) -> list[str]:
+    wrong = []
+    if not _NUMBER.fullmatch(cells[PRINTED]):
+        wrong.append(f"printed `{cells[PRINTED]}` is no number; expected one such as 28.94 or 1,100")
+    if cells[N] and not (cells[N].isdecimal() and int(cells[N])):
+        wrong.append(f"n `{cells[N]}` is no whole number above 0")
+    if cells[FIGURE] == ONLY_MEAN:
+        return wrong if cells[N] else [*wrong, "`mean` needs n: of how many whole numbers it is the mean"]
+    names = dict.fromkeys(one.figure for one in description.figures)
+    things = dict.fromkeys(one.of for one in description.figures if one.figure == cells[FIGURE])
+    if cells[FIGURE] not in names:
+        wrong.append(f"unknown figure `{cells[FIGURE]}`; {nearest(cells[FIGURE], [*names, ONLY_MEAN])}")
+    elif cells[OF] not in things:
+        known = [one for one in things if one]
+        hint = nearest(cells[OF], known) if known else "leave `of` empty: it is about the whole table"
+        wrong.append(f"no figure `{cells[FIGURE]}` of `{cells[OF]}`; {hint}")
+    elif len(_about(cells[FIGURE], cells[OF], description)) > 1:
+        wrong.append(f"`{cells[OF]}` is the name of several things with `{cells[FIGURE]}`; describe them one by one")
+    return wrong
+
+
+def _about(figure: str, of: str, description: Description) -> list[Described]:
+    return [one for one in description.figures if (one.figure, one.of) == (figure, of)]
+
+
+def check_printed(printed: Sequence[Printed], description: Description) -> list[Checked]:
+    """Hold each printed figure against what the table has; see `Checked`."""
+    return [_check(one, next(iter(_about(one.figure, one.of, description)), None)) for one in printed]
+
+
+def _check(printed: Printed, found: Described | None) -> Checked:
+    value, over_groups = (found.value, found.over_groups) if found else (None, None)
+    reading = _reading(printed, value, over_groups)
+    is_mean = printed.figure.startswith(ONLY_MEAN) and reading != "groups"  # that is no mean of n whole numbers
+    n = (printed.n or (found.n if found else None)) if is_mean else None
+    possible = grim(printed.printed, n) if n else None
+    matches = found is None or is_printed_as(value, printed) or reading == "groups"
+    told = [_told(printed, found, reading)] if found else []
+    told += [_possible(printed, n, possible)] if n and (found is None or possible is False) else []
+    return Checked(
+        printed, value, over_groups, reading, n, possible, matches and possible is not False, "; ".join(told)
+    )
+
+
+def is_printed_as(value: Fraction | float | None, printed: Printed) -> bool:
+    """Whether a value is rounded to the printed one, whichever way a half goes."""
+    half = Fraction(1, 2 * 10**printed.decimals)
+    return value is not None and abs(Fraction(value) - Fraction(printed.printed)) <= half
+
+
+def _reading(printed: Printed, value: Fraction | float | None, over_groups: Fraction | None) -> Reading | None:
+    if over_groups is None or value is None:
+        return None
+    texts, groups = is_printed_as(value, printed), is_printed_as(over_groups, printed)
+    return "both" if texts and groups else "texts" if texts else "groups" if groups else "neither"
+
+
+def _told(printed: Printed, found: Described, reading: Reading | None) -> str:
+    if found.value is None:
+        return f"undefined: {found.why}"
+    value = _shown(found.value, printed.decimals)
+    if reading is None:
+        return "comes out" if is_printed_as(found.value, printed) else f"does not come out: {value}"
+    groups = _shown(found.over_groups or Fraction(), printed.decimals)
+    return {
+        "both": "comes out, over texts (micro) and as the mean of group means (macro)",
+        "texts": f"comes out over texts (micro); the mean of group means (macro) is {groups}",
+        "groups": f"is the mean of group means (macro); over texts (micro) it is {value}",
+        "neither": f"does not come out: {value} over texts (micro), {groups} as the mean of group means (macro)",
+    }[reading]
+
+
+def _shown(value: Fraction | float, decimals: int) -> str:
+    from fcpair.texts.lengths import half_up
+
+    return f"{half_up(value, max(decimals, 0 if isinstance(value, int) else 2)):,}"
+
+
+def _possible(printed: Printed, n: int, possible: bool | None) -> str:
+    if possible is None:
+        return f"any mean to {printed.decimals} decimals is possible with n = {n:,}: GRIM says nothing"
+    if possible:
+        return f"possible: {n:,} whole numbers can have this mean (GRIM)"
+    return f"impossible: no {n:,} whole numbers have this mean (GRIM)"
+
+
+def grim(printed: Decimal, n: int) -> bool | None:
+    """Whether the mean of `n` whole numbers can be printed so, a half rounded either way.
+
+    None where n is 10 to the power of the decimals, or more: there every mean is possible. The GRIM test: N. J. L.
+    Brown and J. A. J. Heathers (2017), Social Psychological and Personality Science 8(4), 363-369, DOI
+    10.1177/1948550616673876. For a mean of ratings in steps of 0.5, n is twice as large.
+    """
+    unit = Fraction(1, 10 ** max(-int(printed.as_tuple().exponent), 0))
+    if n * unit >= 1:
+        return None
+    low, high = ((Fraction(printed) + side * unit / 2) * n for side in (-1, 1))
+    return math.ceil(low) <= math.floor(high)

@@ -1,0 +1,94 @@
+"""Which lines of a table of texts are looked at: those that meet conditions, and of these so many that are drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fcpair.errors import Finding, InputError, nearest, reject
+from fcpair.texts.label_cells import labels_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CONDITION = re.compile(r"(?P<column>.+?)\s*(?:(?P<sign>!=|=)|\s(?P<has>has)\s)\s*(?P<value>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a cell must be: equal to a value (`=`), another (`!=`), or hold it among several labels (`has`).
+
+    White space around the cell makes no difference, capitals do.
+    """
+
+    column: str
+    sign: str
+    value: str
+
+    def __str__(self) -> str:
+        between = " has " if self.sign == "has" else self.sign
+        return f"{self.column}{between}{self.value}"
+
+    def meets(self, cell: str) -> bool:
+        """Whether a cell is so; raises InputError for one of several labels that cannot be read."""
+        if self.sign == "has":
+            return self.value in labels_in(cell)
+        return (cell.strip() == self.value) == (self.sign == "=")
+
+
+def read_condition(text: str) -> Condition:
+    """Read `COLUMN=VALUE`, `COLUMN!=VALUE` or `COLUMN has VALUE`; raises InputError for anything else."""
+    found = _CONDITION.fullmatch(text.strip())
+    if not found:
+        raise InputError(
+            f"`{text}` is no condition; expected `COLUMN=VALUE`, `COLUMN!=VALUE`, or `COLUMN has VALUE` for a cell of "
+            "several labels"
+        )
+    return Condition(found["column"].strip(), found["sign"] or found["has"], found["value"].strip())
+
+
+def meeting(frame: pd.DataFrame, conditions: Sequence[Condition], lines: Sequence[int], place: str) -> pd.DataFrame:
+    """The lines of a table of strings that meet all conditions, in their order.
+
+    Raises:
+        InputError: a column that is not there; a cell of several labels that cannot be read.
+    """
+    for one in conditions:
+        if one.column not in frame.columns:
+            columns = [str(name) for name in frame.columns]
+            raise InputError(f"{place}: no column `{one.column}`; {nearest(one.column, columns)}")
+    findings: list[Finding] = []
+    kept = np.ones(len(frame), np.bool_)
+    for one in conditions:
+        kept &= _met(frame[one.column].astype(str), one.meets, lines, place, findings)
+    reject(place, findings)
+    return frame[kept]
+
+
+def _met(
+    cells: pd.Series[str],
+    meets: Callable[[str], bool],
+    lines: Sequence[int],
+    place: str,
+    findings: list[Finding],
+) -> list[bool]:
+    met = []
+    for cell, line in zip(cells, lines, strict=True):
+        try:
+            met.append(meets(cell))
+        except InputError as error:
+            findings.append(Finding(place, int(line), str(error)))
+            met.append(False)
+    return met
+
+
+def sampled(frame: pd.DataFrame, n: int, seed: int, place: str) -> pd.DataFrame:
+    """`n` lines of a table, drawn without replacement by a seed, in their order; raises InputError for more."""
+    if n > len(frame):
+        raise InputError(f"{place}: {n:,} lines cannot be drawn of {len(frame):,}; ask for that many or fewer")
+    drawn = np.random.default_rng(seed).choice(len(frame), n, replace=False)
+    return frame.iloc[np.sort(drawn)]

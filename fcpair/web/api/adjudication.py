@@ -1,0 +1,108 @@
+"""The adjudicators' part of the JSON API."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from fcpair.grid import Case, Ruling
+from fcpair.records import Role, ShownText
+from fcpair.web.api.schemas import (
+    LARGEST_ID,
+    CaseOut,
+    DecisionMade,
+    DecisionsOut,
+    NextCaseOut,
+    RulingIn,
+    UndoIn,
+    refusals,
+    shown,
+)
+from fcpair.web.auth import open_to
+from fcpair.web.context import Context
+
+PairId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The number of the pair.")]
+Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `decision_id`.")]
+InGrid = Annotated[
+    str | None, Query(description="The name of the grid, where the study has several; a pair has its number in one.")
+]
+After = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Leave this pair for later.")]
+
+
+def add(app: FastAPI, context: Context) -> None:
+    """Add /api/conflicts, /api/decisions and /api/decided."""
+    door, grids = context.door, context.grids
+
+    @app.get(
+        "/api/conflicts/next", summary="Your next conflict", response_model=NextCaseOut, responses=refusals(404, 409)
+    )
+    @open_to(Role.ADJUDICATOR)
+    def next_(request: Request, after: After = None, grid: InGrid = None) -> Response:
+        """The next pair whose labels differ, null when none waits or a limit is reached.
+
+        Where no grid is asked for, it is of the first in which something waits.
+        """
+        visitor = door.enter(request)
+        here = grids.one(grid) if grid else grids.waiting(visitor.id)
+        docket = context.docket(here)
+        case, allowed = docket.next(visitor.id, after), docket.allowance(visitor.id)
+        queue, reading = vars(docket.state(visitor.id)), allowed.shown()
+        found = {"case": _case(case) if case else None, "queue": queue, "reading": reading}
+        return JSONResponse({"grid": here.grid.grid.name, **found})
+
+    @app.get("/api/conflicts/{cell_id}", summary="A conflict", response_model=CaseOut, responses=refusals(404, 409))
+    @open_to(Role.ADJUDICATOR)
+    def case(request: Request, cell_id: PairId, grid: InGrid = None) -> Response:
+        """A pair that waits, or that you have decided: its texts, and its labels without names."""
+        visitor = door.enter(request)
+        return JSONResponse(_case(context.docket(grids.one(grid)).case(visitor.id, cell_id)))
+
+    @app.post(
+        "/api/decisions",
+        summary="Decide a conflict",
+        response_model=DecisionMade,
+        responses=refusals(400, 404, 409, 413),
+    )
+    @open_to(Role.ADJUDICATOR)
+    def decide(request: Request, body: RulingIn, grid: InGrid = None) -> Response:
+        """Stored before this answers, and once, however often the request is repeated."""
+        visitor = door.enter(request)
+        return JSONResponse(context.docket(grids.one(grid)).decide(visitor.id, Ruling(**vars(body))))
+
+    @app.post(
+        "/api/decisions/{cell_id}/undo",
+        summary="Take a decision back",
+        response_model=DecisionMade,
+        responses=refusals(400, 404, 409, 413),
+    )
+    @open_to(Role.ADJUDICATOR)
+    def undo(request: Request, cell_id: PairId, body: UndoIn, grid: InGrid = None) -> Response:
+        """Your own decision only; the pair waits again, or what it had replaced stands again."""
+        visitor = door.enter(request)
+        return JSONResponse(context.docket(grids.one(grid)).undo(visitor.id, cell_id, body.request_id))
+
+    @app.get("/api/decided", summary="What is decided", response_model=DecisionsOut, responses=refusals(404, 409))
+    @open_to(Role.ADJUDICATOR)
+    def decided(
+        request: Request,
+        before: Annotated[
+            int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `decision_id`.")
+        ] = None,
+        n: Annotated[int, Query(ge=1, le=100, description="How many decisions.")] = 50,
+        grid: InGrid = None,
+    ) -> Response:
+        """What stands and by whom, the latest first."""
+        door.enter(request)
+        listed = context.docket(grids.one(grid)).decided(limit=n, before=before)
+        return JSONResponse({"decisions": [{**vars(one), **_texts(one.hs, one.cn)} for one in listed]})
+
+
+def _case(case: Case) -> dict[str, Any]:
+    answers = [{"label": label, "note": note} for label, note in case.answers]
+    return {**vars(case), **_texts(case.hs, case.cn), "answers": answers}
+
+
+def _texts(hs: ShownText, cn: ShownText) -> dict[str, Any]:
+    return {"hs": shown(hs), "cn": shown(cn)}

@@ -1,0 +1,121 @@
+"""The JSON API: what the pages of annotators and validators do, for other clients."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from fcpair.errors import InputError
+from fcpair.records import WORKERS, Role
+from fcpair.web.api import adjudication
+from fcpair.web.api.schemas import (
+    LARGEST_ID,
+    ConsentIn,
+    Me,
+    ProgressOut,
+    Recorded,
+    RemarksOut,
+    SettingsIn,
+    TasksOut,
+    TextIn,
+    as_task,
+    refusals,
+)
+from fcpair.web.auth import open_to
+from fcpair.web.context import Context
+from fcpair.web.pages.annotator import questions
+from fcpair.web.server.hot_routes import Count, HotRoutes
+
+Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `assignment_id`.")]
+
+
+def add(app: FastAPI, context: Context, hot: HotRoutes) -> None:
+    """Add all routes under /api.
+
+    Straight to the app: FastAPI finds those of a router that it includes in several times the time, at every request.
+    """
+    _people(app, context)
+    _work(app, context, hot)
+    adjudication.add(app, context)
+
+
+def _people(app: FastAPI, context: Context) -> None:
+    study, door = context.study, context.door
+    desk = study.desk(context.annotate)
+
+    @app.get("/api/me", summary="Who you are", response_model=Me, responses=refusals())
+    @open_to(*Role)
+    def me(request: Request) -> Response:
+        """Your name, your role, and what you can answer."""
+        visitor = door.enter(request)
+        known = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented}
+        known |= {"blurred": visitor.blurred, "keeps_refused": visitor.keeps_refused}
+        known["guideline_version"] = study.guidelines[0]
+        return JSONResponse({**known, "rounds": [vars(one) for one in desk.rounds(visitor)]})
+
+    @app.post("/api/consent", summary="Agree to take part", status_code=204, responses=refusals(400, 413))
+    @open_to(*Role)
+    def consent(request: Request, body: ConsentIn) -> Response:
+        """Needed once, before the first pair. The study's page says what you agree to."""
+        visitor = door.enter(request)
+        study.access.consent(
+            visitor.id, _said(context.annotate.demographics, body.demographics), context.annotate.consent
+        )
+        return Response(status_code=204)
+
+    @app.put("/api/settings", summary="Change your settings", status_code=204, responses=refusals(400, 413))
+    @open_to(*Role)
+    def settings(request: Request, body: SettingsIn) -> Response:
+        """Say whether the pages blur a text until you ask for it, and whether your refused texts may be kept."""
+        visitor = door.enter(request)
+        if body.blurred is not None:
+            study.access.set_blurred(visitor.id, body.blurred)
+        if body.keeps_refused is not None:
+            study.access.set_keeps_refused(visitor.id, body.keeps_refused)
+        return Response(status_code=204)
+
+
+def _work(app: FastAPI, context: Context, hot: HotRoutes) -> None:
+    door, desk = context.door, context.study.desk(context.annotate)
+    app.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=refusals())(hot.next_)
+    stored = app.post(
+        "/api/judgements", summary="Answer a pair", response_model=Recorded, responses=refusals(400, 409, 413)
+    )
+    stored(hot.submit)
+
+    @app.post("/api/check", summary="Check a text", response_model=RemarksOut, responses=refusals(400, 413))
+    @open_to(*WORKERS)
+    def check(request: Request, body: TextIn) -> Response:
+        """What the checks of the round say of a text as it stands: what would refuse it, and warnings.
+
+        Nothing is stored, unless the text is `final`: then what refuses it is kept, as it is when a text is sent as an
+        answer; the text itself only with its writer's consent.
+        """
+        visitor = door.enter(request)
+        said = desk.look(visitor, body.assignment_id, body.answer, keep=body.final)
+        return JSONResponse({"remarks": [vars(one) for one in said]})
+
+    @app.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=refusals())
+    @open_to(*WORKERS)
+    def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
+        """The pairs that you answered, the latest first. To change an answer, send another one on the same pair."""
+        visitor = door.enter(request)
+        return JSONResponse({"tasks": [as_task(one) for one in desk.answers(visitor, before, n)]})
+
+    @app.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=refusals())
+    @open_to(*WORKERS)
+    def progress(request: Request) -> Response:
+        """How many pairs are open and answered, and how long the rest takes at your own pace."""
+        visitor = door.enter(request)
+        return JSONResponse(vars(desk.progress(visitor)))
+
+
+def _said(asked: tuple[str, ...], said: dict[str, str]) -> dict[str, str]:
+    """What a person says about themselves, checked against what the study asks; both by the question's label."""
+    labels = [one.label for one in questions(asked)]
+    if unknown := sorted(set(said) - set(labels)):
+        raise InputError(f"the study does not ask `{unknown[0]}`; it asks {', '.join(labels) or 'nothing'}")
+    answered = questions(asked, [said.get(label, "") for label in labels])
+    return {one.label: one.given for one in answered if one.given}

@@ -1,0 +1,367 @@
+"""The shapes of the JSON API: what it takes, strictly, and what it gives."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from fcpair.plans import Screen
+from fcpair.records import Role, Rule, ShownText, Task
+from fcpair.stages.questions import LONGEST_NAME
+from fcpair.stages.questions.any_of import MOST_LABELS
+from fcpair.stages.questions.scale import LARGEST
+from fcpair.web.text_direction import direction
+
+LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly
+LONGEST_NOTE = 4_000
+MOST_AHEAD = 50  # pairs that somebody is given at once
+LONGEST_WORDS = 1_000  # of what people say about themselves
+LONGEST_TEXT = 20_000  # that is written as an answer
+MOST_QUESTIONS = 50  # of a form
+
+
+def _storable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a text cannot hold the character NUL")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("a text cannot hold half a surrogate pair") from None
+    return text
+
+
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID, strict=True)]
+RequestId = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9._:-]{8,64}$"),
+    Field(description="Made up by the client, a new one for each act; a repeated request has the same one."),
+]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
+Written = Annotated[str, StringConstraints(max_length=LONGEST_TEXT), AfterValidator(_storable)]
+Number = (
+    Annotated[int, Field(ge=-LARGEST, le=LARGEST, strict=True)]
+    | Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True, allow_inf_nan=False)]
+)
+Given = Written | Number | Annotated[list[Word], Field(max_length=MOST_LABELS)]
+Rejection = Annotated[dict[Literal["reject"], Word | None], Field(min_length=1)]
+Answer = Given | Annotated[dict[Word, Given | Rejection | None], Field(max_length=MOST_QUESTIONS)]
+Note = Annotated[str, StringConstraints(max_length=LONGEST_NOTE), AfterValidator(_storable)]
+Words = Annotated[str, StringConstraints(max_length=LONGEST_WORDS), AfterValidator(_storable)]
+Seconds = Annotated[
+    float,
+    Field(ge=0, le=86_400, strict=True, allow_inf_nan=False, description="How long the person looked at the pair."),
+]
+
+
+class _Taken(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class AnswerIn(_Taken):
+    """An answer on a cell."""
+
+    request_id: RequestId
+    assignment_id: Id
+    answer: Answer = Field(
+        description="Of one question the name of a choice, a number, a list of labels, a text or, to reject one, an "
+        "object of `reject` and the reason; of a form of several an object of these, each by the name of its question; "
+        "nothing of one that is not asked. Or `skip`."
+    )
+    note: Note = ""
+    seconds: Seconds | None = None
+    decision_id: Id | None = Field(default=None, description="For validators: the one that came with the pair.")
+    again: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description="Whether the person changes an answer that they were shown. `false`: they were asked anew, so that "
+        "this is refused (409) where they have answered meanwhile, as on another device. Not given: it replaces that.",
+    )
+    guideline_version: Id | None = Field(
+        default=None, description="The version of the guidelines that the person was shown; the newest if not given."
+    )
+
+
+class TextIn(_Taken):
+    """A text that is being written, in an answer that need not be complete."""
+
+    assignment_id: Id
+    answer: Answer
+    final: Annotated[bool, Field(strict=True, description="Whether the person has pressed Save.")] = False
+
+
+class ConsentIn(_Taken):
+    """Agreement to take part, with what the person wishes to say about themselves."""
+
+    demographics: dict[Words, Words] = Field(default_factory=dict, max_length=50)
+
+
+class SettingsIn(_Taken):
+    """A person's own settings; what is left out stays as it is."""
+
+    blurred: Annotated[bool, Field(strict=True)] | None = None
+    keeps_refused: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None, description="Whether texts that checks refuse may be kept."
+    )
+
+
+class RemarkOut(BaseModel):
+    """What a check says of a text: it refuses it, or warns."""
+
+    rule: str = Field(description="`words`, `language`, `similar`, `grammar` or `form`.")
+    version: str = Field(description="What exactly was checked, and by what.")
+    refuses: bool
+    sentence: str = Field(description="For the writer: what to change.")
+    score: float | None = Field(description="What was found, where it is a number.")
+
+
+class RemarksOut(BaseModel):
+    """What the checks say; nothing where all is well."""
+
+    remarks: list[RemarkOut]
+
+
+class Problem(BaseModel):
+    """What was found, what was expected, what to do."""
+
+    detail: str
+
+
+class Finding(BaseModel):
+    """One thing that is wrong with a request."""
+
+    loc: list[str | int]
+    msg: str
+    type: str
+
+
+class Invalid(BaseModel):
+    """Why a request cannot be used: a sentence, or what is wrong field by field."""
+
+    detail: str | list[Finding]
+
+
+class RoundOut(BaseModel):
+    """What one is asked in a round of a grid. `blind` is true where decisions are checked that one is not shown."""
+
+    grid: str
+    round: str
+    row_name: str = Field(description="What a row is called.")
+    column_name: str = Field(description="What a column is called.")
+    form: list[dict[str, Any]] = Field(
+        description="The questions, in their order: of each its `name`, `kind` (`one_of`, `any_of`, `scale`, `text`, "
+        "`edit` or `curate`) and what belongs to that kind, such as `choices` and, of each, the `keys` of the pages: "
+        "every way to type it, the one that is shown first."
+    )
+    screen: Screen = Field(description="What the pages show at once: a cell, all cells of a row, or a list of rows.")
+    blind: bool
+
+
+class Me(BaseModel):
+    """Who the token belongs to, and what they are asked."""
+
+    name: str
+    role: Role
+    consented: bool
+    rounds: list[RoundOut] = Field(description="Of all grids, the oldest first; empty for those who answer nothing.")
+    blurred: bool
+    keeps_refused: bool
+    guideline_version: int = Field(description="The newest version of the guidelines.")
+
+
+class TextOut(BaseModel):
+    """A text, its language where that is known, and its direction."""
+
+    body: str
+    language: str | None
+    direction: Literal["ltr", "rtl"]
+
+
+class TaskOut(BaseModel):
+    """A cell to answer, or one's own answered cell."""
+
+    assignment_id: int
+    grid: str
+    cell_id: int = Field(description="The number of the cell in its grid, or one that hides it, with `column`.")
+    round: str
+    row: TextOut
+    column: TextOut | None = Field(description="Null in a round that hides it.")
+    answered: TextOut | None = Field(description="The text that the one to be judged answers, where it answers one.")
+    shown: str | None = Field(description="For validators who see it: the label to check.")
+    original: TextOut | None = Field(description="The text to be edited, where one is given.")
+    untranslated: TextOut | None = Field(description="What the text to be edited is a translation of, where known.")
+    decision_id: int | None = Field(
+        description="For validators: to be sent back with the answer. It changes with the label of the pair."
+    )
+    answer: Answer | None = Field(description="One's own answer, as it was sent, where there is one.")
+    note: str
+    outdated: bool = Field(
+        description="Whether one's own answer is about another label than the pair has now: then it does not count."
+    )
+
+
+class ReadingOut(BaseModel):
+    """How many pairs one has read today and in all, and how many one may read; null stands for no limit."""
+
+    today: int
+    read: int
+    daily_limit: int | None
+    total_limit: int | None
+    limit: str | None = Field(description="A sentence when a limit of pairs is reached.")
+
+
+class ProgressOut(ReadingOut):
+    """How far one is; `pace_s` and `left_s` are null exactly when `undefined` says why."""
+
+    open: int
+    done: int
+    skipped: int
+    pace_s: float | None
+    left_s: float | None
+    undefined: str | None
+    more: bool | None = Field(description="Whether further pairs wait for whoever asks; null: all are dealt.")
+
+
+class TasksOut(BaseModel):
+    """Cells, which are pairs where both sides are HS and CN."""
+
+    tasks: list[TaskOut]
+
+
+class Recorded(BaseModel):
+    """The answer is stored."""
+
+    judgement_id: int = Field(description="Tells answers apart; in no order.")
+    assignment_id: int
+    guideline_version: int = Field(description="The newest version of the guidelines.")
+
+
+class RulingIn(_Taken):
+    """A decision on a conflict."""
+
+    request_id: RequestId
+    cell_id: Id
+    outcome: Word = Field(description="One of the case's `choices`.")
+    note: Note = ""
+    flagged: Annotated[bool, Field(strict=True)] = Field(default=False, description="The guidelines should say more.")
+    seen_decision_id: Id | None = Field(default=None, description="The case's `decision_id`, if it has one.")
+    seen_answer_id: Id | None = Field(default=None, description="The case's `answer_id`: is it as it was shown?")
+
+
+class UndoIn(_Taken):
+    """The wish to take a decision back."""
+
+    request_id: RequestId
+
+
+class LabelOut(BaseModel):
+    """One label of a pair, without a name."""
+
+    label: str
+    note: str
+
+
+class CaseOut(BaseModel):
+    """A conflict. `decision_id` and `outcome` say what stands, where something does: one's `own` decision, or
+    one that was made before the labels changed and is to be made `again`. `note` and `flagged` are those of one's own
+    decision, also where one has taken it back.
+    """
+
+    cell_id: int
+    hs: TextOut
+    cn: TextOut
+    answers: list[LabelOut]
+    choices: list[str]
+    keys: list[list[str]] = Field(description="Of each choice every way to type it, the one that is shown first.")
+    decision_id: int | None
+    outcome: str | None
+    note: str
+    flagged: bool
+    again: bool
+    own: bool
+    answer_id: int
+
+
+class QueueOut(BaseModel):
+    """How many conflicts wait for oneself (`again`: for a second look), wait for others, and are decided by oneself.
+
+    `not_due` says that labels are still being given, so that more may come.
+    """
+
+    waiting: int
+    again: int
+    not_due: bool
+    for_others: int
+    decided: int
+
+
+class NextCaseOut(BaseModel):
+    """The next conflict and its grid, how much there is in that, and how much one has read."""
+
+    grid: str
+    case: CaseOut | None
+    queue: QueueOut
+    reading: ReadingOut
+
+
+class DecisionMade(BaseModel):
+    """The decision, or that it was taken back, is stored."""
+
+    decision_id: int
+    cell_id: int
+
+
+class DecisionOut(BaseModel):
+    """A decision that stands; `by` is null where a rule or a file made it."""
+
+    decision_id: int
+    cell_id: int
+    hs: TextOut
+    cn: TextOut
+    outcome: str
+    rule: Rule
+    by: str | None
+    note: str
+    flagged: bool
+    at: str
+
+
+class DecisionsOut(BaseModel):
+    """Decisions that stand, the latest first."""
+
+    decisions: list[DecisionOut]
+
+
+def shown(text: ShownText) -> dict[str, Any]:
+    """A text as TextOut has it."""
+    return {"body": text.body, "language": text.language, "direction": direction(text.body)}
+
+
+def as_task(task: Task) -> dict[str, Any]:
+    """A task as TaskOut has it."""
+    texts = {name: getattr(task, name) for name in ("row", "column", "answered", "original", "untranslated")}
+    return vars(task) | {name: None if one is None else shown(one) for name, one in texts.items()}
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The declaration of the errors that a route can answer, in addition to those that every route can.
+
+    What can be too large (413) can be too slow (408).
+    """
+    if 413 in statuses:
+        statuses = (*statuses, 408)
+    said = {status: _REFUSALS[status] for status in sorted({401, 403, 422, 429, 503, *statuses})}
+    return {status: {"model": Invalid if status == 422 else Problem, "description": of} for status, of in said.items()}
+
+
+_REFUSALS = {
+    400: "The body is not JSON in UTF-8.",
+    401: "No token, or one that does not hold (any more).",
+    403: "Not for this person: another role, no consent yet, not their pair, or a limit is reached.",
+    404: "There is no such thing.",
+    408: "The body came too slowly.",
+    409: "The study has moved on, or the request id was used for something else.",
+    413: "The body is too large.",
+    422: "The request does not have the declared shape, or a value is not possible.",
+    429: "A wrong token, after too many others from this address; `Retry-After` says when to try again.",
+    503: "The study cannot be read or written now.",
+}

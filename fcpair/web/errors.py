@@ -1,0 +1,169 @@
+"""What is answered when something is wrong: JSON under /api, a page elsewhere."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse
+from starlette.exceptions import HTTPException
+
+from fcpair.errors import (
+    BusyError,
+    ConflictError,
+    FcpairError,
+    InputError,
+    RefusedError,
+    StageError,
+    StudyError,
+    TooManyError,
+    UnknownIdError,
+    UnknownVisitorError,
+)
+from fcpair.web.auth import is_closed
+from fcpair.web.context import Context
+from fcpair.web.page_hints import on_pages
+from fcpair.web.server.request_bodies import NOT_NOW
+from fcpair.web.server.security import FAILED
+
+STATUS: Mapping[type[FcpairError], HTTPStatus] = {
+    UnknownVisitorError: HTTPStatus.UNAUTHORIZED,
+    RefusedError: HTTPStatus.FORBIDDEN,
+    UnknownIdError: HTTPStatus.NOT_FOUND,
+    ConflictError: HTTPStatus.CONFLICT,
+    StageError: HTTPStatus.CONFLICT,
+    InputError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    TooManyError: HTTPStatus.TOO_MANY_REQUESTS,
+    StudyError: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+NOWHERE = "there is nothing at this address"
+SENTENCES = {
+    HTTPStatus.METHOD_NOT_ALLOWED: "this address does not do that",
+    HTTPStatus.BAD_REQUEST: "what was sent cannot be read; expected JSON in UTF-8",
+    HTTPStatus.SERVICE_UNAVAILABLE: NOT_NOW,
+}
+BUSY = "the server has much to do just now; nothing was changed. Please try again in a moment"
+ONE_MOMENT = "One moment, please"
+NO_FORM = "the form that was sent cannot be read"
+NOT_YET = "The study is not at this stage"
+NOT_READ = "the form cannot be read: {}"
+_log = logging.getLogger("fcpair.web")
+
+
+def status_of(error: Exception) -> HTTPStatus:
+    """The status that stands for an error of fcpair's own."""
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+class Problems:
+    """Answers errors; the statuses of fcpair's own are those of STATUS, 500 for any other."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def handle(self, app: FastAPI) -> None:
+        """Have the app's errors answered here."""
+        for kind in STATUS:
+            app.add_exception_handler(kind, self.known)
+        app.add_exception_handler(RequestValidationError, self.invalid)
+        app.add_exception_handler(HTTPException, self.http)
+        app.add_exception_handler(Exception, self.defect)
+
+    def known(self, request: Request, error: Exception) -> Response:
+        """What a user can cause."""
+        status = status_of(error)
+        if isinstance(error, UnknownVisitorError) and not _is_api(request):
+            return _to_the_door(request)
+        headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else {}
+        if isinstance(error, TooManyError):
+            headers["Retry-After"] = str(error.wait_s)
+        if isinstance(error, BusyError):
+            return self._busy(request, error)
+        if isinstance(error, StudyError):  # names the place of the file, which is for those who run the server
+            _log.error("%s %s: %s", request.method, quote(request.url.path), error)
+        heading = NOT_YET if isinstance(error, StageError) else ""
+        return self._answer(request, status, SENTENCES.get(status, str(error)), headers, heading)
+
+    def _busy(self, request: Request, error: BusyError) -> Response:
+        """Something that passes. A page tries again by itself; what was sent to be kept is not sent again."""
+        headers = {"Retry-After": str(error.wait_s)}
+        if request.method == "GET":
+            headers["Refresh"] = str(error.wait_s)
+        return self._answer(request, HTTPStatus.SERVICE_UNAVAILABLE, BUSY, headers, ONE_MOMENT)
+
+    def invalid(self, request: Request, error: Exception) -> Response:
+        """A body, form or address that does not have its declared shape; only whose route it is learns about that.
+
+        What was sent is not sent back.
+        """
+        if refused := self._refused(request):
+            return refused
+        found = [_finding(one) for one in cast(RequestValidationError, error).errors()]
+        if _is_api(request):
+            return JSONResponse({"detail": found}, HTTPStatus.UNPROCESSABLE_ENTITY)
+        said = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in found)
+        return self._answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, NOT_READ.format(said), {})
+
+    def http(self, request: Request, error: Exception) -> Response:
+        """What the framework itself refuses; a body that cannot be read, to those whose route it is."""
+        refused = cast(HTTPException, error)
+        status = HTTPStatus(refused.status_code)
+        if status is HTTPStatus.BAD_REQUEST and (first := self._refused(request)):
+            return first
+        sentence = NOWHERE if status is HTTPStatus.NOT_FOUND else SENTENCES.get(status, str(refused.detail))
+        if status is HTTPStatus.BAD_REQUEST and not _is_api(request):
+            sentence = NO_FORM
+        return self._answer(request, status, sentence, refused.headers or {})
+
+    def _refused(self, request: Request) -> Response | None:
+        """What the door says of a request that did not get as far as its endpoint; None where it lets it in."""
+        if not is_closed(request):
+            return None
+        try:
+            self._context.door.enter(request)
+        except FcpairError as refusal:
+            return self.known(request, refusal)
+        return None
+
+    def defect(self, request: Request, error: Exception) -> Response:
+        """Any other error; the guard logs where it arose."""
+        return self._answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, FAILED, {})
+
+    def _answer(
+        self, request: Request, status: HTTPStatus, sentence: str, headers: Mapping[str, str], heading: str = ""
+    ) -> Response:
+        """JSON or a page, whose `heading` is the usual one of the status where none is given."""
+        if _is_api(request):
+            return JSONResponse({"detail": sentence}, status, headers)
+        visitor = self._context.door.seen(request)  # who is not known yet is not looked up: that may be what failed
+        said = on_pages(sentence)
+        values = {"status": status.value, "title": "Something is wrong", "sentence": said, "heading": heading}
+        page = self._context.page(request, visitor, "error.html.j2", **values)
+        page.status_code = status
+        page.headers.update(headers)
+        return page
+
+
+def _is_api(request: Request) -> bool:
+    return request.url.path.startswith("/api/")
+
+
+def _to_the_door(request: Request) -> Response:
+    if "hx-request" in request.headers:  # a redirect would put the page into the place of a part of one
+        return Response(status_code=HTTPStatus.UNAUTHORIZED, headers={"HX-Redirect": "/join"})
+    return RedirectResponse("/join", HTTPStatus.SEE_OTHER)
+
+
+def _finding(error: dict[str, Any]) -> dict[str, Any]:
+    loc = [_clean(part) if isinstance(part, str) else part for part in error["loc"]]
+    return {"loc": loc, "msg": _clean(error["msg"]), "type": error["type"]}
+
+
+def _clean(text: str) -> str:
+    """The text, with a mark in the place of what UTF-8 cannot hold: names of unknown keys are the sender's."""
+    return text.encode("utf-8", "replace").decode()

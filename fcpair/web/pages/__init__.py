@@ -1,0 +1,1 @@
+"""The pages, each for those whom it is open to."""

@@ -1,0 +1,255 @@
+"""The pages of those who answer pairs: coming in, the terms, the desk, and the end."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import RedirectResponse
+
+from fcpair.errors import BusyError, InputError
+from fcpair.params import about_people
+from fcpair.records import WORKERS, Asked, Role, Topic, Visitor
+from fcpair.stages.questions import SKIP
+from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
+from fcpair.web.auth import open_to
+from fcpair.web.context import Context
+from fcpair.web.pages.markdown import render
+
+SEE_OTHER, UNPROCESSABLE, UNAVAILABLE = 303, 422, 503
+READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
+AHEAD = {True: MOST_AHEAD, False: 5}  # how many pairs are at hand: with what is kept or a whole row, and without
+HOME = {
+    **dict.fromkeys(WORKERS, "/annotate"),
+    **{Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"},
+}
+HEADINGS = {
+    **{Role.ANNOTATOR: "Label pairs", Role.VALIDATOR: "Check labels", Role.WRITER: "Write texts"},
+    **{Role.RATER: "Rate texts", Role.RESPONDENT: "Answer questions"},
+}
+NO_CONSENT = "To take part, please tick the box under “Your consent”."
+NOT_NOW = "The server has much to do just now, so this is not kept yet. Please tick the box again and press Begin."
+SAVED = "Saved."
+LONGEST_NOTE: int = AnswerIn.model_json_schema()["properties"]["note"]["maxLength"]
+LONGEST_WORDS: int = ConsentIn.model_json_schema()["properties"]["demographics"]["additionalProperties"]["maxLength"]
+
+Ticked = Annotated[bool, Form()]
+Several = Annotated[list[Words], Form(default_factory=list)]
+
+
+@dataclass(frozen=True)
+class Particular:
+    """Something that people may say about themselves: one of the options, or free text where there are none."""
+
+    label: str
+    options: tuple[str, ...]
+    given: str = ""
+
+
+def questions(asked: tuple[str, ...], said: list[str] | None = None) -> list[Particular]:
+    """The recipe's questions (`Label: a | b | c`) with what was said, question by question.
+
+    Raises:
+        InputError: an answer too many or too few, or one that is neither empty nor among its question's options.
+    """
+    said = [""] * len(asked) if said is None else said
+    if len(said) != len(asked):
+        raise InputError(f"there are {len(asked)} questions, but {len(said)} answers")
+    return [_question(line, given.strip()) for line, given in zip(asked, said, strict=True)]
+
+
+def _question(line: str, given: str) -> Particular:
+    label, options = about_people(line)
+    if given and options and given not in options:
+        raise InputError(f"`{given}` is no answer to `{label}`; expected one of {', '.join(options)}, or none")
+    return Particular(label, options, given)
+
+
+def router(context: Context) -> APIRouter:
+    """Every page that annotators and validators see, and those that several roles share."""
+    routes = APIRouter()
+    _shared(routes, context)
+    _terms(routes, context)
+    _settings(routes, context)
+    _work(routes, context)
+    return routes
+
+
+def _shared(routes: APIRouter, context: Context) -> None:
+    door, study = context.door, context.study
+
+    @routes.get("/")
+    @open_to(*Role)
+    def home(request: Request) -> Response:
+        """To the page where the visitor's work is."""
+        return RedirectResponse(HOME[door.enter(request).role], SEE_OTHER)
+
+    @routes.get("/join")
+    def join(request: Request) -> Response:
+        """Where an invite link leads; join.js posts the token."""
+        return context.page(request, door.visitor(request), "join.html.j2", problem="")
+
+    @routes.get("/guidelines")
+    @open_to(*Role)
+    def guidelines(request: Request) -> Response:
+        """The guidelines as they are now."""
+        visitor = door.enter(request)
+        version, body = study.guidelines
+        return context.page(request, visitor, "guidelines.html.j2", version=version, guidelines=render(body))
+
+
+def _terms(routes: APIRouter, context: Context) -> None:
+    door, study, annotate = context.door, context.study, context.annotate
+
+    def show(request: Request, visitor: Visitor, asked: list[Particular], problem: str = "", **chosen: Any) -> Response:
+        texts = {"about": render(annotate.about), "warning": render(annotate.warning or "")}
+        values = texts | {"guidelines": render(study.guidelines[1]), "questions": asked, "longest": LONGEST_WORDS}
+        values |= {**_reading(context, visitor), **chosen, "problem": problem}
+        return context.page(request, visitor, "welcome.html.j2", **values)
+
+    @routes.get("/welcome")
+    @open_to(*READERS)
+    def welcome(request: Request) -> Response:
+        """What the study is and asks, before the first pair."""
+        visitor = door.enter(request)
+        return show(request, visitor, questions(annotate.demographics))
+
+    @routes.post("/welcome")
+    @open_to(*READERS)
+    def agree(
+        request: Request,
+        said: Several,
+        topic: Several,
+        consent: Ticked = False,
+        blurred: Ticked = False,
+        keeps_refused: Ticked = False,
+    ) -> Response:
+        """Note consent, what the person says about themselves, and how they wish to read."""
+        visitor = door.enter(request)
+        answered = questions(annotate.demographics, said)
+
+        def once_more(problem: str, status: int) -> Response:
+            topics = [replace(one, opted_out=one.value in topic) for one in _topics(context, visitor)]
+            chosen = {"blurred": blurred, "keeps_refused": keeps_refused, "topics": topics}
+            page = show(request, visitor, answered, problem, **chosen)
+            page.status_code = status
+            return page
+
+        if not consent:
+            return once_more(NO_CONSENT, UNPROCESSABLE)
+        try:
+            _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
+            study.access.consent(visitor.id, {one.label: one.given for one in answered if one.given}, annotate.consent)
+        except BusyError:
+            return once_more(NOT_NOW, UNAVAILABLE)
+        return RedirectResponse(HOME[visitor.role], SEE_OTHER)
+
+
+def _settings(routes: APIRouter, context: Context) -> None:
+    door = context.door
+
+    @routes.get("/settings")
+    @open_to(*READERS)
+    def settings(request: Request, saved: bool = False) -> Response:
+        """How a person wishes to read."""
+        visitor = door.enter(request)
+        values = {"saved": SAVED if saved else "", **_reading(context, visitor)}
+        return context.page(request, visitor, "settings.html.j2", **values)
+
+    @routes.post("/settings")
+    @open_to(*READERS)
+    def change(request: Request, topic: Several, blurred: Ticked = False, keeps_refused: Ticked = False) -> Response:
+        """Change that."""
+        visitor = door.enter(request)
+        _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
+        return RedirectResponse("/settings?saved=1", SEE_OTHER)
+
+
+def _work(routes: APIRouter, context: Context) -> None:
+    door, annotate = context.door, context.annotate
+    desk = context.study.desk(annotate)
+
+    def show(request: Request, visitor: Visitor) -> Response:
+        if not visitor.consented:
+            return RedirectResponse("/welcome", SEE_OTHER)
+        values = {"heading": HEADINGS[visitor.role], "skip": SKIP, "longest": LONGEST_NOTE}
+        facts = _desk_facts(context, visitor, desk.rounds(visitor))
+        return context.page(request, visitor, "desk.html.j2", **values, **facts)
+
+    @routes.get("/annotate")
+    @open_to(*(role for role in WORKERS if HOME[role] == "/annotate"))
+    def label(request: Request) -> Response:
+        """What an annotator, a writer, a rater or a respondent has to answer, one screen after the other."""
+        return show(request, door.enter(request))
+
+    @routes.get("/validate")
+    @open_to(Role.VALIDATOR)
+    def validate(request: Request) -> Response:
+        """A validator's pairs, one a screen."""
+        return show(request, door.enter(request))
+
+    @routes.get("/thanks")
+    @open_to(*READERS)
+    def thanks(request: Request) -> Response:
+        """The end, of the day or of it all."""
+        visitor = door.enter(request)
+        if not visitor.consented:
+            return RedirectResponse("/welcome", SEE_OTHER)
+        done = _decided(context, visitor) if visitor.role is Role.ADJUDICATOR else _answered(context, visitor)
+        values = {"thanks": render(annotate.thanks or ""), "desk": HOME[visitor.role], **done}
+        return context.page(request, visitor, "thanks.html.j2", **values)
+
+
+def _answered(context: Context, visitor: Visitor) -> dict[str, Any]:
+    """What the last page says of an annotator or validator; `own` is where their answers can be seen."""
+    progress = context.study.desk(context.annotate).progress(visitor)
+    counts = {"open": progress.open, "done": progress.done, "skipped": progress.skipped, "limit": progress.limit}
+    counts["more"] = progress.more
+    return {**counts, "verb": "answered", "own": f"{HOME[visitor.role]}#answers"}
+
+
+def _decided(context: Context, visitor: Visitor) -> dict[str, Any]:
+    """The same of an adjudicator, of all grids together."""
+    dockets = [(one, context.docket(one)) for one in context.grids.deciding()]
+    queues = [(one, docket.state(visitor.id)) for one, docket in dockets]
+    own = next((one.to("/adjudicate/decided", mine="true") for one, queue in queues if queue.decided), "")
+    n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
+    limit = next((docket.allowance(visitor.id).limit for _, docket in dockets), None)
+    return {"open": n_open, "done": done, "skipped": 0, "limit": limit, "more": None, "verb": "decided", "own": own}
+
+
+def _desk_facts(context: Context, visitor: Visitor, rounds: list[Asked]) -> dict[str, Any]:
+    """What the desk's script is told."""
+    version, guidelines = context.study.guidelines
+    return {
+        "rounds": json.dumps([vars(one) for one in rounds]),
+        "guidelines": render(guidelines),
+        "guideline_version": version,
+        "ahead": AHEAD[context.annotate.offline or any(one.screen != "cell" for one in rounds)],
+        "files": context.templates.globals["files"] if context.annotate.offline else "",
+        "outbox": f"fcpair-outbox/{context.place_of(visitor)}",
+    }
+
+
+def _reading(context: Context, visitor: Visitor) -> dict[str, Any]:
+    own = {"blurred": visitor.blurred, "keeps_refused": visitor.keeps_refused}
+    return {**own, "writes": visitor.role is Role.WRITER, "topics": _topics(context, visitor)}
+
+
+def _topics(context: Context, visitor: Visitor) -> list[Topic]:
+    """What a visitor may opt out of; of conflicts, somebody must read all."""
+    column = context.annotate.opt_out if visitor.role in WORKERS else None
+    return context.study.access.topics(visitor.id, column, context.annotate.opt_out_split) if column else []
+
+
+def _set_reading(context: Context, visitor: Visitor, topics: list[str], *, blurred: bool, keeps_refused: bool) -> None:
+    column, access, offered = context.annotate.opt_out, context.study.access, _topics(context, visitor)
+    opted_out = {topic.value for topic in offered if topic.opted_out}
+    if column and offered and set(topics) != opted_out:
+        access.opt_out(visitor.id, column, sorted(set(topics)), split=context.annotate.opt_out_split)
+    if blurred != visitor.blurred:
+        access.set_blurred(visitor.id, blurred)
+    if keeps_refused != visitor.keeps_refused:
+        access.set_keeps_refused(visitor.id, keeps_refused)

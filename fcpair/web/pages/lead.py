@@ -1,0 +1,107 @@
+"""The lead's pages: the study as it is going, pair by pair and answer by answer."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from operator import itemgetter
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from markupsafe import Markup
+
+from fcpair.records import Role, Visitor
+from fcpair.web.auth import open_to
+from fcpair.web.context import Context
+from fcpair.web.current_grid import Here
+from fcpair.web.pages import lead_examples, lead_files, lead_guidelines, lead_people, lead_steps
+from fcpair.web.pages.lead_panels import SHOWN_BY, contents, digest, panel, panels_of, picture
+
+NO_CONTENT = 204
+PAGE = 100  # answers on one page of them
+
+
+def router(context: Context) -> APIRouter:
+    """Every page that the lead alone sees."""
+    routes = APIRouter()
+    _overview(routes, context)
+    _answers(routes, context)
+    lead_steps.add(routes, context)
+    lead_examples.add(routes, context)
+    lead_people.add(routes, context)
+    lead_guidelines.add(routes, context)
+    lead_files.add(routes, context)
+    return routes
+
+
+def _overview(routes: APIRouter, context: Context) -> None:
+    door, grids = context.door, context.grids
+
+    def shown(request: Request, visitor: Visitor, here: Here, name: str) -> dict[str, Any]:
+        template, values = contents(here, name)
+        html = bytes(context.page(request, visitor, template, here, **SHOWN_BY, **values).body).decode()
+        return {"name": name, "title": panel(name).title, "html": Markup(html), "digest": digest(html)}
+
+    @routes.get("/lead")
+    @open_to(Role.LEAD)
+    def overview(request: Request) -> Response:
+        """All panels, on a page that reads them anew by itself."""
+        visitor, here = door.enter(request), grids.at(request)
+        state = grids.first.grid.monitor.status()
+        values = {
+            "panels": [shown(request, visitor, here, name) for name in panels_of(here)],
+            "grids": grids.overview() if here.name else [],
+            **{name: state[name] for name in ("simulated", "next", "also", "notes")},
+        }
+        return context.page(request, visitor, "lead.html.j2", here, **SHOWN_BY, **values)
+
+    @routes.get("/lead/panel/{name}")
+    @open_to(Role.LEAD)
+    def one_panel(request: Request, name: str, seen: str = "") -> Response:
+        """One panel as it is now; nothing when it is as it was `seen`."""
+        visitor, here = door.enter(request), grids.at(request)
+        found = shown(request, visitor, here, name)
+        if found["digest"] == seen:
+            return Response(status_code=NO_CONTENT)
+        return context.page(request, visitor, "lead_panel.html.j2", here, one=found)
+
+    @routes.get("/lead/coverage.png")
+    @open_to(Role.LEAD)
+    def coverage(request: Request, map: str = "labels", theme: str = "light") -> Response:
+        """A map of the grid: `labels` or `decisions`, for a light or a dark page."""
+        door.enter(request)
+        return Response(picture(grids.at(request).grid.monitor, map, theme), media_type="image/png")
+
+    @routes.get("/lead/pair/{cell_id}")
+    @open_to(Role.LEAD)
+    def pair(request: Request, cell_id: int) -> Response:
+        """Why a pair is where it is."""
+        visitor, here = door.enter(request), grids.at(request)
+        told = here.grid.explain(cell_id)
+        # A decision that stands again has the time at which it was made.
+        decided = accumulate((str(row["at"]) for row in told.decisions), max)
+        timed = [*((str(row["at"]), row) for row in told.answers), *zip(decided, told.decisions, strict=True)]
+        events = [row for _, row in sorted(timed, key=itemgetter(0))]
+        return context.page(request, visitor, "lead_pair.html.j2", here, **SHOWN_BY, told=told, events=events)
+
+
+def _answers(routes: APIRouter, context: Context) -> None:
+    door, grids = context.door, context.grids
+
+    @routes.get("/lead/answers")
+    @open_to(Role.LEAD)
+    def answers(request: Request, round: str | None = None, after: int = 0) -> Response:
+        """What was answered in a round, as people read it, some at a time."""
+        visitor, here = door.enter(request), grids.at(request)
+        table = here.grid.answers(round)
+        names = table.columns.tolist()
+        begin = min(max(after, 0), len(table))
+        shown = table[begin : begin + PAGE]
+        values = {
+            "round": round,
+            "questions": names[names.index("skipped") + 1 : names.index("seconds")],
+            "answers": shown.astype(object).where(shown.notna(), None).to_dict("records"),
+            "n": len(table),
+            "begin": begin,
+            "size": PAGE,
+        }
+        return context.page(request, visitor, "lead_answers.html.j2", here, **SHOWN_BY, **values)

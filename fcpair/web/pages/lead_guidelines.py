@@ -1,0 +1,70 @@
+"""The guidelines, as the lead edits them: a preview, a new version, and every version that there was."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from fcpair.errors import BusyError, ConflictError, FcpairError, InputError, StageError
+from fcpair.records import Role, Visitor
+from fcpair.web.auth import open_to
+from fcpair.web.context import Context
+from fcpair.web.errors import BUSY, status_of
+from fcpair.web.form import field
+from fcpair.web.page_hints import on_pages
+from fcpair.web.pages.lead_panels import SHOWN_BY
+from fcpair.web.pages.lead_runs import back_to, run_numbered
+from fcpair.web.pages.markdown import render
+
+MOST_DIGITS = 15
+NOT_SAVED = (ConflictError, StageError, InputError, BusyError)
+
+
+def add(routes: APIRouter, context: Context) -> None:
+    """Add the page about the guidelines."""
+    door, study = context.door, context.study
+
+    def show(
+        request: Request, visitor: Visitor, body: str, run: int = 0, *, preview: bool = False, problem: str = ""
+    ) -> Response:
+        version, now = study.guidelines
+        versions = [{**one, "html": render(one["body"])} for one in reversed(study.guideline_versions())]
+        values = {"version": version, "now": now, "body": body, "versions": versions}
+        values |= {"preview": render(body) if preview else None, "done": run_numbered(study.log(), run)}
+        values["problem"] = problem
+        here = context.grids.at(request)
+        return context.page(request, visitor, "lead_guidelines.html.j2", here, **SHOWN_BY, **values)
+
+    def not_saved(request: Request, visitor: Visitor, text: str, error: FcpairError) -> Response:
+        """The same page with what was sent, and why it does not hold; to save it again is to mean it."""
+        page = show(request, visitor, text, problem=BUSY if isinstance(error, BusyError) else on_pages(str(error)))
+        page.status_code = status_of(error)
+        return page
+
+    @routes.get("/lead/guidelines")
+    @open_to(Role.LEAD)
+    def guidelines(request: Request, run: int = 0) -> Response:
+        """The version that holds, to be edited, and those before it."""
+        visitor = door.enter(request)
+        return show(request, visitor, study.guidelines[1], run)
+
+    @routes.post("/lead/guidelines")
+    @open_to(Role.LEAD)
+    def edit(request: Request) -> Response:
+        """Show how the text will look, or let it hold from now on.
+
+        The form is read here and in a thread: FastAPI takes no field of more than 1 MiB, and decodes while all wait.
+        """
+        visitor = door.enter(request)
+        text = field(request, "body").replace("\r\n", "\n")
+        if field(request, "act") != "save":
+            return show(request, visitor, text, preview=True)
+        try:
+            run = study.edit_guidelines(text, by=visitor.name, seen=_number(field(request, "version")))
+        except NOT_SAVED as error:
+            return not_saved(request, visitor, text, error)
+        return back_to(context.grids.at(request), "/lead/guidelines", run)
+
+
+def _number(sent: str) -> int:
+    """The version that a form was made from; 0, which none has, where it says none."""
+    return int(sent) if sent.isdecimal() and len(sent) <= MOST_DIGITS else 0

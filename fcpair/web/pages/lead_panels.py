@@ -1,0 +1,211 @@
+"""The panels of the lead's page: what each of them shows, and the words and numbers in which it does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from fcpair.errors import UnknownIdError
+from fcpair.records import Role
+from fcpair.report import formatting
+from fcpair.report.table_rows import KappaCell, kappa_map, tier_tables
+from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
+from fcpair.stages.assignment.reading_load import FASTEST_WPM, MEAN_WPM
+from fcpair.stages.questions.labels import VERDICT
+from fcpair.web.current_grid import Here
+from fcpair.web.text_direction import direction
+
+if TYPE_CHECKING:
+    from fcpair.grid import Monitor, OnePersonsShares
+    from fcpair.report.data import PersonFigures
+    from fcpair.report.figures.grid_map import Image
+    from fcpair.stages.questions import Closed
+
+FAST_SHOWN = 20
+HEATS = 10
+STAGES = {
+    ("label", Role.ANNOTATOR): "Labelling",
+    ("adjudicate", Role.ADJUDICATOR): "Adjudicating",
+    ("validate", Role.VALIDATOR): "Validating",
+}
+UNITS = {"label": "label", "validate": "verdict"}
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One part of the page that is read anew by itself; some are about labels alone."""
+
+    title: str
+    values: Callable[[Monitor], Values]
+    of_labels: bool = False
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What the people in one round answered: `answers` are the names of the columns, `round` has them one by one."""
+
+    title: str
+    answers: tuple[str, ...]
+    people: Sequence[PersonFigures | OnePersonsShares]
+    round: str = ""
+
+
+def _progress(monitor: Monitor) -> Values:
+    return {"stages": [(titled(one.name, one.role), one) for one in monitor.stages()], "units": UNITS}
+
+
+def titled(name: str, role: Role) -> str:
+    """A stage or round in words: `Labelling`, and of a round of one's own `Round “rate”, answered by raters`."""
+    return STAGES.get((name, role), f"Round “{name}”, answered by {role}s")
+
+
+def _agreement(monitor: Monitor) -> Values:
+    found = monitor.figures().agreement
+    return {"found": found, "kappas": kappa_map(found) if found else []}
+
+
+def _results(monitor: Monitor) -> Values:
+    return {"sections": monitor.asked()}
+
+
+def _labels(monitor: Monitor) -> Values:
+    data = monitor.figures()
+    labels = Shares("Labels", _names(data.question), data.annotators)
+    return {"rounds": (labels, Shares("Verdicts", _names(VERDICT), data.validators))}
+
+
+def _answers(monitor: Monitor) -> Values:
+    """The same of a planned grid, question by question."""
+    asked = (
+        Shares(f"Round “{one.round}”, {one.question}", tuple(map(formatting.named, one.choices)), one.people, one.round)
+        for one in monitor.shares()
+    )
+    return {"rounds": tuple(asked)}
+
+
+def _names(question: Closed) -> tuple[str, ...]:
+    return tuple(formatting.named(choice.name) for choice in question)
+
+
+def _speed(monitor: Monitor) -> Values:
+    return {"found": monitor.speed(), "most": FAST_SHOWN}
+
+
+def _coverage(monitor: Monitor) -> Values:
+    from fcpair.report.figures.grid_map import swatch
+
+    grid = monitor.maps()
+    legend = [] if grid is None else [*grid.coverage_classes, *grid.decision_classes]
+    newest = "-".join(map(str, monitor.marks()))
+    return {"grid": grid, "swatches": {one.look: swatch(one.look) for one in legend}, "newest": newest}
+
+
+def _tiers(monitor: Monitor) -> Values:
+    data = monitor.figures()
+    tables = tier_tables(data.tiers, data.question) if data.tiers else []
+    return {"tiers": data.tiers, "no_tiers": data.no_tiers, "tables": tables, "waiting": data.n_need_person}
+
+
+def _flags(monitor: Monitor) -> Values:
+    return {"flags": monitor.flags()}
+
+
+def _exposure(monitor: Monitor) -> Values:
+    return {"people": monitor.exposures()}
+
+
+PANELS = {
+    "progress": Panel("Progress and pace", _progress),
+    "results": Panel("What was found by asking", _results),
+    "tiers": Panel("Tiers as they would be now", _tiers, of_labels=True),
+    "coverage": Panel("The grid, cell by cell", _coverage, of_labels=True),
+    "agreement": Panel("Agreement", _agreement, of_labels=True),
+    "labels": Panel("What each person answered", _labels),
+    "speed": Panel("Answers faster than one can read", _speed),
+    "exposure": Panel("What each person has read", _exposure),
+    "flags": Panel("Where the guidelines should say more", _flags, of_labels=True),
+}
+
+
+def panels_of(here: Here) -> list[str]:
+    """The names of the panels of a grid."""
+    return [name for name in PANELS if name != "results" or here.grid.monitor.is_asked()]
+
+
+def panel(name: str) -> Panel:
+    """The panel of this name; raises UnknownIdError when there is none."""
+    if name not in PANELS:
+        raise UnknownIdError(f"there is no panel `{name}`; there are {', '.join(PANELS)}")
+    return PANELS[name]
+
+
+def contents(here: Here, name: str) -> tuple[str, Values]:
+    """The template of a panel, and what it shows of a grid."""
+    one, monitor = panel(name), here.grid.monitor
+    if one.of_labels and not here.has_labels:
+        return "lead_no_labels.html.j2", {}
+    values = _answers if one.values is _labels and here.is_planned else one.values
+    return f"lead_{name}.html.j2", values(monitor)
+
+
+def picture(monitor: Monitor, which: str, theme: str) -> bytes:
+    """A map of the grid as PNG: `labels` or `decisions`, for a `light` or a `dark` page.
+
+    Raises:
+        UnknownIdError: there is no such map, or no grid yet.
+    """
+    from base64 import b64decode
+
+    grid = monitor.maps()
+    maps: dict[str, Image] = {} if grid is None else {"labels": grid.coverage, "decisions": grid.decisions}
+    if which not in maps or theme not in {"light", "dark"}:
+        raise UnknownIdError("there is no such map, or the study has no grid yet")
+    uri: str = getattr(maps[which], theme)
+    return b64decode(uri.partition(",")[2])
+
+
+def digest(html: str) -> str:
+    """What tells whether a panel has changed since it was last read."""
+    return hashlib.sha256(html.encode()).hexdigest()[:16]
+
+
+def duration(seconds: float | None) -> str:
+    """A time span in words: `2 h 05 min`, `14 min`, `40 s`; a dash where there is none."""
+    if seconds is None:
+        return formatting.NOTHING
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours:,} h {minutes:02d} min" if hours else f"{minutes} min"
+
+
+def day(at: float) -> str:
+    """The day of a POSIX time where the server is: `2 March 2026`."""
+    then = datetime.fromtimestamp(at).astimezone()
+    return f"{then.day} {then:%B %Y}"
+
+
+def heat(cell: KappaCell) -> str:
+    """The class of a cell of the kappa map: `heat-0` for 0 or less, up to `heat-9`."""
+    return f"heat-{min(max(int(float(cell.kappa) * HEATS), 0), HEATS - 1)}"
+
+
+SHOWN_BY: Values = {
+    "words": formatting,
+    "direction": direction,
+    "duration": duration,
+    "day": day,
+    "heat": heat,
+    "NO_PACE": NO_PACE,
+    "NO_RATE": NO_RATE,
+    "RATE_DAYS": RATE_DAYS,
+    "LAST_INTERVALS": LAST_INTERVALS,
+    "PAUSE_MINUTES": round(PAUSE_S / 60),
+    "FASTEST_WPM": FASTEST_WPM,
+    "MEAN_WPM": MEAN_WPM,
+}
+"""What the lead's templates write numbers with, and the constants that they quote."""

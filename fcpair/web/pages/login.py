@@ -1,0 +1,62 @@
+"""Coming in by an invite link, and leaving."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import RedirectResponse
+
+from fcpair.errors import TooManyError
+from fcpair.records import Role
+from fcpair.web.auth import open_to
+from fcpair.web.context import Context
+
+FORBIDDEN, TOO_MANY, SEE_OTHER = 403, 429, 303
+WRONG_TOKEN = (
+    "This link does not work. It may have been replaced by a newer one: look for that, or ask the people who run the "
+    "study for another."
+)
+TOO_MANY_TOKENS = (
+    "Too many links that do not work were tried, so wait {} seconds before you try another. A link that works lets you "
+    "in at once."
+)
+
+
+def router(context: Context) -> APIRouter:
+    """POST /join and POST /leave."""
+    routes = APIRouter()
+    door = context.door
+
+    def shut(request: Request, status: int, problem: str) -> Response:
+        """The same page, on which another link can be opened or pasted."""
+        page = context.page(request, None, "join.html.j2", problem=problem)
+        page.status_code = status
+        return page
+
+    @routes.post("/join")
+    def join(request: Request, token: Annotated[str, Form()] = "") -> Response:
+        """Begin a session by a token; a whole invite link will do."""
+        door.check_origin(request)
+        try:
+            visitor = door.knock(request, token.rpartition("#")[2].strip())
+        except TooManyError as error:
+            page = shut(request, TOO_MANY, TOO_MANY_TOKENS.format(error.wait_s))
+            page.headers["Retry-After"] = str(error.wait_s)
+            return page
+        if visitor is None:
+            return shut(request, FORBIDDEN, WRONG_TOKEN)
+        response = RedirectResponse("/", SEE_OTHER)
+        door.open_session(request, response, visitor)
+        return response
+
+    @routes.post("/leave")
+    @open_to(*Role)
+    def leave(request: Request) -> Response:
+        """End the session in this browser."""
+        door.enter(request)
+        response = RedirectResponse("/join", SEE_OTHER)
+        door.end_session(request, response)
+        return response
+
+    return routes

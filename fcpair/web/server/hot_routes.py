@@ -1,0 +1,113 @@
+"""The requests that come with every answer, handed to their endpoints without the framework around them.
+
+A framework finds the route, checks the shape of what was sent and makes of every error a response, in several layers
+that cost more than an answer itself. Here somebody who came some moments ago asks for what is asked for most, in the
+shape that clients send it. Whatever is otherwise goes the usual way, which ends in the same endpoints.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any
+
+from fastapi import Query, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import ValidationError
+
+from fcpair.errors import FcpairError, UnknownVisitorError
+from fcpair.records import WORKERS, Submission
+from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, as_task
+from fcpair.web.auth import open_to
+from fcpair.web.context import Context
+from fcpair.web.errors import Problems
+from fcpair.web.form import BODY
+from fcpair.web.server.answer_batches import Batches, Intake
+from fcpair.web.server.security import logged
+
+Count = Annotated[int, Query(ge=1, le=MOST_AHEAD, description="How many pairs.")]
+Endpoint = Callable[..., Awaitable[Response]]
+Read = Callable[[Mapping[str, Any]], Any]
+_JSON = (b"content-type", b"application/json")
+_COUNT = re.compile(rb"n=([1-9][0-9]?)")
+
+
+class HotRoutes:
+    """The endpoints of `GET /api/next` and `POST /api/judgements`.
+
+    A hop to a thread costs as much as all the rest of them. Reading is quick and waits for nobody; the intake sees to
+    the writing.
+    """
+
+    def __init__(self, context: Context, problems: Problems) -> None:
+        self._door, self._problems = context.door, problems
+        self._desk = context.study.desk(context.annotate)
+        self._intake = Intake(self._desk)
+        self._given = Batches("given", self._desk.given)
+        self.reads: dict[tuple[str, str], tuple[Endpoint, Read]] = {
+            ("GET", "/api/next"): (self.next_, _count),
+            ("POST", "/api/judgements"): (self.submit, _answer),
+        }
+
+    @open_to(*WORKERS)
+    async def next_(self, request: Request, n: Count = 1) -> Response:
+        """The cells that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
+
+        Asking again gives the same until you answer. Where pairs go to whoever asks, they are kept for you for a while,
+        ten at most, and each answer or question makes that while begin anew.
+        """
+        visitor = self._door.enter(request)
+        found = self._desk.at_hand(visitor, n)
+        if found is None:  # in open dealing, what is free is given first, which may wait for others
+            found = await self._given.add((visitor, n))
+        return JSONResponse({"tasks": [as_task(one) for one in found]})
+
+    @open_to(*WORKERS)
+    async def submit(self, request: Request, body: AnswerIn) -> Response:
+        """Stored before this answers. Send it again, unchanged, when no answer came: it is stored once.
+
+        Another answer on the same pair takes the place of the earlier one, which is kept.
+        """
+        return JSONResponse(await self._intake.submit(self._door.enter(request), Submission(**vars(body))))
+
+    async def response(self, request: Request, endpoint: Endpoint, read: Read) -> Response | None:
+        """The response to somebody who is remembered; None where the request has to go the usual way."""
+        scope = request.scope
+        scope["endpoint"] = endpoint
+        try:
+            return await endpoint(request, read(scope))
+        except UnknownVisitorError:
+            self._door.forget(request)
+        except FcpairError as error:
+            return self._problems.known(request, error)
+        except (_OtherShapeError, ValidationError):
+            pass
+        except Exception as error:
+            logged(scope, error)
+            return self._problems.defect(request, error)
+        return None
+
+
+class _OtherShapeError(Exception):
+    """What was sent is not what clients usually send; it may still be right."""
+
+
+def _answer(scope: Mapping[str, Any]) -> AnswerIn:
+    if _JSON not in scope["headers"] or scope["query_string"]:
+        raise _OtherShapeError
+    try:
+        sent = json.loads(scope[BODY])
+    except (ValueError, RecursionError):
+        raise _OtherShapeError from None
+    return AnswerIn.model_validate(sent)
+
+
+def _count(scope: Mapping[str, Any]) -> int:
+    query = scope["query_string"]
+    if not query:
+        return 1
+    found = _COUNT.fullmatch(query)
+    if found is None or int(found[1]) > MOST_AHEAD:
+        raise _OtherShapeError
+    return int(found[1])

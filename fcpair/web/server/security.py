@@ -1,0 +1,142 @@
+"""What holds for every request: bounded bodies, security headers, and an answer even where fcpair fails."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fcpair.records import Visitor
+from fcpair.web.form import BODY
+from fcpair.web.server.request_bodies import Bodies, GoneError, RefusedBodyError
+
+STATIC = "/static/"
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; worker-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    # Not `no-referrer`: with that, browsers send our own forms with `Origin: null`.
+    "referrer-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+_RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+FAILED = "fcpair itself failed; what was saved before is safe. The log of the server says where"
+_log = logging.getLogger("fcpair.web")
+
+
+class Guard:
+    """The outermost part of the app."""
+
+    def __init__(self, app: ASGIApp, who: Callable[[Request], Visitor | None]) -> None:
+        self._app = app
+        self._bodies = Bodies(who)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        sent = _Sender(scope, send)
+        try:
+            body = scope[BODY] = await self._bodies.read(scope, receive)
+        except RefusedBodyError as refused:
+            await sent.plainly(refused.status, refused.sentence, refused.headers)
+            return
+        except GoneError:
+            return  # half a form must not pass for a whole one
+        try:
+            await self._app(scope, _replay(body, receive), sent)
+        except Exception as error:
+            logged(scope, error)
+            if not sent.begun:
+                await sent.plainly(500, FAILED)
+
+
+class GuardedApp(FastAPI):
+    """FastAPI with a guard around everything, even around what answers its own failures; `guard_by` sets it."""
+
+    _guard: ASGIApp
+
+    def guard_by(self, guard: Callable[[ASGIApp], ASGIApp]) -> None:
+        """Have every request pass what `guard` makes of the app without one."""
+        self._guard = guard(super().__call__)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request, or the start and the end of the server."""
+        scope["app"] = self
+        await self._guard(scope, receive, send)
+
+
+class _Sender:
+    """Sends with the headers that every response has."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope, self._send = scope, send
+        self.begun = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            caching = _caching(self._scope, message["status"]).encode()
+            message["headers"] = [*message["headers"], *_RAW_HEADERS, (b"cache-control", caching)]
+        await self._send(message)
+
+    async def plainly(self, status: int, sentence: str, more: Mapping[str, str] | None = None) -> None:
+        """Answer with a sentence."""
+        if self._scope["path"].startswith("/api/"):
+            kind, body = "application/json", json.dumps({"detail": sentence}).encode()
+        else:
+            kind, body = "text/plain; charset=utf-8", sentence.encode()
+        headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
+        headers.append((b"connection", b"close"))  # what is left of a body stays unread
+        headers += [(name.encode(), value.encode()) for name, value in (more or {}).items()]
+        await self({"type": "http.response.start", "status": status, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body})
+
+
+def _caching(scope: Scope, status: int) -> str:
+    """Pages hold what is only for their reader. A static file may be kept for as long as its version is asked for."""
+    if not scope["path"].startswith(STATIC) or status not in {200, 304}:
+        return "no-store"
+    return "public, max-age=31536000, immutable" if scope["query_string"].startswith(b"v=") else "no-cache"
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The body as one message, then whatever comes."""
+    given = False
+
+    async def replayed() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed
+
+
+def logged(scope: Scope, error: Exception) -> None:
+    """Log where a request failed."""
+    _log.error("%s %s failed\n%s", scope["method"], quote(scope["path"]), "".join(_where(error)))
+
+
+def _where(error: BaseException | None) -> Iterator[str]:
+    """Where an error and those behind it arose. What they say is left out: it may quote a text, a note or a token."""
+    told: set[int] = set()
+    while error is not None and id(error) not in told:  # an error can be its own cause
+        told.add(id(error))
+        yield f"{type(error).__qualname__}, at:\n"
+        yield from traceback.format_tb(error.__traceback__)
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,159 @@
+"""The server's end of the process that looks, `fcpair.web.server.worker_main`: it is begun when somebody does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Scope
+
+from fcpair.errors import BusyError
+from fcpair.params import Annotate
+from fcpair.study import Study
+from fcpair.web.form import BODY
+from fcpair.web.server.worker_pipe import LENGTH, Reply, packed, size, unpacked
+
+IDLE_S = 600.0
+"""So long after the last look the process is ended, and its memory given back."""
+
+END_S = 2.0
+PART = 1 << 16
+SENT = ("type", "http_version", "method", "scheme", "path", "raw_path", "query_string", "headers", "client", "server")
+GONE = "the process that looks has ended, for want of memory perhaps; another takes its place, so look again"
+FRUGAL = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+
+
+class Aside:
+    """Has requests answered by a process of its own, which serves the same study on the same terms."""
+
+    def __init__(self, study: Study, annotate: Annotate, idle_s: float = IDLE_S) -> None:
+        self._begins_with = packed((study.address, annotate))
+        self._idle_s = idle_s
+        self._beginning = asyncio.Lock()
+        self._looker: _Looker | None = None
+        self._rest: asyncio.TimerHandle | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process; None while there is none."""
+        return self._looker.process.pid if self._looker else None
+
+    async def ask(self, scope: Scope) -> Response:
+        """The response to a request; raises BusyError where the process ends before it has answered."""
+        if self._rest:
+            self._rest.cancel()
+        async with self._beginning:
+            if self._looker is None or self._looker.has_ended:
+                self._looker = await _Looker.begin(self._begins_with)
+        try:
+            return await self._looker.ask(scope)
+        finally:
+            if self._rest:
+                self._rest.cancel()
+            self._rest = asyncio.get_running_loop().call_later(self._idle_s, self._hang_up)
+
+    async def end(self) -> None:
+        """End the process, if there is one."""
+        if self._rest:
+            self._rest.cancel()
+        looker = self._looker
+        self._hang_up()
+        if looker is not None:
+            await looker.end()
+
+    def _hang_up(self) -> None:
+        looker, self._looker = self._looker, None
+        if looker is not None:
+            looker.hang_up()
+
+
+class _Looker:
+    """One such process, and who waits for its replies."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self._numbers = count()
+        self._waiting: dict[int, asyncio.Future[Reply]] = {}
+        self.has_ended = False  # which its pipe says at once, and the system some time after
+        self._reading = asyncio.create_task(self._read())
+
+    @classmethod
+    async def begin(cls, begins_with: bytes) -> _Looker:
+        line, environment = (sys.executable, "-m", "fcpair.web.server.worker_main"), {**os.environ, **FRUGAL}
+        # In a session of its own, because Ctrl-C is for the server, which ends it.
+        looker = cls(
+            await asyncio.create_subprocess_exec(
+                *line, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True
+            )
+        )
+        looker._write(begins_with)
+        return looker
+
+    async def ask(self, scope: Scope) -> Response:
+        number = next(self._numbers)
+        reply = self._waiting[number] = asyncio.get_running_loop().create_future()
+        sent = {name: scope[name] for name in SENT if name in scope}
+        self._write(packed((number, sent, scope.get(BODY, b""))))
+        try:
+            return _response(await reply)
+        finally:
+            self._waiting.pop(number, None)
+
+    def _write(self, message: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(message)
+
+    def hang_up(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    async def end(self) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._reading), END_S)
+        if not self._reading.done():
+            self.process.kill()
+            await self._reading
+
+    async def _read(self) -> None:
+        """Hand out replies, until the process ends."""
+        pipe = self.process.stdout
+        assert pipe is not None
+        try:
+            with suppress(asyncio.IncompleteReadError):
+                while True:
+                    reply: Reply = unpacked(await pipe.readexactly(size(await pipe.readexactly(LENGTH))))
+                    self._hand_out(reply)
+        finally:
+            self.has_ended = True
+        await self.process.wait()
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(BusyError(GONE))
+
+    def _hand_out(self, reply: Reply) -> None:
+        waiting = self._waiting.get(reply[0])
+        if waiting is not None and not waiting.done():
+            waiting.set_result(reply)
+        elif isinstance(reply[3], Path):  # whoever asked for it has gone
+            reply[3].unlink()
+
+
+def _response(reply: Reply) -> Response:
+    _, status, headers, body = reply
+    response = Response(body, status) if isinstance(body, bytes) else StreamingResponse(_parts(body), status)
+    response.raw_headers = headers
+    return response
+
+
+async def _parts(path: Path) -> AsyncIterator[bytes]:
+    with path.open("rb") as file:
+        path.unlink()
+        while part := file.read(PART):
+            yield part

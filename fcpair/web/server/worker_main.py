@@ -1,0 +1,105 @@
+"""The process that looks: it answers the requests that read the whole study, so that the server has time for people.
+
+`worker.py` starts it. When the pipe from the server ends, so does this process, however the server ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import IO, Any
+
+from fastapi import FastAPI
+from starlette.types import Message, Scope
+
+from fcpair.study import Study
+from fcpair.web.app import create_app
+from fcpair.web.form import BODY
+from fcpair.web.server.security import logged
+from fcpair.web.server.worker_pipe import LENGTH, Reply, packed, size, unpacked
+
+NICE = 19
+LARGE = 1_000_000  # bytes; a longer body goes by a file, lest the server hold it
+
+
+def _next(pipe: IO[bytes]) -> Any:
+    """The next message; None at the end of the pipe."""
+    length = pipe.read(LENGTH)
+    content = pipe.read(size(length)) if len(length) == LENGTH else b""
+    return unpacked(content) if content else None
+
+
+class _Looker:
+    def __init__(self, app: FastAPI, out: IO[bytes]) -> None:
+        self._app = FastAPI.build_middleware_stack(app)  # without the guard, which is around the server
+        self._fastapi, self._out = app, out
+
+    async def serve(self, pipe: IO[bytes]) -> None:
+        """Answer what comes, until the end of the pipe ends the process."""
+        loop, under_way = asyncio.get_running_loop(), set()
+
+        def begin(number: int, scope: Scope, body: bytes) -> None:
+            task = loop.create_task(self._answer(number, scope, body))
+            under_way.add(task)
+            task.add_done_callback(under_way.discard)
+
+        def read() -> None:
+            while (message := _next(pipe)) is not None:
+                loop.call_soon_threadsafe(begin, *message)
+            os._exit(0)
+
+        Thread(target=read, daemon=True).start()
+        await asyncio.Event().wait()
+
+    async def _answer(self, number: int, scope: Scope, body: bytes) -> None:
+        start: Message = {"status": 500, "headers": []}
+        parts: list[bytes] = []
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+            else:
+                parts.append(message.get("body", b""))
+
+        try:
+            await self._app({**scope, "app": self._fastapi, BODY: body}, receive, send)
+        except Exception as error:  # it was answered before it was raised
+            logged(scope, error)
+        content = b"".join(parts)
+        body_or_file = _put_by(content) if len(content) > LARGE else content
+        reply: Reply = (number, start["status"], start["headers"], body_or_file)
+        self._out.write(packed(reply))
+        self._out.flush()
+
+
+def _put_by(content: bytes) -> Path:
+    file, path = tempfile.mkstemp(prefix="fcpair-")
+    with os.fdopen(file, "wb") as out:
+        out.write(content)
+    return Path(path)
+
+
+def main() -> None:
+    """Look, for the server at the other end of stdin and stdout."""
+    for told in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(told, signal.SIG_IGN)  # the server says when
+    with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
+        os.nice(NICE)
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else is printed must not get between
+    place, annotate = _next(sys.stdin.buffer)
+    study = Study.open(place)
+    asyncio.run(_Looker(create_app(study, annotate), out).serve(sys.stdin.buffer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,429 @@
+"""The dialogue of `adjudicate`: its keys, and that every decision is kept at once."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import termios
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+import pytest
+from awaited import until
+from steps.scales import rated
+from steps.small import ANNOTATORS, dump, labels_of, open_work, record, standing, who_had, write_csv
+
+from cli.conftest import Fcpair
+from fcpair.errors import LimitError
+from fcpair.params import Adjudicate, Annotate
+from fcpair.records import Role
+from fcpair.steps.assignment import assign
+from fcpair.study import Study
+
+At = Callable[[str], Path]
+SECONDS = 30  # before a terminal is given up
+
+
+@pytest.fixture
+def waiting(at: At) -> Study:
+    """A study in which five pairs wait."""
+    return Study.open(at("decided"))
+
+
+def by_hand(study: Study) -> dict[int, tuple[str, int | None]]:
+    return {pair: kept for pair, kept in standing(study).items() if kept[0] in {"person", "reopened"}}
+
+
+def test_each_key_decides_one_conflict_after_the_other(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    first, second, third, *rest = grid.waiting()
+    result = fcpair("adjudicate", "--by", "ada", keys="31xq")
+    assert by_hand(waiting) == {first: ("person", 2), second: ("person", 0), third: ("person", None)}
+    assert grid.waiting() == rest
+    assert "3 decided now, 2 wait" in result.stdout
+
+
+def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    shown = grid.conflict(grid.waiting()[0])
+    printed = fcpair("adjudicate", "--by", "ada", keys="q").stdout
+    assert shown.hs in printed
+    assert shown.cn in printed
+    assert all(label in printed for label, _ in shown.answers)
+    assert not any(name in printed for name in ANNOTATORS)
+
+
+def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    assign.note_annotate(waiting.grid(), Annotate(daily_limit=2))
+    first, second, third, *_ = grid.waiting()
+    result = fcpair("adjudicate", "--by", "ada", keys="3u113")
+    assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}
+    assert "You have read 2 pairs today, as many as one person may read in a day." in result.stdout
+    assert "2 decided now, 3 wait" in result.stdout
+    with pytest.raises(LimitError, match="2 pairs today"):
+        grid.decide(third, 2, by="ada")
+    grid.decide(first, 2, by="ada")  # read already
+
+
+def test_numbers_of_one_digit_are_their_own_keys(tmp_path: Path, fcpair: Fcpair) -> None:
+    study = rated(tmp_path, "scale(1,5,1,positive=4)", 1.0)
+    first, second, *_ = study.grid().agenda("ada").pairs
+    printed = fcpair("adjudicate", "--by", "ada", keys="041q").stdout
+    assert "[1] 1  [2] 2  [3] 3  [4] 4  [5] 5  [x] irreconcilable" in printed
+    assert by_hand(study) == {first: ("person", 3), second: ("person", 0)}
+
+
+def test_numbers_of_more_digits_are_typed_and_no_code_is_a_key(tmp_path: Path, fcpair: Fcpair) -> None:
+    study = rated(tmp_path)
+    keys = "4a9\n4,5\nairreconcilable\nq"  # 4 is no key here, and 9 is not on the scale
+    first, second, *_ = study.grid().agenda("ada").pairs
+    result = fcpair("adjudicate", "--by", "ada", keys=keys)
+    assert "[a] answer  [x] irreconcilable" in result.stdout
+    assert "`9` is outside of the scale; expected 1 to 5 by 0.5, or `irreconcilable`" in result.output
+    assert by_hand(study) == {first: ("person", 7), second: ("person", None)}
+
+
+def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    first, second = grid.waiting()[:2]
+    fcpair("adjudicate", "--by", "ada", keys="nirony, نه\n33q")
+    assert grid.explain(first).decisions[-1]["note"] == "irony, نه"
+    assert grid.explain(second).decisions[-1]["note"] == ""
+
+
+@pytest.mark.parametrize("keys", ["nhello\nl1q", "3nhello\nu1q"], ids=["later", "undo"])
+def test_going_on_to_another_pair_drops_a_note(waiting: Study, fcpair: Fcpair, keys: str) -> None:
+    grid = waiting.grid()
+    first, second = grid.waiting()[:2]
+    printed = fcpair("adjudicate", "--by", "ada", keys=keys).stdout
+    decided = second if "l1" in keys else first
+    assert by_hand(waiting)[decided] == ("person", 0)
+    assert grid.explain(decided).decisions[-1]["note"] == ""
+    assert "(hello)" not in printed
+
+
+def test_a_note_stays_while_the_pair_is_shown_again(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    first = grid.waiting()[0]
+    printed = fcpair("adjudicate", "--by", "ada", keys="nhello\nu1q").stdout
+    assert printed.count(f"pair {first} ·") == 2  # there was nothing to undo
+    assert "\nnote: hello\n" in printed
+    assert grid.explain(first).decisions[-1]["note"] == "hello"
+
+
+def test_later_leaves_a_conflict_for_another_time(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    first, second = grid.waiting()[:2]
+    fcpair("adjudicate", "--by", "ada", keys="l3q")
+    assert by_hand(waiting) == {second: ("person", 2)}
+    assert first in grid.waiting()
+
+
+def test_undo_takes_the_last_decision_back_and_asks_again(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    first = grid.waiting()[0]
+    result = fcpair("adjudicate", "--by", "ada", keys="3u1q")
+    assert f"pair {first} waits again" in result.stdout
+    assert by_hand(waiting) == {first: ("person", 0)}
+    assert [row["rule"] for row in grid.explain(first).decisions] == ["person", "reopened", "person"]
+
+
+def test_undo_brings_back_what_was_noted(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    first = grid.waiting()[0]
+    printed = fcpair("adjudicate", "--by", "ada", keys="nirony\n3u1q").stdout
+    assert printed.count("\nnote: irony\n") == 2  # as it is typed, and after the undo
+    assert [row["note"] for row in grid.explain(first).decisions] == ["irony", "", "irony"]
+
+
+def test_undo_goes_back_over_pairs_that_were_left_for_later(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    first, second, third = grid.waiting()[:3]
+    fcpair("adjudicate", "--by", "ada", keys="3l3uu1q")
+    assert by_hand(waiting) == {first: ("person", 0), third: ("reopened", None)}
+    assert {second, third} <= set(grid.waiting())
+
+
+def test_there_may_be_nothing_to_undo(waiting: Study, fcpair: Fcpair) -> None:
+    assert "nothing to undo" in fcpair("adjudicate", "--by", "ada", keys="uq").stdout
+    assert by_hand(waiting) == {}
+
+
+def test_irreconcilable_discards_the_pair(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    first = grid.waiting()[0]
+    fcpair("adjudicate", "--by", "ada", keys="xq")
+    assert standing(waiting)[first] == ("person", None)
+    assert first not in grid.waiting()
+
+
+@pytest.mark.parametrize("key", ["2", "9", " ", "é", "\n"])
+def test_other_keys_do_nothing(waiting: Study, fcpair: Fcpair, key: str) -> None:
+    fcpair("adjudicate", "--by", "ada", keys=f"{key}q")
+    assert by_hand(waiting) == {}
+
+
+def test_capital_letters_are_the_same_keys(waiting: Study, fcpair: Fcpair) -> None:
+    fcpair("adjudicate", "--by", "ada", keys="XUQ")
+    assert list(by_hand(waiting).values()) == [("reopened", None)]
+
+
+@pytest.mark.parametrize("keys", ["", "3", "3\x04"])
+def test_the_end_of_the_input_quits_and_keeps_what_was_decided(waiting: Study, fcpair: Fcpair, keys: str) -> None:
+    result = fcpair("adjudicate", "--by", "ada", keys=keys)
+    assert f"{keys.count('3')} decided now" in result.stdout
+    assert len(by_hand(waiting)) == keys.count("3")
+
+
+def test_deciding_the_last_conflict_ends_the_dialogue(waiting: Study, fcpair: Fcpair) -> None:
+    assert "5 decided now, 0 wait" in fcpair("adjudicate", "--by", "ada", keys="33333").stdout
+    assert "no pair waits for a decision" in fcpair("adjudicate", "--by", "ada").stdout
+
+
+def test_what_was_left_is_asked_the_next_time(waiting: Study, fcpair: Fcpair) -> None:
+    fcpair("adjudicate", "--by", "ada", keys="3q")
+    assert "1 of 4" in fcpair("adjudicate", "--by", "bo", keys="q").stdout
+
+
+def test_an_annotator_cannot_decide(waiting: Study, fcpair: Fcpair) -> None:
+    assert "`ana` is annotator" in fcpair("adjudicate", "--by", "ana", keys="3", code=2).stderr
+    assert by_hand(waiting) == {}
+
+
+@pytest.mark.parametrize("stage", ["labelled", "decided"])
+def test_without_a_terminal_the_other_ways_are_named_and_nothing_is_decided(at: At, stage: str) -> None:
+    waiting = Study.open(at(stage))
+    before = dump(waiting)
+    run = subprocess.run(
+        [sys.executable, "-m", "fcpair", "adjudicate", "--study", waiting.place],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+    )
+    assert run.returncode == 2
+    assert "no terminal to answer in; decide by --policy or --import FILE" in run.stderr
+    assert dump(waiting) == before
+
+
+@pytest.mark.parametrize("by", ["ana", "", "a,b"])
+def test_somebody_who_cannot_decide_leaves_the_study_as_it_was(at: At, fcpair: Fcpair, by: str) -> None:
+    study = at("labelled")
+    before = dump(study)
+    fcpair("adjudicate", "--by", by, keys="3q", code=2)
+    assert dump(study) == before
+
+
+def test_the_first_dialogue_decides_what_is_unanimous_and_later_ones_change_no_policy(at: At, fcpair: Fcpair) -> None:
+    study = Study.open(at("labelled"))
+    assert "adjudicate: unanimous 17" in fcpair("adjudicate", "--by", "ada", keys="q").stdout
+    fcpair("adjudicate", "--policy", "majority")
+    before = standing(study)
+    assert "majority" in {rule for rule, _ in before.values()}
+    fcpair("adjudicate", "--by", "ada", keys="q")
+    assert standing(study) == before
+    assert study.grid().policy == Adjudicate("majority")
+
+
+def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
+    at: At, fcpair: Fcpair, tmp_path: Path
+) -> None:
+    study = Study.open(at("dealt"))
+    three = [pair for pair, names in who_had(study).items() if len(names) == 3]
+    labels = {"ana": "2", "ben": "0", "cleo": "2"}
+    answers = [(who, pair, labels[who]) for who, pair in open_work(study) if (who, pair) != ("cleo", three[0])]
+    record(study, tmp_path, answers)
+    study.change_role("ana", Role.ADJUDICATOR)
+    disputed = study.grid().waiting()
+    own = {pair for pair in disputed if "ana" in who_had(study)[pair]} - {three[0]}
+    printed = fcpair("adjudicate", "--by", "ana", keys="l" * len(disputed)).stdout
+    assert "still being labelled: 1" in printed
+    assert f"for others, because ana labelled or validates them: {len(own)}" in printed
+    assert {int(number) for number in re.findall(r"pair (\d+) ·", printed)} == set(disputed) - own - {three[0]}
+    printed = fcpair("adjudicate", "--by", "judy", keys="l" * len(disputed)).stdout
+    assert {int(number) for number in re.findall(r"pair (\d+) ·", printed)} == set(disputed) - {three[0]}
+
+
+def decide_in_a_file(study: Study, pair: int, folder: Path, by: str = "") -> None:
+    study.grid().import_outcomes(write_csv(folder / "d.csv", [{"pair": pair, "label": "0", "adjudicator": by}]))
+
+
+@pytest.mark.parametrize(
+    ("decide", "who"),
+    [
+        (lambda study, pair, folder: study.grid().decide(pair, 0, by="bo"), "bo"),
+        (lambda study, pair, folder: decide_in_a_file(study, pair, folder, "bo"), "bo (in a file)"),
+        (lambda study, pair, folder: decide_in_a_file(study, pair, folder, "ada"), "ada (in a file)"),
+        (decide_in_a_file, "a file"),
+        (lambda study, pair, folder: study.grid().adjudicate(Adjudicate("majority", "discard")), "a rule"),
+    ],
+    ids=["person", "named", "oneself", "file", "rule"],
+)
+def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_told_once(
+    waiting: Study,
+    fcpair: Fcpair,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    decide: Callable[[Study, int, Path], object],
+    who: str,
+) -> None:
+    grid = waiting.grid()
+    first, second, *rest = grid.waiting()
+    keys = iter("n33q")
+
+    def read() -> str:
+        key = next(keys)
+        if key == "n":
+            decide(waiting, first, tmp_path)
+        return key
+
+    monkeypatch.setattr("fcpair.cli.adjudication.dialogue._key", read)
+    printed = fcpair("adjudicate", "--by", "ada", keys="hello\n").stdout
+    assert f"→ nothing was changed: pair {first} has been decided by {who} meanwhile\n" in printed
+    assert printed.count(f"pair {first} has been decided") == 1
+    if who == "a rule":  # it has discarded all that waited
+        assert grid.waiting() == []
+        return
+    assert standing(waiting)[first][1] == 0
+    assert standing(waiting)[second] == ("person", 2)
+    assert grid.explain(second).decisions[-1]["note"] == ""
+    assert grid.waiting() == rest
+
+
+def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_decided(
+    at: At, fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    study = Study.open(at("labelled"))
+    grid = study.grid()
+    pair = grid.waiting()[0]
+    trio = sorted(ANNOTATORS)
+    while len(names := sorted(labels_of(study, pair))) < 3:
+        pair = next(other for other in grid.waiting() if other > pair)
+    assert [who for _, who in names] == trio
+    record(study, tmp_path, [(who, pair, label) for who, label in zip(trio, "220", strict=True)], supersede=True)
+    keys = iter("l" * grid.waiting().index(pair) + "31q")
+
+    def read() -> str:
+        key = next(keys)
+        if key == "3":
+            record(study, tmp_path, [("ana", pair, "0")], supersede=True)
+        return key
+
+    monkeypatch.setattr("fcpair.cli.adjudication.dialogue._key", read)
+    printed = fcpair("adjudicate", "--by", "ada").stdout
+    assert f"nothing was changed: a label of pair {pair} has changed since it was shown" in printed
+    assert by_hand(study) == {pair: ("person", 0)}
+
+
+def test_what_was_decided_before_its_labels_changed_is_asked_again(
+    waiting: Study, fcpair: Fcpair, tmp_path: Path
+) -> None:
+    grid = waiting.grid()
+    first = grid.waiting()[0]
+    fcpair("adjudicate", "--by", "ada", keys="3q")
+    annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
+    record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
+    assert grid.second_looks() == [first]
+    printed = fcpair("adjudicate", "--by", "bo", keys="3q").stdout
+    asked = "Its labels have changed since it was decided: appropriate. The same answer confirms it."
+    assert asked in " ".join(printed.split())
+    assert grid.second_looks() == []
+    for command in (("status",), ("partition",), ("explain", str(first))):
+        assert "second look" not in fcpair(*command).stdout + fcpair(*command).stderr
+
+
+def test_undo_of_a_second_look_leaves_what_somebody_else_had_decided(
+    waiting: Study, fcpair: Fcpair, tmp_path: Path
+) -> None:
+    grid = waiting.grid()
+    first = grid.waiting()[0]
+    grid.decide(first, 2, by="ada")
+    annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
+    record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
+    printed = fcpair("adjudicate", "--by", "bo", keys="1uq").stdout
+    assert f"→ what was decided before on pair {first} stands again" in printed
+    assert by_hand(waiting) == {first: ("person", 2)}
+    assert grid.second_looks() == [first]
+
+
+def test_the_commands_say_what_waits_for_a_second_look(waiting: Study, fcpair: Fcpair, tmp_path: Path) -> None:
+    grid = waiting.grid()
+    first = grid.waiting()[0]
+    grid.decide(first, 2, by="ada")
+    annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
+    record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
+    said = "1 pair was decided before its labels changed and waits for a second look"
+    assert said in fcpair("status").stdout
+    assert said in fcpair("partition").stderr
+    assert "It was decided before its labels changed" in fcpair("explain", str(first)).stdout
+
+
+def test_discarding_says_how_many_and_how_to_take_it_back(waiting: Study, fcpair: Fcpair) -> None:
+    grid = waiting.grid()
+    before = grid.waiting()
+    result = fcpair("adjudicate", "--policy", "majority", "--ties", "discard")
+    assert "5 pairs were discarded; `fcpair adjudicate --policy majority` takes that back" in result.stderr
+    assert grid.waiting() == []
+    fcpair("adjudicate", "--policy", "majority")
+    assert grid.waiting() == before
+
+
+class Terminal:
+    """A real terminal in which a command runs."""
+
+    def __init__(self, *command: str) -> None:
+        self._mine, self._theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            command, stdin=self._theirs, stdout=self._theirs, stderr=self._theirs, start_new_session=True
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._mine)
+        os.close(self._theirs)
+
+    def read(self, words: str) -> str:
+        """Read until the terminal shows these words."""
+        shown = b""
+        while words.encode() not in shown:
+            assert select.select([self._mine], [], [], SECONDS)[0], shown.decode()
+            shown += os.read(self._mine, 1024)
+        return shown.decode()
+
+    def press(self, key: str) -> None:
+        """Press a key as soon as single keys are read: what is typed before that is thrown away."""
+        until(lambda: not termios.tcgetattr(self._mine)[3] & termios.ICANON)
+        os.write(self._mine, key.encode())
+
+
+def test_a_real_terminal_is_read_key_by_key(waiting: Study) -> None:
+    first = waiting.grid().waiting()[0]
+    command = (sys.executable, "-m", "fcpair", "adjudicate", "--by", "ada", "--study", waiting.place)
+    with Terminal(*command) as terminal:
+        assert f"pair {first} · 1 of 5" in terminal.read("[q] quit")
+        terminal.press("3")
+        assert "2 of 5" in terminal.read("[q] quit")
+        terminal.press("q")
+        assert "1 decided now" in terminal.read("4 wait")
+        assert terminal.process.wait(SECONDS) == 0
+    assert by_hand(waiting) == {first: ("person", 2)}
+
+
+def test_a_dry_run_opens_no_dialogue(waiting: Study, fcpair: Fcpair) -> None:
+    before = dump(waiting)
+    printed = fcpair("adjudicate", "--dry-run").stdout
+    assert "would be: majority 2 · unanimous 17 · new 0 · reopened 0 · waiting 5" in printed
+    printed = fcpair("adjudicate", "--policy", "manual", "--dry-run", code=1).stdout
+    assert "would be: unanimous 17 · new 0 · reopened 2 · waiting 7" in printed
+    assert dump(waiting) == before

@@ -1,0 +1,170 @@
+"""FC-CONAN's retrieval figures on its published labels, exactly as the lines are written for users."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from fcpair.cli import main
+
+pytestmark = [pytest.mark.torch, pytest.mark.slow]
+
+RECIPE = Path(__file__).parents[3] / "examples" / "fc-conan-evaluate.toml"
+LINES = """
+fcpair evaluate --diamond majority --system sbert:all-MiniLM-L6-v2 --system tfidf --system bm25 --system random --pool positive --k 10
+fcpair evaluate --system "bm25(variant=okapi,tokens=space,lower=false)" --pool positive --format json
+fcpair evaluate --system "tfidf(fit=train.csv)" --pool positive --format json --runs runs/ --figures figures/
+fcpair evaluate --system run:runs/mine.trec --pool positive --tier gold
+fcpair export qrels --tier silver --out silver.qrels
+"""  # noqa: E501 - lines are given whole
+TIERS = ["diamond", "gold", "silver", "bronze"]
+
+
+def fcpair(*words: str | Path) -> Result:
+    runner = CliRunner(env={"FCPAIR_STUDY": "published.db", "COLUMNS": "100"})
+    result = runner.invoke(main, [str(word) for word in words])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def published(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A study with the published labels, in the working folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("published")
+        patch.chdir(folder)
+        Path("train.csv").symlink_to(data / "fc-conan" / "recommender" / "conan_not_in_bronze_train_df.csv")
+        fcpair("init")
+        fcpair("labels", "import", data / "fc-conan" / "bronze_partition_df.csv", "--format", "fc-conan")
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def printed(published: Path) -> dict[str, str]:
+    """What each of the lines printed; the run that somebody else made is ours under another name."""
+    outputs = {}
+    for line in LINES.strip().splitlines():
+        if "mine.trec" in line:
+            Path("runs/mine.trec").write_bytes(Path("runs/tfidf_fit=train.csv.trec").read_bytes())
+        outputs[line] = fcpair(*shlex.split(line)[1:]).stdout
+    return outputs
+
+
+@pytest.fixture(scope="module")
+def evaluated(published: Path) -> dict[str, Any]:
+    """What the recipe in examples/ gives."""
+    fcpair("run", RECIPE)
+    found: dict[str, Any] = json.loads(fcpair("evaluate", "--format", "json").stdout)
+    return found
+
+
+def average(data: dict[str, Any], system: str, *, expected: bool = False) -> dict[str, Any]:
+    (row,) = (
+        row
+        for row in data["spreads"]
+        if (row["system"], row["measure"], row["expected"]) == (system, "average", expected)
+    )
+    return row  # type: ignore[no-any-return]
+
+
+def test_every_line_works_as_it_stands(printed: dict[str, str]) -> None:
+    assert len(printed) == 5
+    assert len(Path("silver.qrels").read_text("utf-8").splitlines()) == 3580
+
+
+@pytest.mark.parametrize(
+    ("system", "figures"),
+    [
+        ("sbert:all-MiniLM-L6-v2", (0.3270, 0.1766, 0.4804, 39.200)),
+        ("tfidf(fit=conan_not_in_bronze_train_df.csv)", (0.2203, 0.0703, 0.4024, 63.275)),
+        ("bm25(variant=okapi,tokens=space,lower=false)", (0.1819, 0.0296, 0.3810, 81.650)),
+    ],
+)
+def test_the_published_figures_are_reproduced_to_every_digit(
+    evaluated: dict[str, Any], system: str, figures: tuple[float, ...]
+) -> None:
+    row = average(evaluated, system)
+    assert (row["mean"], row["minimum"], row["maximum"], row["cv"]) == figures
+
+
+def test_bm25_with_the_k1_of_the_paper_s_text_is_another_row(published: Path) -> None:
+    system = "bm25(k1=1.2,variant=okapi,tokens=space,lower=false)"
+    words = ("evaluate", "--diamond", "majority", "--pool", "positive", "--format", "json", "--system", system)
+    row = average(json.loads(fcpair(*words).stdout), system)
+    assert (row["mean"], row["minimum"], row["maximum"], row["cv"]) == (0.1839, 0.0296, 0.3846, 81.525)
+
+
+def test_the_published_figures_are_printed(printed: dict[str, str]) -> None:
+    table = next(output for line, output in printed.items() if "sbert" in line)
+    row = next(line for line in table[table.index("Over 4 tiers") :].splitlines() if "average" in line)
+    assert row.split() == ["average", "0.3270", "0.1766", "0.4804", "39.200"]
+
+
+def test_random_has_its_exact_expectation(evaluated: dict[str, Any]) -> None:
+    assert average(evaluated, "random", expected=True)["mean"] == 0.1625
+
+
+def test_random_runs_lie_around_their_expectation(published: Path) -> None:
+    """Means over 20 seeds; of 16 figures none should be four standard errors away."""
+    systems = [word for seed in range(20) for word in ("--system", f"random(seed={seed})")]
+    words = ("evaluate", "--pool", "positive", "--diamond", "majority", "--resamples", "100", "--format", "json")
+    scores = json.loads(fcpair(*words, *systems).stdout)["scores"]
+    figures: dict[tuple[str, str], list[float]] = {}
+    expected = {(one["tier"], one["measure"]): one["score"] for one in scores if one["expected"]}
+    for one in scores:
+        if not one["expected"] and not one["measure"].startswith("judged"):
+            figures.setdefault((one["tier"], one["measure"]), []).append(one["score"])
+    assert len(figures) == 16
+    for key, values in figures.items():
+        assert statistics.mean(values) == pytest.approx(expected[key], abs=4 * statistics.stdev(values) / 20**0.5), key
+
+
+def test_the_pool_is_the_published_one(evaluated: dict[str, Any], data: Path, published: Path) -> None:
+    assert [tier["pool"] for tier in evaluated["tiers"]] == [100] * 4
+    pool = data / "fc-conan" / "recommender" / "fc_conan_bronze_cn.csv"
+    words = ("--diamond", "majority", "--system", "tfidf", "--format", "json", "--pool")
+    from_file, named = (json.loads(fcpair("evaluate", *words, name).stdout) for name in (pool, "positive"))
+    assert from_file["tiers"] == named["tiers"]
+
+
+def test_what_is_judged_in_the_pool_is_counted(evaluated: dict[str, Any]) -> None:
+    assert {tier["tier"]: (tier["cells"], tier["judged"], tier["positive"]) for tier in evaluated["tiers"]} == {
+        "diamond": (4500, 353, 35),
+        "gold": (4500, 421, 54),
+        "silver": (4500, 2649, 431),
+        "bronze": (4500, 3025, 702),
+    }
+
+
+def test_hs_without_an_appropriate_cn_are_counted(evaluated: dict[str, Any]) -> None:
+    assert [tier["without_positives"] for tier in evaluated["tiers"]] == [22, 16, 0, 0]
+
+
+def test_the_bounds_hold_every_score(evaluated: dict[str, Any]) -> None:
+    bounded = [score for score in evaluated["scores"] if score["lowest"] is not None]
+    assert len(bounded) == 4 * 4 * 4
+    assert all(score["lowest"] <= score["score"] <= score["highest"] for score in bounded)
+
+
+def test_runs_and_figures_were_written(printed: dict[str, str]) -> None:
+    assert sorted(path.name for path in Path("figures").iterdir()) == sorted(
+        f"{measure}@10.{suffix}"
+        for measure in ("HitRatio", "MRR", "NDCG", "MAP", "judged")
+        for suffix in ("png", "svg")
+    )
+    assert len(Path("runs/tfidf_fit=train.csv.trec").read_text("utf-8").splitlines()) == 4500
+
+
+def test_our_run_read_back_scores_the_same(printed: dict[str, str], published: Path) -> None:
+    words = ("evaluate", "--pool", "positive", "--tier", "gold", "--format", "json", "--system")
+    ours, theirs = (
+        json.loads(fcpair(*words, system).stdout)["scores"] for system in ("tfidf(fit=train.csv)", "run:runs/mine.trec")
+    )
+    assert [one["score"] for one in theirs] == [one["score"] for one in ours]

@@ -1,0 +1,202 @@
+"""FC-CONAN's released files: what they hold, what is refused, and that a partition goes back into their columns."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fcpair.errors import InputError
+from fcpair.files.corpus.fc_conan import (
+    ANNOTATORS,
+    ANONYMOUS,
+    ANSWERS,
+    COLUMNS,
+    Published,
+    published_columns,
+    read_published,
+)
+from fcpair.files.tables.tabular import write_table
+from fcpair.records import Verdict
+
+FILES = {"diamond": 551, "gold": 663, "silver": 3580, "bronze": 3997}
+
+
+@pytest.fixture(scope="module")
+def bronze(data: Path) -> Published:
+    return read_published(data / "fc-conan" / "bronze_partition_df.csv")
+
+
+def row(index: object = 1, hs: str = "h", cn: str = "c", final: object = 1, valid: object = 1, *given: object) -> str:
+    answers = [str(answer) for answer in given] + [""] * (3 - len(given))
+    return ",".join([str(index), hs, cn, str(final), str(valid), *["m"] * 7, *answers])
+
+
+def written(folder: Path, *rows: str) -> Path:
+    path = folder / "p.csv"
+    header = ",".join(f'"{name}"' for name in COLUMNS)
+    path.write_text("\n".join([header, *rows]), "utf-8")
+    return path
+
+
+def refused(folder: Path, *rows: str) -> list[tuple[int | None, str]]:
+    with pytest.raises(InputError) as caught:
+        read_published(written(folder, *rows))
+    return [(finding.line, finding.message) for finding in caught.value.findings]
+
+
+def as_partition(read: Published) -> pd.DataFrame:
+    sizes = read.labels.groupby("pair").size()
+    return pd.DataFrame(
+        {
+            "cell_id": read.pairs["pair"],
+            "hs": read.pairs["hs"],
+            "cn": read.pairs["cn"],
+            "positive": read.pairs["final"] == 2,
+            "verdict": read.pairs["verdict"],
+            "n_labels": read.pairs["pair"].map(sizes),
+        }
+    )
+
+
+def as_labels(read: Published) -> pd.DataFrame:
+    return read.labels.rename(columns={"pair": "cell_id"})[["cell_id", "code"]]
+
+
+# -- the released files
+
+
+@pytest.mark.parametrize(("name", "rows"), FILES.items())
+def test_every_released_file_is_read(data: Path, name: str, rows: int) -> None:
+    assert len(read_published(data / "fc-conan" / f"{name}_partition_df.csv").pairs) == rows
+
+
+def test_bronze_has_4897_labels(bronze: Published) -> None:
+    """DESIGN, section 6: 199 pairs with three labels, 502 with two and 3,296 whose one label has no name."""
+    sizes = bronze.labels.groupby("pair").size()
+    assert sizes.value_counts().to_dict() == {1: 3296, 2: 502, 3: 199}
+    assert len(bronze.labels) == 4897
+    assert (bronze.labels["person"] == ANONYMOUS).sum() == 3296
+    assert set(bronze.labels["person"]) == {*ANNOTATORS, ANONYMOUS}
+
+
+def test_a_label_without_a_name_is_the_final_one(bronze: Published) -> None:
+    alone = bronze.labels[bronze.labels["person"] == ANONYMOUS].merge(bronze.pairs, on="pair")
+    assert (alone["code"] == alone["final"]).all()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_released_file_goes_back_into_the_same_rows(data: Path, tmp_path: Path, name: str) -> None:
+    path = data / "fc-conan" / f"{name}_partition_df.csv"
+    read = read_published(path)
+    write_table(published_columns(as_partition(read), read.pairs, as_labels(read)), tmp_path / "p.csv")
+    with path.open(encoding="utf-8-sig", newline="") as original, (tmp_path / "p.csv").open(newline="") as again:
+        assert list(csv.reader(again)) == list(csv.reader(original))
+
+
+# -- reading
+
+
+def test_a_row_by_hand(tmp_path: Path) -> None:
+    read = read_published(written(tmp_path, row(7, "h", "c", 1, 0, 2, 1, 2)))
+    (pair,) = read.pairs.to_dict("records")
+    assert {key: pair[key] for key in ("line", "pair", "hs", "cn", "final", "verdict", "hsType", "cn_id")} == {
+        **{"line": 2, "pair": 7, "hs": "h", "cn": "c"},
+        **{"final": 2, "verdict": Verdict.DISAGREE, "hsType": "m", "cn_id": "m"},
+    }
+    assert read.labels[["line", "pair", "person", "code"]].to_numpy().tolist() == [
+        [2, 7, "annotator-1", 2],
+        [2, 7, "annotator-2", 1],
+        [2, 7, "annotator-3", 2],
+    ]
+
+
+def test_labels_are_those_of_the_columns_that_are_filled(tmp_path: Path) -> None:
+    read = read_published(written(tmp_path, row(1, "h", "c", 0, 1, 0, "", 2), row(2, "h", "d", 0, 1)))
+    assert read.labels[["pair", "person", "code"]].to_numpy().tolist() == [
+        [1, "annotator-1", 0],
+        [1, "annotator-3", 2],
+        [2, ANONYMOUS, 0],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (row(2, final=2), "`2` in column `Appropriate counternarrative (1) or non appropriate (0)`; expected"),
+        (row(2, final=""), "`` in column `Appropriate"),
+        (row(2, valid="yes"), "`yes` in column `Valid (1) / Non Valid (0) annotation`; expected one of 0, 1"),
+        (row(2, "h", "d", 1, 1, 2, 3), f"`3` in column `{ANSWERS[1]}`; expected one of , 0, 1, 2"),
+        (row(2, "h", "d", 1, 1, "", "", "1.0"), f"`1.0` in column `{ANSWERS[2]}`"),
+        (row("two"), "`two` is no index"),
+        (row(""), "`` is no index"),
+        (row("9" * 19), f"`{'9' * 19}` is no index"),
+        (row(2, hs=" "), "the text in `hate speech` is empty"),
+        (row(2, cn=""), "the text in `counternarrative` is empty"),
+        (row(1, cn="d"), "this original_index stands in the file already"),
+        (row(2), "this pair stands in the file already"),
+        (row(2, hs=" h "), "this pair stands in the file already"),
+    ],
+)
+def test_a_row_that_cannot_be_used(tmp_path: Path, broken: str, message: str) -> None:
+    found = refused(tmp_path, row(1), broken)
+    assert [line for line, _ in found] == [3] * len(found)
+    assert any(text.startswith(message) for _, text in found)
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
+    found = refused(tmp_path, row("x", final=7), row(2, cn="d"), row(2, cn="e", valid=2))
+    assert [line for line, _ in found] == [2, 2, 4, 4]
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("original_index,hate speech\n1,h\n")
+    with pytest.raises(InputError, match="missing columns `counternarrative`"):
+        read_published(path)
+
+
+# -- writing
+
+
+def partition(**columns: object) -> pd.DataFrame:
+    row = {"cell_id": 5, "hs": "h", "cn": "c", "positive": True, "verdict": 1, "n_labels": 1}
+    return pd.DataFrame([row | columns])
+
+
+def labels(*codes: int) -> pd.DataFrame:
+    return pd.DataFrame({"cell_id": [5] * len(codes), "code": list(codes)})
+
+
+def test_labels_stand_in_the_order_of_annotators() -> None:
+    table = published_columns(partition(), pd.DataFrame(index=[0]), labels(2, 0, 1))
+    assert table[list(ANSWERS)].to_numpy().tolist() == [[2, 0, 1]]
+    assert table.columns.tolist() == list(COLUMNS)
+
+
+def test_a_single_label_has_no_annotator_column() -> None:
+    table = published_columns(partition(), pd.DataFrame(index=[0]), labels(2))
+    assert table[list(ANSWERS)].isna().to_numpy().all()
+
+
+@pytest.mark.parametrize(("verdict", "valid"), [(1, 1), (0, 0), (-1, 0)])
+@pytest.mark.parametrize(("positive", "final"), [(True, 1), (False, 0)])
+def test_final_and_valid_are_one_or_nought(verdict: int, valid: int, positive: bool, final: int) -> None:
+    row = published_columns(partition(verdict=verdict, positive=positive), pd.DataFrame(index=[0]), labels(2))
+    assert row.iloc[0, :5].tolist() == [5, "h", "c", final, valid]
+
+
+def test_metadata_is_taken_where_the_corpus_has_it() -> None:
+    table = published_columns(partition(), pd.DataFrame({"age": ["33"], "mood": ["x"]}, index=[9]), labels(2))
+    assert (table["age"][0], table["gender"][0]) == ("33", "")
+    assert "mood" not in table.columns
+
+
+def test_a_text_that_a_spreadsheet_would_run_comes_back_as_it_was(tmp_path: Path) -> None:
+    table = published_columns(partition(cn="=1+1", hs="'@you"), pd.DataFrame(index=[0]), labels(2, 2))
+    write_table(table, tmp_path / "p.csv")
+    assert ",=1+1," not in (tmp_path / "p.csv").read_text()
+    pairs = read_published(tmp_path / "p.csv").pairs
+    assert (pairs["hs"][0], pairs["cn"][0]) == ("'@you", "=1+1")

@@ -1,0 +1,136 @@
+"""KoBBQ's templates, expanded: the counts that were printed, and the samples that were tested."""
+
+from __future__ import annotations
+
+import ast
+import csv
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fcpair.bias.items import Template, expand, n_items
+from fcpair.errors import InputError
+from fcpair.files.surveys.kobbq import COLUMNS, read_kobbq
+
+PRINTED = {
+    **{"Age": 3608, "Gender_identity": 768, "Physical_appearance": 4040, "SES": 6928, "Sexual_orientation": 552},
+    **{"Domestic_area_of_origin": 800, "Political_orientation": 312, "Educational_background": 3240},
+}
+OTHERWISE = {"Race_ethnicity_nationality": (52352, 51856), "Religion": (712, 688)}  # found, printed
+ROW = {
+    **dict.fromkeys(COLUMNS, ""),
+    **{
+        "Category": "Street",
+        "ID": "1",
+        "version": "a",
+        "Target_group": "North",
+        "N1_info": "North",
+        "N2_info": "South",
+    },
+    **{"Names": "N1: [northerner, old northerner]; N2: [southerner]", "Lexical_diversity": "W1: [shop, bank]"},
+    "Ambiguous_context": "[N1: A northerner, An old northerner] met a [N2: southerner] at the [W1: shop, bank].",
+    "Disambiguating_context": "The [N1: northerner, old northerner] was late for the [W1: shop, bank].",
+    **{"Biased_question": "Who was late?", "Counter-biased_question": "Who was on time?"},
+    "Biased_question_answer": "the [N1: northerner, old northerner]",
+    "Counter-biased_question_answer": "the [N2: southerner]",
+}
+
+
+@pytest.fixture(scope="module")
+def templates(data: Path) -> list[Template]:
+    return read_kobbq(data / "kobbq" / "KoBBQ_templates.tsv")[0]
+
+
+@pytest.fixture(scope="module")
+def items(templates: list[Template]) -> pd.DataFrame:
+    found = expand(templates, "KoBBQ")
+    assert found.findings == ()
+    return found.frame
+
+
+def test_categories_have_as_many_items_as_were_printed(templates: list[Template], items: pd.DataFrame) -> None:
+    counts = Counter(items["category"])
+    assert {name: counts[name] for name in PRINTED} == PRINTED
+    assert {name: counts[name] for name in OTHERWISE} == {name: found for name, (found, _) in OTHERWISE.items()}
+    assert counts.total() == sum(map(n_items, templates))
+
+
+def test_every_item_has_an_id_of_its_own(items: pd.DataFrame) -> None:
+    assert items["item_id"].is_unique
+
+
+@pytest.mark.slow
+def test_all_samples_that_were_tested_are_among_the_items_verbatim(data: Path, items: pd.DataFrame) -> None:
+    with (data / "kobbq" / "KoBBQ_test_samples.tsv").open(encoding="utf-8", newline="") as file:
+        tested = [_sample(row) for row in csv.DictReader(file, delimiter="\t")]
+    assert len(tested) == 2280
+    assert set(tested) - {_item(row) for row in items.to_dict("records")} == set()
+
+
+def _sample(row: dict[str, str]) -> tuple[object, ...]:
+    options = frozenset(ast.literal_eval(row["choices"]))
+    return row["context"], row["question"], options, row["answer"], row["biased_answer"]
+
+
+def _item(row: Mapping[Any, Any]) -> tuple[object, ...]:
+    options = [row[f"option_{i}"] for i in range(3)]
+    (counter,) = {0, 1, 2} - {row["target"], row["unknown"]}
+    biased = options[row["target"] if row["question_polarity"] == "neg" else counter]
+    return row["context"], row["question"], frozenset(options), options[row["label"]], biased
+
+
+def test_a_place_with_more_forms_than_fillers_is_cut_and_that_is_said(data: Path) -> None:
+    remarks = read_kobbq(data / "kobbq" / "KoBBQ_templates.tsv")[1]
+    assert len(remarks) == 7
+    assert remarks[0].endswith("Disambiguating_context: N2 has 4 forms for 3 fillers; taken without 대학생은")
+
+
+def written(folder: Path, **cells: str) -> Path:
+    path = folder / "templates.tsv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, COLUMNS, delimiter="\t")
+        table.writeheader()
+        table.writerows([ROW, {**ROW, "version": "b", **cells}])
+    return path
+
+
+def test_a_slot_that_is_used_twice_is_filled_the_same_and_forms_follow_their_fillers(tmp_path: Path) -> None:
+    frame = expand(read_kobbq(written(tmp_path))[0], "templates").frame
+    assert len(frame) == 2 * 16
+    clear = frame.query("version == 'a' and context_condition == 'disambig' and question_polarity == 'neg'")
+    assert list(clear["context"]) == [
+        "A northerner met a southerner at the shop. The northerner was late for the shop.",
+        "A northerner met a southerner at the bank. The northerner was late for the bank.",
+        "An old northerner met a southerner at the shop. The old northerner was late for the shop.",
+        "An old northerner met a southerner at the bank. The old northerner was late for the bank.",
+    ]
+    assert clear["item_id"].iloc[1] == "street-1-a-1-1-2-disambig-neg"
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"Biased_question": "Who left [W2: a, b]?"}, "negative: slot `W2` is not declared; declared: N1, N2, W1"),
+        ({"Biased_question_answer": "the [N1: northerner]"}, "culprit: slot `N1` has 1 forms for 2 fillers"),
+        ({"Target_group": "East"}, r"no option is of a stereotyped group \(East\)"),
+        ({"N2_info": "North"}, r"both options are of a stereotyped group \(North\)"),
+        ({"Counter-biased_question": ""}, "non_negative is empty"),
+        ({"Lexical_diversity": "W1: [shop, bank]; W2: [a]"}, "slot `W2` is declared and not used"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, cells: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message) as refused:
+        read_kobbq(written(tmp_path, **cells))
+    assert [one.line for one in refused.value.findings] == [3]
+
+
+def test_options_that_coincide_are_found(tmp_path: Path) -> None:
+    same = {"Biased_question_answer": "the [N1: northerner, Southerner]"}
+    found = expand(read_kobbq(written(tmp_path, **same))[0], "templates").findings
+    told = "templates:3: options coincide, for instance with N1=old northerner; N2=southerner"
+    assert [str(one) for one in found] == [told]

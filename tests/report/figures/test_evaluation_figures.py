@@ -1,0 +1,260 @@
+"""The figures: what they show, that they can be read, and that the same outcome gives the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from evaluate.outcomes import TIERS, TWELVE, TWO, outcome
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+
+from fcpair.evaluate.evaluation import NO_HS
+from fcpair.evaluate.outcome import Outcome, Score
+from fcpair.evaluate.systems import Random
+from fcpair.report.figures import evaluation_figures, save
+from fcpair.report.figures.evaluation_chart import LOOKS, draw
+from fcpair.report.figures.labels import wrapped
+from fcpair.report.figures.layout import Inks
+
+
+def drawn(found: Outcome, measure: str = "NDCG@5", inks: Inks | None = None) -> Figure:
+    with save._settings():
+        return draw(found, measure, inks or Inks())
+
+
+def scores_of(found: Outcome, measure: str = "NDCG@5") -> list[Score]:
+    """In the order of the bars; the first system ranks at random."""
+    own = [score for score in found.scores if score.measure == measure]
+    own = [score for score in own if score.expected is (score.system == found.systems[0].short)]
+    places = {system.short: at for at, system in enumerate(found.systems)}
+    return sorted(own, key=lambda score: places[score.system])
+
+
+def bars(figure: Figure) -> list[Rectangle]:
+    """The bars themselves, without outlines and bands, from top to bottom."""
+    patches = [patch for patch in figure.axes[0].patches if isinstance(patch, Rectangle)]
+    return [patch for patch in patches if patch.get_zorder() == 2]
+
+
+def words_of(figure: Figure) -> str:
+    texts = [text.get_text().replace("\n", "") for text in figure.findobj(Text) if isinstance(text, Text)]
+    return " ".join(" ".join(texts).replace("\u00a0", " ").split())
+
+
+def test_each_measure_has_an_svg_and_a_png() -> None:
+    drawn = evaluation_figures.pictures(outcome(measures=("NDCG", "MAP(by=all)")))
+    assert list(drawn) == ["NDCG@5.svg", "NDCG@5.png", "MAP_by-all@5.svg", "MAP_by-all@5.png"]
+    assert [content[:4] for content in drawn.values()] == [b"<?xm", b"\x89PNG"] * 2
+
+
+@pytest.mark.parametrize(
+    ("measures", "names"),
+    [
+        (("NDCG@10", "bpref", "RBP(p=0.8)"), ["NDCG@10", "bpref", "RBP_p-0.8"]),
+        (("MAP@10", "MAP(by=all)@10"), ["MAP@10", "MAP_by-all@10"]),
+        (("a/b", "a\\b", "A:B", "a b"), ["a_b", "a_b-2", "A_B-3", "a_b-4"]),
+    ],
+)
+def test_file_names_can_be_used_everywhere_and_never_collide(measures: tuple[str, ...], names: list[str]) -> None:
+    assert save.file_names(measures) == names
+
+
+def test_the_same_outcome_gives_the_same_bytes_whatever_the_user_has_set() -> None:
+    one = evaluation_figures.pictures(outcome())
+    with mpl.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.facecolor": "red"}):
+        two = evaluation_figures.pictures(Outcome.from_data(outcome().as_data()))
+    assert one == two
+    assert all(mpl.__version__.encode() not in content for content in one.values())
+
+
+def test_a_bar_is_as_long_as_its_score_systems_in_their_order_and_best_tier_first() -> None:
+    found = outcome()
+    assert [bar.get_width() for bar in bars(drawn(found))] == [score.score for score in scores_of(found)]
+    assert [score.tier for score in scores_of(found)] == [*TIERS, *TIERS]
+    tops = [bar.get_y() for bar in bars(drawn(found))]
+    assert tops == sorted(tops)
+
+
+def test_a_figure_says_that_answers_were_made_up() -> None:
+    found = replace(outcome(), simulated="5 of 9 judgements are SIMULATED")
+    assert "5 of 9 judgements are SIMULATED." in words_of(drawn(found))
+    assert "SIMULATED" in evaluation_figures.description(found, found.measures[0])
+    assert "SIMULATED" not in words_of(drawn(outcome()))
+
+
+def test_a_band_runs_from_the_lowest_to_the_highest_score() -> None:
+    found = outcome()
+    bands = [patch for patch in drawn(found).axes[0].patches if patch.get_zorder() == 1.9]
+    ends = [[band.get_x(), band.get_x() + band.get_width()] for band in bands if isinstance(band, Rectangle)]
+    expected = [[score.lowest or 0, score.highest or 0] for score in scores_of(found) if not score.expected]
+    assert np.array(ends) == pytest.approx(np.array(expected))
+
+
+def test_a_whisker_runs_over_the_interval() -> None:
+    found = outcome()
+    whiskers = [line for line in drawn(found).axes[0].lines if line.get_zorder() == 3.1]
+    assert [list(np.asarray(line.get_xdata())) for line in whiskers] == [
+        [score.low, score.high] for score in scores_of(found) if not score.expected
+    ]
+
+
+def test_a_random_system_is_drawn_by_its_exact_expectation_which_is_marked_and_others_are_not() -> None:
+    found = outcome()
+    marked = [line for line in drawn(found).axes[0].lines if line.get_marker() == "D"]
+    exact = [score.score for score in scores_of(found) if score.expected]
+    assert [np.asarray(line.get_xdata())[0] for line in marked] == exact
+    assert [bar.get_width() for bar in bars(drawn(found))][: len(TIERS)] == exact
+    assert len(exact) == len(TIERS)
+    assert "exact expectation" in words_of(drawn(found))
+    assert "exact expectation" not in words_of(drawn(outcome(TWO[1:])))
+
+
+def test_a_random_system_looks_the_same_whatever_was_drawn() -> None:
+    found = outcome()
+    scores = [
+        replace(one, score=0.9, low=0.8, high=0.95, highest=1.0) if one.system == "random" and not one.expected else one
+        for one in found.scores
+    ]
+    assert evaluation_figures.pictures(replace(found, scores=tuple(scores))) == evaluation_figures.pictures(found)
+
+
+def test_a_measure_with_one_reading_has_no_band_and_says_so() -> None:
+    figure = drawn(outcome(), "judged@5")
+    assert not [patch for patch in figure.axes[0].patches if patch.get_zorder() == 1.9]
+    assert "lowest to highest" not in words_of(figure)
+    assert "read in one way only" in words_of(figure)
+    assert "count as not appropriate" not in words_of(figure)
+
+
+def test_a_figure_says_what_it_rests_on() -> None:
+    found = outcome(without=("diamond",), pool="/home/me/pool.csv")
+    text = words_of(drawn(found))
+    tier = found.tiers[1]
+    assert f"Gold: 9 HS, {tier.judged} of 180 pairs judged" in text
+    assert "Pool pool.csv: 20 CNs. Bars: unjudged pairs count as not appropriate." in text
+    assert "95 % interval (Bayesian bootstrap over HS)" in text
+    assert "HS without an appropriate CN in the pool, counted too: Diamond 9." in text
+    assert "Judged pairs outside of the pool, left out: Gold 1, Silver 2, Bronze 3." in text
+
+
+def test_an_undefined_score_has_no_bar_and_says_why() -> None:
+    found = outcome(without=("diamond",), no_positives="leave_out")
+    figure = drawn(found)
+    assert len(bars(figure)) == len(TWO) * (len(TIERS) - 1)
+    assert words_of(figure).count("undefined") == len(TWO)
+    assert f"Undefined on Diamond: {NO_HS}." in words_of(figure)
+    assert "Diamond: 0 of 9 HS" in words_of(figure)
+
+
+def test_an_outcome_with_nothing_defined_can_be_drawn() -> None:
+    figure = drawn(outcome(without=TIERS, no_positives="leave_out"))
+    assert bars(figure) == []
+
+
+def test_one_hs_has_no_whisker_and_the_figure_says_why() -> None:
+    figure = drawn(outcome(n_hs=1))
+    assert "95 % interval" not in words_of(figure)
+    assert "Undefined on Diamond, Gold, Silver, Bronze: 1 HS gives no interval; it takes 5 or more." in words_of(figure)
+
+
+def test_an_svg_is_xml_with_title_description_and_every_name_as_text() -> None:
+    found = outcome(TWELVE)
+    tree = ElementTree.fromstring(evaluation_figures.svg(found, "NDCG@5"))
+    tag = "{http://www.w3.org/2000/svg}"
+    assert tree.findtext(f"{tag}title") == "NDCG@5"
+    text = "".join(line.text or "" for line in tree.iter(f"{tag}text")).replace(" ", "")
+    (described,) = tree.iter("{http://purl.org/dc/elements/1.1/}description")
+    for system in found.systems:
+        name = system.short.replace("\n", "\ufffd").replace("\x01", "\ufffd")
+        assert name.replace(" ", "") in text
+        assert name in str(described.text)
+    for tier in TIERS:
+        assert f"{tier.capitalize()}:9HS" in text
+
+
+def assert_in_the_picture(figure: Figure) -> None:
+    """No text leaves the picture, and no name of a system stands on another."""
+    figure.draw_without_rendering()
+    width, height = figure.get_size_inches() * figure.get_dpi()
+    axes = figure.axes[0]
+    in_legends = [text for legend in figure.legends for text in legend.get_texts()]
+    for text in (*figure.texts, *axes.texts, *in_legends, axes.xaxis.label):
+        box = text.get_window_extent()
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= width
+        assert box.y1 <= height
+    names = [text.get_window_extent() for text in axes.texts if text.get_horizontalalignment() == "right"]
+    assert all(one.y0 >= other.y1 for one, other in pairwise(names))
+
+
+@pytest.mark.parametrize("tiers", [TIERS, TIERS[:1], TIERS[2:]])
+@pytest.mark.parametrize("systems", [TWELVE, TWELVE[7:8]])
+def test_texts_stay_in_the_picture_and_apart(systems: Any, tiers: tuple[str, ...]) -> None:
+    with save._settings():
+        assert_in_the_picture(draw(outcome(systems, tiers), "NDCG@5"))
+
+
+def test_tiers_differ_in_hatching_and_clearly_in_lightness() -> None:
+    drawn_bars = bars(drawn(outcome(TWO[:1])))
+    assert len({bar.get_hatch() for bar in drawn_bars}) == len(TIERS)
+    luminance = [lightness(bar.get_facecolor()) for bar in drawn_bars]
+    contrasts = [(other + 0.05) / (one + 0.05) for one, other in pairwise(luminance)]
+    assert min(contrasts) > 1.7
+
+
+def lightness(colour: Any) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+def test_hatching_stands_out_on_its_colour() -> None:
+    for bar in bars(drawn(outcome(TWO[:1])))[1:]:
+        pair = sorted((lightness(bar.get_facecolor()), lightness(bar.get_edgecolor())))
+        assert (pair[1] + 0.05) / (pair[0] + 0.05) > 3
+
+
+def test_a_tier_looks_the_same_in_every_picture() -> None:
+    alone = bars(drawn(outcome(TWO[:1], ("silver",))))[0]
+    among = bars(drawn(outcome(TWO[:1])))[2]
+    assert (alone.get_hatch(), alone.get_facecolor()) == (among.get_hatch(), among.get_facecolor())
+    assert len(LOOKS) == len(TIERS)
+
+
+def test_a_picture_for_dark_pages_is_dark() -> None:
+    dark = drawn(outcome(), inks=Inks(page="#181a1b", ink="#e1e1e1"))
+    assert to_rgb(dark.get_facecolor()) == to_rgb("#181a1b")
+    colours = {to_rgb(text.get_color()) for text in dark.findobj(Text) if isinstance(text, Text) and text.get_text()}
+    assert colours == {to_rgb("#e1e1e1")}
+
+
+def test_the_axis_begins_at_0_and_holds_everything() -> None:
+    for found in (outcome(), outcome((Random(),), TIERS[:1])):
+        axes = drawn(found).axes[0]
+        low, high = axes.get_xlim()
+        ends = [end for score in scores_of(found) for end in (score.score, score.high, score.highest) if end]
+        assert low == 0
+        assert max(ends) <= high <= 1.02
+
+
+@given(st.text("ab -/:(,_W字", max_size=80), st.integers(1, 12))
+def test_a_name_in_lines_loses_nothing_but_spaces(text: str, signs: int) -> None:
+    lines = wrapped(text, signs)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(len(line) <= signs for line in lines)
+
+
+def test_names_are_broken_behind_punctuation() -> None:
+    assert wrapped("bm25(k1=0.9,b=0.4,tokens=space)", 29) == ["bm25(k1=0.9,b=0.4,", "tokens=space)"]
+    assert all(one != other for one, other in combinations(wrapped("sbert:a/b-c", 4), 2))

@@ -1,0 +1,255 @@
+"""The tiers: their rules by hand, that they are always nested, and FC-CONAN's partitions and tables again."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fcpair.files.corpus.fc_conan import read_published
+from fcpair.params import DiamondRule
+from fcpair.records import Tier
+from fcpair.stages.adjudication.adjudicate import tally
+from fcpair.stages.adjudication.partition import OF_CELLS, Evidence, grade, passes, reasons, tables, tier_rules
+from fcpair.stages.questions import NO_CODE
+from fcpair.stages.questions.labels import APPROPRIATENESS
+
+RULES = get_args(DiamondRule)
+TIERS = {"bronze": Tier.BRONZE, "silver": Tier.SILVER, "gold": Tier.GOLD, "diamond": Tier.DIAMOND}
+Pairs = list[tuple[list[int], int, int]]
+
+
+def evidence_of(*pairs: tuple[list[int], int, int]) -> Evidence:
+    """Evidence from the labels, the final label and the verdict of each pair; pair numbers count from 0."""
+    number = [pair for pair, (labels, _, _) in enumerate(pairs) for _ in labels]
+    codes = [code for labels, _, _ in pairs for code in labels]
+    count = tally(np.array(number, np.int64), np.array(codes, np.int64), APPROPRIATENESS)
+    return Evidence(count, np.array([final for _, final, _ in pairs]), np.array([verdict for _, _, verdict in pairs]))
+
+
+def best(labels: list[int], final: int, verdict: int, diamond: DiamondRule = "unanimous") -> int:
+    (tier,) = grade(evidence_of((labels, final, verdict)), tier_rules(diamond)).tolist()
+    return int(tier)
+
+
+PAIRS = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(APPROPRIATENESS.codes), min_size=1, max_size=5),
+        st.sampled_from([NO_CODE, 0, 2]),
+        st.sampled_from([NO_CODE, 0, 1]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+# -- the rules
+
+
+@pytest.mark.parametrize(
+    ("labels", "final", "verdict", "unanimous", "majority"),
+    [
+        ([2], 2, 1, 2, 2),  # one label is Silver at most
+        ([2], 2, 0, 1, 1),  # and Bronze when the validators do not agree
+        ([2], 2, NO_CODE, 0, 0),  # without a verdict there is no tier
+        ([2], NO_CODE, 1, 0, 0),  # nor without a final label
+        ([1], NO_CODE, NO_CODE, 0, 0),
+        ([2, 2], 2, 1, 4, 4),
+        ([0, 0, 0], 0, 1, 4, 4),
+        ([2, 2], 2, 0, 1, 1),
+        ([2, 0], 2, 1, 3, 3),  # decided by a person: one label equals the final one
+        ([2, 2, 0], 2, 1, 3, 4),  # here the two rules for Diamond part ways
+        ([2, 2, 1], 2, 1, 3, 4),  # "not sure" is no agreement
+        ([2, 1], 2, 1, 3, 3),
+        ([2, 2], 0, 1, 3, 3),  # a person decided against both
+        ([0, 0, 2, 2], 2, 1, 3, 3),  # two, but no more than half
+        ([2, 2, 0, 0, 0], 2, 1, 3, 3),  # a person decided for the two against the three
+        ([0, 0, 0, 2, 2], 0, 1, 3, 4),
+        ([2, 2, 1, 1], 2, 1, 3, 3),  # "not sure" is a label too: two of four
+        ([2, 2, 2, 1, 1], 2, 1, 3, 4),
+        ([2, 2, 2], 2, 0, 1, 1),
+    ],
+)
+def test_the_tier_of_a_pair(labels: list[int], final: int, verdict: int, unanimous: int, majority: int) -> None:
+    assert best(labels, final, verdict, "unanimous") == unanimous
+    assert best(labels, final, verdict, "majority") == majority
+
+
+def test_the_rules_are_bronze_first_and_say_what_they_ask() -> None:
+    assert [(rule.tier, str(rule)) for rule in tier_rules()] == [
+        (Tier.BRONZE, "1 label or more; valid or not valid"),
+        (Tier.SILVER, "1 label or more; valid"),
+        (Tier.GOLD, "2 labels or more; valid"),
+        (Tier.DIAMOND, "2 labels or more, all equal to the final one; valid"),
+    ]
+    assert (
+        str(tier_rules("majority")[3])
+        == "2 labels or more, at least two and more than half equal to the final one; valid"
+    )
+    assert tier_rules("majority")[:3] == tier_rules("unanimous")[:3]
+
+
+@pytest.mark.parametrize("diamond", RULES)
+@given(pairs=PAIRS)
+def test_the_tiers_are_nested(diamond: DiamondRule, pairs: Pairs) -> None:
+    inside = [passes(rule, evidence_of(*pairs)) for rule in tier_rules(diamond)]
+    for wider, narrower in pairwise(inside):
+        assert not (narrower & ~wider).any()
+
+
+@given(PAIRS)
+def test_every_unanimous_pair_passes_by_majority_too(pairs: Pairs) -> None:
+    evidence = evidence_of(*pairs)
+    assert not (passes(tier_rules("unanimous")[3], evidence) & ~passes(tier_rules("majority")[3], evidence)).any()
+
+
+def test_diamond_by_majority_says_how_many_labels_equal_the_final_one() -> None:
+    pairs = evidence_of(([2, 2, 0, 0, 0], 2, 1), ([2, 2, 0], 2, 1))
+    rule = tier_rules("majority")[3]
+    assert reasons(pairs, rule, 0) == ["2 of 5 labels equal the final one"]
+    assert reasons(pairs, rule, 1) == []
+
+
+@pytest.mark.parametrize("diamond", RULES)
+@given(pairs=PAIRS)
+def test_the_grade_is_the_best_tier_that_a_pair_passes(diamond: DiamondRule, pairs: Pairs) -> None:
+    evidence, rules = evidence_of(*pairs), tier_rules(diamond)
+    for row, tier in enumerate(grade(evidence, rules).tolist()):
+        passed = [rule.tier for rule in rules if passes(rule, evidence)[row]]
+        assert tier == max(passed, default=0)
+
+
+@pytest.mark.parametrize("diamond", RULES)
+@given(pairs=PAIRS)
+def test_there_is_a_reason_if_and_only_if_a_pair_is_out(diamond: DiamondRule, pairs: Pairs) -> None:
+    evidence = evidence_of(*pairs)
+    for rule in tier_rules(diamond):
+        inside = [not reasons(evidence, rule, row) for row in range(len(pairs))]
+        assert inside == passes(rule, evidence).tolist()
+
+
+@pytest.mark.parametrize(
+    ("labels", "final", "verdict", "tier", "expected"),
+    [
+        ([2, 2], 2, 1, "diamond", []),
+        ([2, 2, 0], 2, 1, "diamond", ["2 of 3 labels equal the final one"]),
+        ([2, 2], NO_CODE, 1, "diamond", ["it has no final label"]),
+        ([2], 2, 1, "gold", ["it has 1 of 2 labels"]),
+        ([2], 2, 0, "silver", ["the validators did not agree with its label"]),
+        ([2], 2, 0, "bronze", []),
+        ([2], 2, NO_CODE, "bronze", ["no validator has given a verdict on its label"]),
+        ([1], NO_CODE, NO_CODE, "bronze", ["it has no final label", "no validator has given a verdict on its label"]),
+        (
+            [0],
+            2,
+            0,
+            "diamond",
+            [
+                "the validators did not agree with its label",
+                "it has 1 of 2 labels",
+                "0 of 1 labels equal the final one",
+            ],
+        ),
+    ],
+)
+def test_reasons_by_hand(labels: list[int], final: int, verdict: int, tier: str, expected: list[str]) -> None:
+    rule = tier_rules()[TIERS[tier] - 1]
+    assert reasons(evidence_of(([0], 0, 1), (labels, final, verdict)), rule, 1) == expected
+
+
+# -- the tables
+
+
+def test_tables_by_hand() -> None:
+    pairs = pd.DataFrame(
+        [(4, 1, 1, 2, 2), (4, 1, 2, 0, 5), (2, 2, 1, 2, 1), (1, 3, 3, 0, 1), (0, 4, 4, -1, 3)],
+        columns=["tier", "hs_id", "cn_id", "final", "n_labels"],
+    )
+    sizes, balance, labels = tables(pairs, APPROPRIATENESS, tier_rules())
+    assert sizes.drop(columns="rule").to_numpy().tolist() == [
+        ["diamond", 2, 1, 2],
+        ["gold", 2, 1, 2],
+        ["silver", 3, 2, 2],
+        ["bronze", 4, 3, 3],
+    ]
+    assert sizes["rule"].tolist() == [str(rule) for rule in reversed(tier_rules())]
+    assert balance.columns.tolist() == ["tier", "pairs", "appropriate", "not_appropriate", "share"]
+    assert balance.iloc[2].tolist() == ["silver", 3, 2, 1, pytest.approx(2 / 3)]
+    assert labels.columns.tolist() == ["tier", "pairs", "3+ labels", "2 labels", "1 label"]
+    assert labels.iloc[[0, 3]].to_numpy().tolist() == [["diamond", 2, 1, 1, 0], ["bronze", 4, 1, 1, 2]]
+
+
+def test_tables_of_a_grid_of_other_sides_name_cells_rows_and_columns() -> None:
+    pairs = pd.DataFrame({"tier": [4, 1], "hs_id": [1, 1], "cn_id": [1, 2], "final": [2, 0], "n_labels": [2, 1]})
+    sizes, balance, labels = tables(pairs, APPROPRIATENESS, tier_rules(), OF_CELLS)
+    assert sizes.columns.tolist() == ["tier", "cells", "rows", "columns", "rule"]
+    assert sizes.iloc[3, :4].tolist() == ["bronze", 2, 1, 2]
+    assert balance.columns.tolist() == ["tier", "cells", "positive", "not_positive", "share"]
+    assert balance.iloc[3].tolist() == ["bronze", 2, 1, 1, 0.5]
+    assert labels.columns.tolist() == ["tier", "cells", "3+ labels", "2 labels", "1 label"]
+
+
+def test_an_empty_tier_has_no_share() -> None:
+    pairs = pd.DataFrame({"tier": [1], "hs_id": [1], "cn_id": [1], "final": [2], "n_labels": [1]})
+    balance = tables(pairs, APPROPRIATENESS, tier_rules())[1]
+    assert pd.isna(balance["share"][0])
+    assert balance["share"][3] == 1.0
+
+
+# -- FC-CONAN again
+
+
+@pytest.fixture(scope="module")
+def bronze(data: Path) -> tuple[pd.DataFrame, Evidence]:
+    read = read_published(data / "fc-conan" / "bronze_partition_df.csv")
+    pairs = read.pairs.sort_values("pair")
+    count = tally(read.labels["pair"].to_numpy(), read.labels["code"].to_numpy(), APPROPRIATENESS)
+    return pairs, Evidence(count, pairs["final"].to_numpy(), pairs["verdict"].to_numpy())
+
+
+@pytest.mark.parametrize(("diamond", "n_diamond"), [("majority", 551), ("unanimous", 530)])
+def test_the_sizes_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence], diamond: DiamondRule, n_diamond: int) -> None:
+    sizes = [int(passes(rule, bronze[1]).sum()) for rule in tier_rules(diamond)]
+    assert sizes == [3997, 3580, 663, n_diamond]
+
+
+@pytest.mark.parametrize("name", TIERS)
+def test_each_tier_holds_the_pairs_of_the_released_file(
+    data: Path, bronze: tuple[pd.DataFrame, Evidence], name: str
+) -> None:
+    released = pd.read_csv(data / "fc-conan" / f"{name}_partition_df.csv")["original_index"]
+    pairs, evidence = bronze
+    rule = tier_rules("majority")[TIERS[name] - 1]
+    assert pairs["pair"][passes(rule, evidence)].tolist() == sorted(released)
+
+
+def test_tables_1_to_3_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence]) -> None:
+    """DESIGN, section 6; Bronze is 45 HS and 130 CNs."""
+    pairs, evidence = bronze
+    rules = tier_rules("majority")
+    graded = pd.DataFrame(
+        {
+            "tier": grade(evidence, rules),
+            "hs_id": pd.factorize(pairs["hs"])[0],
+            "cn_id": pd.factorize(pairs["cn"])[0],
+            "final": evidence.final,
+            "n_labels": evidence.tally.n_labels,
+        }
+    )
+    sizes, balance, labels = tables(graded, APPROPRIATENESS, rules)
+    assert sizes["tier"].tolist() == ["diamond", "gold", "silver", "bronze"]
+    assert sizes["pairs"].tolist() == [551, 663, 3580, 3997]
+    assert sizes[["hs", "cn"]].iloc[3].tolist() == [45, 130]
+    assert balance["appropriate"].tolist() == [35, 54, 431, 702]
+    assert labels.iloc[:, 2:].to_numpy().tolist() == [
+        [195, 356, 0],
+        [195, 468, 0],
+        [195, 468, 2917],
+        [199, 502, 3296],
+    ]

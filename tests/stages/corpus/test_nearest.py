@@ -1,0 +1,139 @@
+"""Exact nearest neighbours: whatever the blocks, what is found is what the plain definition finds, ties included."""
+
+from __future__ import annotations
+
+import tracemalloc
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from fcpair.stages.corpus import nearest as stage
+from fcpair.stages.corpus.nearest import DECIMALS, NOBODY, Blocks, Found, merged, nearest, stacked
+
+Vectors = NDArray[np.float32]
+
+
+def plain(queries: Vectors, texts: Vectors, own: NDArray[np.int64], k: int) -> Found:
+    """The definition: every cosine in float64, rounded, sorted; of equal ones the first text first."""
+    cosine = np.round(queries.astype(np.float64) @ texts.astype(np.float64).T, DECIMALS)
+    for row, text in enumerate(own.tolist()):
+        if 0 <= text < len(texts):
+            cosine[row, text] = -np.inf
+    order = np.argsort(-cosine, axis=1, kind="stable")[:, :k]
+    score = np.take_along_axis(cosine, order, axis=1)
+    wide = [(0, 0), (0, k - order.shape[1])]
+    cn = np.pad(np.where(np.isinf(score), NOBODY, order), wide, constant_values=NOBODY)
+    return cn, np.pad(score, wide, constant_values=-np.inf)
+
+
+def same(found: Found, expected: Found) -> None:
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+def unit(vectors: NDArray[np.floating]) -> Vectors:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
+def crowd(n: int, n_bases: int, noise: float, seed: int, dimension: int = 16) -> Vectors:
+    """`n` unit vectors around a few: equal where the noise is 0, else apart by less than some step of the search."""
+    rng = np.random.default_rng(seed)
+    bases = rng.normal(size=(n_bases, dimension))[rng.integers(0, n_bases, n)]
+    return unit(bases + noise * rng.normal(size=bases.shape))
+
+
+NOISES = [0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-3, 1.0]
+noises = st.sampled_from(NOISES)
+sizes = st.tuples(st.integers(1, 9), st.integers(1, 20))
+
+
+@given(
+    st.integers(1, 60), st.integers(1, 12), noises, st.integers(1, 12), sizes, st.integers(1, 60), st.integers(0, 99)
+)
+def test_what_is_found_is_what_the_definition_finds(
+    n: int, n_bases: int, noise: float, k: int, size: tuple[int, int], crowded: int, seed: int
+) -> None:
+    """With duplicates and near ties in any number, blocks of any size, and any number of rows computed in full."""
+    texts = crowd(n, n_bases, noise, seed)
+    own = np.random.default_rng(seed).permutation(n)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stage, "CROWD", crowded)
+        same(nearest(texts[own], texts, own, k, Blocks(*size)), plain(texts[own], texts, own, k))
+
+
+@given(st.integers(1, 40), noises, st.integers(1, 9), st.lists(st.integers(0, 40), max_size=4), st.integers(0, 99))
+def test_what_is_found_in_parts_comes_together_as_in_the_whole(
+    n: int, noise: float, k: int, cuts: list[int], seed: int
+) -> None:
+    texts, queries = crowd(n, 4, noise, seed), crowd(7, 4, noise, seed)
+    own = np.arange(7)
+    bounds = sorted({0, n, *(cut for cut in cuts if cut < n)})
+    parts = []
+    for start, stop in pairwise(bounds):
+        cn, score = nearest(queries, texts[start:stop], own - start, k, Blocks(3, 5))
+        parts.append((np.where(cn == NOBODY, NOBODY, cn + start), score))
+    whole = nearest(queries, texts, own, k, Blocks(3, 5))
+    np.testing.assert_array_equal(merged(parts, k)[1], whole[1])
+    there = whole[0] != NOBODY
+    np.testing.assert_array_equal(merged(parts, k)[0][there], whole[0][there])
+    step = [merged(parts[:2], k), *parts[2:]]
+    same(merged(step, k), merged(parts, k))
+
+
+@pytest.mark.parametrize("noise", [0.0, 3e-9, 0.4])
+def test_texts_by_the_thousand_are_found_as_by_the_definition(noise: float) -> None:
+    """Larger than one block in both directions, with rows that are crowded and rows that are not."""
+    rng = np.random.default_rng(4)
+    texts = np.concatenate([crowd(2600, 1, noise, 1, 48), crowd(2400, 600, 0.7, 2, 48)])[rng.permutation(5000)]
+    own = rng.permutation(5000)[:1300]
+    same(nearest(texts[own], texts, own, 10, Blocks(1024, 2048)), plain(texts[own], texts, own, 10))
+
+
+def test_vectors_that_are_no_unit_vectors_are_found_as_by_the_definition() -> None:
+    """Rounding in single precision grows with their length, and so does what is looked at again."""
+    texts = (crowd(400, 5, 1e-5, 3) * 100).astype(np.float32)
+    own = np.arange(400)
+    same(nearest(texts, texts, own, 5, Blocks(64, 64)), plain(texts, texts, own, 5))
+
+
+def test_the_products_of_single_precision_alone_would_be_wrong() -> None:
+    """So that the tests above would notice: here float32 puts other texts first than float64 to six decimals."""
+    texts = crowd(400, 5, 1e-5, 3, 384)
+    own = np.arange(400)
+    cosine = np.array(texts @ texts.T)
+    cosine[own, own] = -np.inf
+    single = np.argsort(-cosine, axis=1, kind="stable")[:, :5]
+    assert (single != plain(texts, texts, own, 5)[0]).any()
+
+
+@pytest.mark.parametrize("memory_mb", [1, 8, 64, 512, 100_000])
+@pytest.mark.parametrize("k", [1, 10, 5000])
+def test_blocks_are_never_empty_and_never_larger_than_is_of_use(memory_mb: int, k: int) -> None:
+    blocks = Blocks.within(memory_mb, k)
+    assert 1 <= blocks.rows <= stage.ROWS
+    assert 1 <= blocks.columns <= stage.COLUMNS
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 1.0])
+@pytest.mark.parametrize("memory_mb", [8, 32])
+def test_no_more_memory_is_taken_than_is_given(memory_mb: int, noise: float) -> None:
+    texts = crowd(6000, 2, noise, 1, 8)
+    own = np.arange(500)
+    queries = texts[own]
+    nearest(queries[:1], texts, own[:1], 10, Blocks.within(memory_mb, 10))
+    tracemalloc.start()
+    nearest(queries, texts, own, 10, Blocks.within(memory_mb, 10))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < memory_mb * 1_000_000
+
+
+def test_without_queries_nothing_is_found() -> None:
+    texts = crowd(5, 2, 0.1, 0)
+    cn, score = nearest(texts[:0], texts, np.empty(0, np.int64), 3, Blocks(2, 2))
+    assert cn.shape == score.shape == (0, 3)
+    assert stacked([], 3)[0].shape == (0, 3)

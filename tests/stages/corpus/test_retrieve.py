@@ -1,0 +1,232 @@
+"""Drawing HS, and nearest neighbours checked against a loop in plain Python and against scikit-learn."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from fcpair.errors import InputError
+from fcpair.stages.corpus import retrieve
+from fcpair.stages.corpus.retrieve import candidates, draw, draw_stratified, foreign, neighbours
+
+Vectors = NDArray[np.float32]
+
+
+def unit_vectors(n: int, seed: int, dimension: int = 24) -> Vectors:
+    vectors = np.random.default_rng(seed).normal(size=(n, dimension))
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
+def with_duplicates(n: int, seed: int, dimension: int = 24) -> Vectors:
+    """Unit vectors of which about half stand twice or more, so that scores tie."""
+    rng = np.random.default_rng(seed)
+    return unit_vectors(n, seed, dimension)[rng.integers(0, n, n)]
+
+
+def by_loop(vectors: Vectors, sources: list[int], k: int, copies: list[int] | None = None) -> list[tuple[int, ...]]:
+    """Source, neighbour and rank, by sorting all others; a text fills as many places as it has copies."""
+    found: list[tuple[int, ...]] = []
+    for source in sources:
+        scores = [round(float(np.dot(vectors[source].astype(float), other.astype(float))), 6) for other in vectors]
+        others = sorted((cn for cn in range(len(vectors)) if cn != source), key=lambda cn: (-scores[cn], cn))
+        filled = 0
+        for rank, cn in enumerate(others, 1):
+            if filled >= k:
+                break
+            found.append((source, cn, rank))
+            filled += copies[cn] if copies else 1
+    return found
+
+
+def keys(found: pd.DataFrame) -> list[tuple[int, ...]]:
+    return list(found[["source", "cn", "rank"]].itertuples(index=False, name=None))
+
+
+# -- drawing
+
+
+@given(st.integers(1, 60), st.data(), st.integers(0, 2**32))
+def test_a_draw_is_of_distinct_positions_ascending(n_items: int, data: st.DataObject, seed: int) -> None:
+    n = data.draw(st.integers(1, n_items))
+    drawn = draw(n_items, n, seed).tolist()
+    assert drawn == sorted(set(drawn))
+    assert len(drawn) == n
+    assert set(drawn) <= set(range(n_items))
+
+
+def test_a_draw_rests_on_its_seed_alone() -> None:
+    assert draw(100, 10, 3).tolist() == draw(100, 10, 3).tolist() != draw(100, 10, 4).tolist()
+
+
+def test_every_item_is_drawn_equally_often() -> None:
+    """2,000 draws of 3 of 10: each item 600 times, with standard deviation sqrt(2000 x 0.3 x 0.7) = 20.5."""
+    often = Counter(item for seed in range(2000) for item in draw(10, 3, seed).tolist())
+    assert max(abs(often[item] - 600) for item in range(10)) < 5 * 20.5
+
+
+@pytest.mark.parametrize("n", [-1, 0, 4])
+def test_as_many_as_there_are_not_cannot_be_drawn(n: int) -> None:
+    with pytest.raises(InputError, match=f"{n} HS cannot be drawn; there are 3"):
+        draw(3, n, 0, "HS")
+    with pytest.raises(InputError, match=f"{n} HS cannot be drawn; there are 3"):
+        draw_stratified(np.array(["a", "b", "b"], object), n, 0, "HS")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n", "expected"),
+    [
+        ({"a": 5, "b": 3, "c": 2}, 10, {"a": 5, "b": 3, "c": 2}),
+        ({"a": 3, "b": 5, "c": 2}, 5, {"a": 1, "b": 3, "c": 1}),  # 1.5, 2.5, 1.0: equal remainders, the larger wins
+        ({"b": 3, "a": 3}, 3, {"a": 2, "b": 1}),  # 1.5 each, equally large: the first name wins
+        ({"a": 6, "b": 3, "c": 1}, 4, {"a": 3, "b": 1}),  # 2.4, 1.2, 0.4: of two with 0.4 the larger
+        ({"a": 1, "b": 1, "c": 1}, 1, {"a": 1}),
+    ],
+)
+def test_shares_are_rounded_by_largest_remainder(sizes: dict[str, int], n: int, expected: dict[str, int]) -> None:
+    strata = np.array([name for name, size in sizes.items() for _ in range(size)], object)
+    assert Counter(strata[draw_stratified(strata, n, 0)].tolist()) == expected
+
+
+@given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=60), st.data(), st.integers(0, 2**32))
+def test_each_stratum_has_its_share(strata: list[str], data: st.DataObject, seed: int) -> None:
+    """The largest-remainder rule: a quota rounded down or up, and no one rounded up who has less left than one not."""
+    n = data.draw(st.integers(1, len(strata)))
+    drawn = draw_stratified(np.array(strata, object), n, seed).tolist()
+    assert drawn == sorted(set(drawn))
+    assert len(drawn) == n
+    size, got = Counter(strata), Counter(strata[i] for i in drawn)
+    floor = {name: n * size[name] // len(strata) for name in size}
+    left = {name: n * size[name] % len(strata) for name in size}
+    assert all(got[name] - floor[name] in {0, 1} for name in size)
+    up = [left[name] for name in size if got[name] > floor[name]]
+    down = [left[name] for name in size if got[name] == floor[name]]
+    assert min(up, default=len(strata)) >= max(down, default=0) > -1
+    assert 0 not in up
+
+
+def test_a_stratified_draw_rests_on_its_seed_alone() -> None:
+    strata = np.array(list("ab" * 50), object)
+    assert draw_stratified(strata, 10, 3).tolist() == draw_stratified(strata, 10, 3).tolist()
+    assert draw_stratified(strata, 10, 3).tolist() != draw_stratified(strata, 10, 4).tolist()
+
+
+# -- neighbours
+
+
+def test_neighbours_by_hand() -> None:
+    """Angles of 0, 10, 30 and 90 degrees; the cosine of their differences."""
+    angles = np.radians([0, 10, 30, 90])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    found = neighbours(vectors, np.array([0, 3]), 2)
+    assert keys(found) == [(0, 1, 1), (0, 2, 2), (3, 2, 1), (3, 1, 2)]
+    assert found["score"].tolist() == pytest.approx([0.984808, 0.866025, 0.5, 0.173648], abs=1e-6)
+
+
+@given(st.integers(2, 40), st.integers(1, 8), st.integers(0, 10_000))
+def test_neighbours_are_those_of_a_loop(n: int, k: int, seed: int) -> None:
+    sources = list(range(0, n, 2))
+    vectors = with_duplicates(n, seed)
+    assert keys(neighbours(vectors, np.array(sources), k)) == by_loop(vectors, sources, k)
+
+
+@given(st.integers(2, 40), st.integers(1, 8), st.integers(0, 10_000))
+def test_neighbours_over_rows_are_those_of_a_loop(n: int, k: int, seed: int) -> None:
+    sources = list(range(0, n, 2))
+    vectors = with_duplicates(n, seed)
+    copies = np.random.default_rng(seed).integers(1, 4, n)
+    found = neighbours(vectors, np.array(sources), k, copies)
+    assert keys(found) == by_loop(vectors, sources, k, copies.tolist())
+
+
+def test_neighbours_are_those_of_scikit_learn() -> None:
+    vectors = unit_vectors(300, seed=5)
+    sources = np.arange(0, 300, 7)
+    distance, nearest = NearestNeighbors(n_neighbors=6, metric="cosine").fit(vectors).kneighbors(vectors[sources])
+    found = neighbours(vectors, sources, 5)
+    assert found["cn"].to_numpy().reshape(-1, 5).tolist() == nearest[:, 1:].tolist()
+    assert found["score"].to_numpy().reshape(-1, 5) == pytest.approx(1 - distance[:, 1:], abs=1e-5)
+
+
+def test_ties_are_broken_by_corpus_order_and_the_text_itself_stays_out() -> None:
+    vectors = np.tile(unit_vectors(1, seed=1), (6, 1))
+    assert keys(neighbours(vectors, np.array([3]), 3)) == [(3, 0, 1), (3, 1, 2), (3, 2, 3)]
+
+
+def test_texts_that_differ_less_than_the_encoder_can_tell_tie() -> None:
+    vectors = np.array([[1, 0], [0.6, 0.8], [0.6 + 1e-7, 0.8]], np.float32)
+    assert keys(neighbours(vectors, np.array([0]), 1)) == [(0, 1, 1)]
+
+
+def test_a_text_in_three_rows_fills_three_places() -> None:
+    """From text 0 the others follow in order; at k = 3, text 1 fills three places, and text 2 one of two before 3."""
+    angles = np.radians([0, 10, 20, 30, 40])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+    counted = {1: [1], 2: [1], 3: [1], 4: [1, 2], 5: [1, 2, 3]}
+    for k, expected in counted.items():
+        found = neighbours(vectors, np.array([0]), k, copies=np.array([9, 3, 1, 2, 1]))
+        assert found["cn"].tolist() == expected
+
+
+def test_one_copy_each_counts_as_distinct_texts() -> None:
+    vectors = with_duplicates(30, seed=2)
+    once = neighbours(vectors, np.arange(30), 3, copies=np.ones(30, np.int64))
+    pd.testing.assert_frame_equal(once, neighbours(vectors, np.arange(30), 3))
+
+
+def test_a_k_beyond_the_texts_gives_all_others() -> None:
+    found = neighbours(unit_vectors(4, seed=1), np.array([2]), 10)
+    assert sorted(found["cn"]) == [0, 1, 3]
+    assert found["rank"].tolist() == [1, 2, 3]
+
+
+def test_a_single_text_and_no_sources_have_no_neighbours() -> None:
+    assert neighbours(unit_vectors(1, seed=1), np.array([0]), 2).empty
+    assert neighbours(unit_vectors(4, seed=1), np.array([], np.int64), 2).empty
+
+
+@pytest.mark.parametrize("copied", [1, 7, 49])
+@pytest.mark.parametrize("seed", range(5))
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, copied: int, seed: int) -> None:
+    """Though sums come out otherwise in their last bits when matrices of another shape are multiplied."""
+    vectors = with_duplicates(99, seed, dimension=384)
+    sources = np.arange(0, 99, 2)
+    whole = neighbours(vectors, sources, 4)
+    monkeypatch.setattr(retrieve, "COPIED", copied)
+    pd.testing.assert_frame_equal(neighbours(vectors, sources, 4, memory_mb=1), whole)
+
+
+def test_k_below_one_is_refused() -> None:
+    with pytest.raises(InputError, match="k is 0"):
+        neighbours(unit_vectors(4, seed=1), np.array([0]), 0)
+
+
+def test_candidates_are_the_neighbours_that_are_no_source_each_once() -> None:
+    found = pd.DataFrame({"source": [0, 0, 1, 1], "cn": [5, 1, 5, 2]})
+    assert candidates(found, np.array([0, 1])).tolist() == [2, 5]
+
+
+# -- languages
+
+
+@pytest.mark.parametrize(
+    ("bodies", "languages", "found"),
+    [
+        (["Some of us bake your bread."], [""], None),
+        (["Some of us bake your bread."], ["en"], None),
+        (["Einige von uns backen dein Brot."], ["de"], "is in the language `de`"),
+        (["نان تازه", "bread", "ما شب‌ها نان می‌پزیم"], ["", "", ""], "is written in another script than Latin"),
+        (["نان تازه", "bread and butter"], ["en", "en"], None),
+        (["Naïve café"], [""], None),
+        ([], [], None),
+        (["1234 ?!"], [""], None),
+    ],
+)
+def test_a_corpus_that_is_not_english_is_recognised(bodies: list[str], languages: list[str], found: str | None) -> None:
+    assert foreign(bodies, languages) == found

@@ -1,0 +1,347 @@
+"""The jackknife of a grid: variances by hand, against leaving out by hand, and what must always hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import t
+
+from fcpair.params import Agree, Reach
+from fcpair.records import Figure
+from fcpair.stages.questions import Scale
+from fcpair.stages.questions.labels import APPROPRIATENESS
+from fcpair.stages.stats.agreement import Agreement, agreement
+from fcpair.stages.stats.grid_jackknife import (
+    Cluster,
+    Sides,
+    Spread,
+    bounded,
+    spread,
+    standard_error,
+    why_none,
+    with_interval,
+)
+
+SCALE = Scale(Decimal(1), Decimal(2), Decimal("0.5"))
+TEXTS, ANNOTATORS = Agree(), Agree(intervals="annotators")
+COLUMNS = ["cell_id", "hs_id", "cn_id", "annotator", "code"]
+KEYS = {
+    Cluster.HS: ["hs_id"],
+    Cluster.CN: ["cn_id"],
+    Cluster.PAIR: ["cell_id"],
+    Cluster.ANNOTATOR: ["annotator"],
+    Cluster.HS_ANNOTATOR: ["hs_id", "annotator"],
+    Cluster.CN_ANNOTATOR: ["cn_id", "annotator"],
+    Cluster.LABEL: ["cell_id", "annotator"],
+}
+
+
+def on_grid(codes: dict[tuple[int, int], tuple[int, ...]]) -> pd.DataFrame:
+    """Labels from {(HS, CN): codes}; the codes of a pair are by a, b, c ... in turn."""
+    rows = [
+        (hs * 100 + cn, hs, cn, "abcdef"[who], code)
+        for (hs, cn), answers in codes.items()
+        for who, code in enumerate(answers)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def figures(found: Agreement) -> dict[str, Figure]:
+    return {figure.name: figure for figure in (*found.pooled, *found.summary)}
+
+
+def spreads(hs: float, cn: float, pair: float, **more: float) -> dict[Cluster, Spread]:
+    return {
+        Cluster.HS: Spread(hs, 12),
+        Cluster.CN: Spread(cn, 30),
+        Cluster.PAIR: Spread(pair, 100),
+        **{Cluster[name.upper()]: Spread(variance, 9) for name, variance in more.items()},
+    }
+
+
+# -- by hand
+
+
+def test_the_jackknife_variance_by_hand() -> None:
+    """1, 2 and 6 about their mean 3: 4 + 1 + 9 = 14, times 2 / 3."""
+    found = spread(np.array([1.0, 2.0, 6.0]))
+    assert found.n == 3
+    assert found.variance == pytest.approx(28 / 3)
+
+
+def test_replicates_that_stand_for_several_clusters_count_so_often() -> None:
+    one, many = spread(np.array([1.0, 4.0]), np.array([3, 2])), spread(np.array([1.0, 1.0, 1.0, 4.0, 4.0]))
+    assert one.n == 5
+    assert one.variance == pytest.approx(many.variance)
+
+
+def test_the_interval_of_raw_agreement_by_hand() -> None:
+    """Three HS x two CN, agreement 1 0 / 1 1 / 1 0: 4 of 6.
+
+    Without an HS: 3/4, 2/4, 3/4, mean 2/3, squares 1/144 + 4/144 + 1/144 = 1/24, times 2/3 = 1/36.
+    Without a CN: 1/3, 3/3, mean 2/3, squares 2/9, times 1/2 = 1/9.
+    Without a pair: 3/5 four times, 4/5 twice, mean 2/3, squares 4/225 + 8/225 = 4/75, times 5/6 = 2/45.
+    V = 1/36 + 1/9 - 2/45 = 17/180; one degree of freedom, t = tan(0.475 pi) = 12.7062.
+    """
+    yes, no = (0, 0), (0, 2)
+    labels = on_grid({(0, 0): yes, (0, 1): no, (1, 0): yes, (1, 1): yes, (2, 0): yes, (2, 1): no})
+    options = Agree(level=0.5)  # t = tan(0.25 pi) = 1
+    raw = figures(agreement(labels, APPROPRIATENESS, options))["raw agreement"]
+    assert raw.value == pytest.approx(2 / 3)
+    assert raw.low == pytest.approx(2 / 3 - (17 / 180) ** 0.5)
+    assert raw.high == pytest.approx(2 / 3 + (17 / 180) ** 0.5)
+    wide = figures(agreement(labels, APPROPRIATENESS))["raw agreement"]
+    assert (wide.low, wide.high) == (0, 1)  # 2/3 and 12.7 times 0.307 each way, cut off
+
+
+def test_the_variance_is_added_and_subtracted_but_never_below_that_of_pairs() -> None:
+    assert standard_error(spreads(5, 4, 2)) == pytest.approx(7**0.5)
+    assert standard_error(spreads(1, 2, 2.5)) == pytest.approx(2.5**0.5)
+
+
+def test_annotators_add_to_the_variance_and_never_take_from_it() -> None:
+    """10 - 3 - 2 + 1 = 6 on top of 7; 4 - 3 - 2 + 0.5 is less than nothing."""
+    more = {"annotator": 10.0, "hs_annotator": 3.0, "cn_annotator": 2.0, "label": 1.0}
+    assert standard_error(spreads(5, 4, 2, **more)) == pytest.approx(13**0.5)
+    assert standard_error(spreads(5, 4, 2, **more | {"annotator": 4.0, "label": 0.5})) == pytest.approx(7**0.5)
+
+
+def test_the_variance_of_one_side_is_its_own_and_what_annotators_add() -> None:
+    """9, and 10 - 3 = 7 on top of it; or 9 alone, where annotators would take from it."""
+    one = {Cluster.HS: Spread(9.0, 12), Cluster.ANNOTATOR: Spread(10.0, 5), Cluster.HS_ANNOTATOR: Spread(3.0, 40)}
+    assert standard_error({Cluster.HS: one[Cluster.HS]}) == 3
+    assert standard_error(one) == 4
+    assert standard_error({**one, Cluster.ANNOTATOR: Spread(2.0, 5)}) == 3
+
+
+def test_with_one_column_everything_else_is_left_out() -> None:
+    of_column = Sides(("row", "column"), Cluster.CN)
+    assert of_column.left_out("texts") == (Cluster.HS,)
+    assert of_column.left_out("annotators") == (Cluster.HS, Cluster.ANNOTATOR, Cluster.HS_ANNOTATOR)
+    assert of_column.spoken_for("annotators") == "new rows and annotators"
+    assert Sides().left_out("annotators") == tuple(Cluster)
+    assert [Sides().spoken_for(reach) for reach in ("texts", "annotators")] == [
+        "new HS and CN, the same annotators",
+        "new HS, CN and annotators",
+    ]
+
+
+@pytest.mark.parametrize("reach", ["texts", "annotators"])
+def test_intervals_within_a_column_are_what_leaving_out_by_hand_gives(reach: Reach) -> None:
+    labels = random_labels(4)
+    labels = labels[labels["cn_id"].isin({1, 2})].assign(cn_id=1)  # as many rows as pairs, so that they need no column
+    labels["hs_id"] = pd.factorize(labels["cell_id"])[0]
+    options, of_column = Agree(intervals=reach, level=0.5), Sides(("row", "column"), Cluster.CN)
+    variance = {cluster: by_hand(labels, cluster) for cluster in of_column.left_out(reach)}
+    found = agreement(labels, SCALE, options, of_column)
+    for figure in found.pooled:
+        if figure.name in NAMES and NAMES[figure.name] is None:
+            total = variance[Cluster.HS][figure.name]
+            if reach == "annotators":
+                shared = variance[Cluster.HS_ANNOTATOR][figure.name]
+                total += max(0.0, variance[Cluster.ANNOTATOR][figure.name] - shared)
+            sides = ["hs_id"] + ["annotator"] * (reach == "annotators")
+            df = min(used(labels, None)[side].nunique() for side in sides) - 1
+            assert figure.value is not None
+            assert figure.low is not None
+            assert figure.value - figure.low == pytest.approx(t.ppf(0.75, df) * total**0.5)
+
+
+def test_the_shortest_side_gives_the_degrees_of_freedom() -> None:
+    figure = Figure("x", 0.5, 100)
+    assert bounded(figure, spreads(0.0003, 0.0002, 0.0001), 0.95).high == pytest.approx(0.5 + t.ppf(0.975, 11) * 0.02)
+    people = {"annotator": 0.0, "hs_annotator": 0.0, "cn_annotator": 0.0, "label": 0.0}
+    wider = bounded(figure, spreads(0.0003, 0.0002, 0.0001, **people), 0.95)
+    assert wider.high == pytest.approx(0.5 + t.ppf(0.975, 8) * 0.02)
+
+
+def test_bounds_are_cut_off_at_the_ends_of_the_range() -> None:
+    found = bounded(Figure("x", 0.5, 100), spreads(9, 9, 9), 0.95, lowest=0.0)
+    assert (found.low, found.high) == (0, 1)
+
+
+def test_few_of_a_side_are_pointed_out() -> None:
+    short = {**spreads(0.3, 0.2, 0.1), Cluster.HS: Spread(0.3, 9)}
+    assert with_interval(Figure("x", 0.5, 9, note="so"), short, 0.95).note == (
+        "so; interval from 9 HS, 30 CN; wide, because of only 9 HS"
+    )
+    assert with_interval(Figure("x", 0.5, 9), spreads(0.3, 0.2, 0.1), 0.95).note == "interval from 12 HS, 30 CN"
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        ({Cluster.HS: Spread(0.0, 1)}, "it takes at least 2 of each side, found 1 HS"),
+        ({Cluster.HS: Spread(0.1, 1), Cluster.CN: Spread(0.0, 0)}, "at least 2 of each side, found 1 HS, 0 CN"),
+        ({Cluster.CN: Spread(float("nan"), 4)}, "without one CN the figure is undefined"),
+        (spreads(0, 0, 0), "leaving out any one HS or CN changes nothing"),
+        (spreads(1e-20, 1e-20, 1e-21), "leaving out any one HS or CN changes nothing"),
+    ],
+)
+def test_why_there_is_no_interval(found: dict[Cluster, Spread], why: str) -> None:
+    given_ = {**spreads(0.3, 0.2, 0.1), **found}
+    said = why_none(given_)
+    assert said is not None
+    assert why in said
+    figure = with_interval(Figure("x", 0.5, 100), given_, 0.95)
+    assert (figure.low, figure.high, figure.note) == (None, None, f"no interval: {said}")
+
+
+def test_a_figure_without_a_value_stays_as_it_is() -> None:
+    figure = Figure("x", None, 0, undefined="so")
+    assert with_interval(figure, {}, 0.95) is figure
+
+
+# -- against leaving out by hand
+
+
+def random_labels(seed: int, n_people: int = 4) -> pd.DataFrame:
+    """5 HS x 6 CN, most pairs with two or three labels of three classes that lean on HS, CN and annotators."""
+    rng = np.random.default_rng(seed)
+    pull = [rng.normal(0, 0.5, n) for n in (5, 6, n_people)]
+    rows = []
+    for hs in range(5):
+        for cn in range(6):
+            latent = pull[0][hs] + pull[1][cn] + rng.normal()
+            for who in rng.permutation(n_people)[: rng.choice([0, 1, 2, 3], p=[0.1, 0.1, 0.4, 0.4])]:
+                seen = latent + pull[2][who] + rng.normal(0, 0.5)
+                rows.append((hs * 6 + cn, hs, cn, f"p{who}", int(np.searchsorted([0, 0.4], seen))))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def used(labels: pd.DataFrame, n_labels: int | None) -> pd.DataFrame:
+    """The labels on which figures rest that ask for exactly so many labels a pair, or for two or more."""
+    found = labels.groupby("cell_id")["code"].transform("size")
+    return labels[found > 1 if n_labels is None else found == n_labels]
+
+
+def by_hand(
+    labels: pd.DataFrame, cluster: Cluster, options: Agree = TEXTS, n_labels: int | None = None
+) -> dict[str, float]:
+    """The jackknife variance of each figure: the labels of a cluster are taken from the file, the figures made anew.
+
+    Where exactly `n_labels` are asked for, a pair that loses a label goes altogether.
+    """
+    overlapped = used(labels, n_labels)
+    number = overlapped.groupby(KEYS[cluster]).ngroup()
+    replicates = []
+    for one in number.unique():
+        gone = number == one
+        if n_labels is not None:
+            gone = overlapped["cell_id"].isin(overlapped.loc[gone, "cell_id"])
+        found = figures(agreement(overlapped[~gone], SCALE, options))
+        replicates.append({name: np.nan if figure.value is None else figure.value for name, figure in found.items()})
+    table = pd.DataFrame(replicates)
+    return {str(name): (len(table) - 1) * float(table[name].to_numpy().var()) for name in table}
+
+
+NAMES = {
+    "raw agreement": None,
+    "Fleiss' kappa, 2 labels": 2,
+    "Fleiss' kappa, 3 labels": 3,
+    "Krippendorff's alpha, nominal": None,
+    "Krippendorff's alpha, ordinal": None,
+    "Krippendorff's alpha, interval": None,
+    "Gwet's AC1": None,
+    "mean kappa": None,
+    "mean kappa weighted by n": None,
+}
+
+
+@pytest.fixture(scope="module")
+def variances() -> dict[str, dict[Cluster, float]]:
+    """The variance of each figure of `random_labels(4)` over each kind of cluster, by hand."""
+    labels, options = random_labels(4), Agree(weights="linear")
+    found = {n: {cluster: by_hand(labels, cluster, options, n) for cluster in Cluster} for n in (None, 2, 3)}
+    return {name: {cluster: found[n][cluster][name] for cluster in Cluster} for name, n in NAMES.items()}
+
+
+@pytest.mark.parametrize("reach", ["texts", "annotators"])
+@pytest.mark.parametrize("name", NAMES)
+def test_each_interval_is_what_leaving_out_by_hand_gives(
+    variances: dict[str, dict[Cluster, float]], name: str, reach: Reach
+) -> None:
+    variance, labels = variances[name], random_labels(4)
+    total = max(variance[Cluster.HS] + variance[Cluster.CN] - variance[Cluster.PAIR], variance[Cluster.PAIR])
+    if reach == "annotators":
+        shared = variance[Cluster.HS_ANNOTATOR] + variance[Cluster.CN_ANNOTATOR] - variance[Cluster.LABEL]
+        total += max(0.0, variance[Cluster.ANNOTATOR] - shared)
+    options = Agree(intervals=reach, weights="linear", level=0.5)
+    figure = figures(agreement(labels, SCALE, options))[name]
+    assert figure.value is not None
+    assert figure.low is not None
+    sides = ["hs_id", "cn_id"] + ["annotator"] * (reach == "annotators")
+    df = min(used(labels, NAMES[name])[side].nunique() for side in sides) - 1
+    assert figure.value - figure.low == pytest.approx(t.ppf(0.75, df) * total**0.5)
+
+
+@pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
+def test_the_standard_error_of_two_annotators_is_what_leaving_out_by_hand_gives(weights: Any) -> None:
+    labels, options = random_labels(1, n_people=2), Agree(weights=weights)
+    hs, cn, pair = (
+        by_hand(labels, cluster, options)["mean kappa"] for cluster in (Cluster.HS, Cluster.CN, Cluster.PAIR)
+    )
+    (subset,) = agreement(labels, SCALE, options).subsets
+    assert subset.kappa_se == pytest.approx(max(hs + cn - pair, pair) ** 0.5)
+
+
+# -- what must always hold
+
+
+def studies() -> st.SearchStrategy[pd.DataFrame]:
+    answers = st.lists(st.sampled_from([0, 1, 2]), min_size=2, max_size=4).map(tuple)
+    place = st.tuples(st.integers(0, 3), st.integers(0, 4))
+    return st.dictionaries(place, answers, min_size=4, max_size=20).map(on_grid)
+
+
+def widths(found: Agreement) -> Iterable[tuple[str, float]]:
+    for figure in figures(found).values():
+        if figure.low is not None and figure.high is not None:
+            yield figure.name, figure.high - figure.low
+
+
+@given(studies())
+def test_no_interval_is_without_width_or_excludes_its_figure(labels: pd.DataFrame) -> None:
+    for options in (TEXTS, ANNOTATORS):
+        for figure in figures(agreement(labels, APPROPRIATENESS, options)).values():
+            if figure.low is not None:
+                assert figure.value is not None
+                assert figure.high is not None
+                assert figure.low <= figure.value <= figure.high
+                assert figure.low < figure.high
+            elif figure.value is not None:
+                assert "no interval: " in figure.note
+
+
+@given(st.lists(st.floats(0, 1), min_size=7, max_size=7))
+def test_no_standard_error_is_smaller_than_if_pairs_were_free(drawn: list[float]) -> None:
+    found = {cluster: Spread(variance, 9) for cluster, variance in zip(Cluster, drawn, strict=True)}
+    assert standard_error(found) >= np.sqrt(found[Cluster.PAIR].variance)
+
+
+@given(studies())
+def test_speaking_for_new_annotators_too_never_narrows_an_interval(labels: pd.DataFrame) -> None:
+    texts = dict(widths(agreement(labels, APPROPRIATENESS, TEXTS)))
+    for name, width in widths(agreement(labels, APPROPRIATENESS, ANNOTATORS)):
+        assert width >= texts[name] - 1e-9
+
+
+@given(studies(), st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_changes_no_interval(labels: pd.DataFrame, random: Any) -> None:
+    order = random.sample(range(len(labels)), len(labels))
+    found, again = (agreement(rows, APPROPRIATENESS, ANNOTATORS) for rows in (labels, labels.iloc[order]))
+    assert found == again
+
+
+@given(studies())
+def test_hs_and_cn_may_change_places(labels: pd.DataFrame) -> None:
+    turned = labels.rename(columns={"hs_id": "cn_id", "cn_id": "hs_id"})
+    found, again = (dict(widths(agreement(rows, APPROPRIATENESS))) for rows in (labels, turned))
+    assert again == pytest.approx(found)

@@ -1,0 +1,365 @@
+"""Groups of annotators: by hand, against statsmodels' parts, and on labels without any difference."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy.optimize import minimize
+from scipy.stats import t
+from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
+
+from fcpair.errors import InputError
+from fcpair.stages.stats.clustered_difference import of_log_odds, of_shares
+from fcpair.stages.stats.group_differences import DRAWN, Compared, permuted
+from fcpair.stages.stats.group_differences import compared as compared_by
+
+
+def compared(frame: pd.DataFrame, *, seed: int = 13) -> Compared:
+    (found,) = compared_by(frame, ["group"], seed=seed)
+    return found
+
+
+def labels(by: dict[str, str], given: dict[str, str]) -> pd.DataFrame:
+    """The labels of annotators, a letter for each item; `by` has their groups."""
+    rows = [(f"i{at}", name, one, by[name]) for name, told in given.items() for at, one in enumerate(told)]
+    return pd.DataFrame(rows, columns=["item", "annotator", "label", "group"])
+
+
+def people(n_first: int, n_other: int) -> dict[str, str]:
+    return {f"p{at}": "f" if at < n_first else "m" for at in range(n_first + n_other)}
+
+
+def drawn(n_first: int, n_other: int, shift: float = 0.0, n_items: int = 40, seed: int = 1) -> pd.DataFrame:
+    rng, by = np.random.default_rng(seed), people(n_first, n_other)
+    hard = rng.normal(0, 1, n_items)
+    given = {
+        name: "".join("ny"[int(one)] for one in rng.normal(hard + shift * (group == "f"), 1) > 0)
+        for name, group in by.items()
+    }
+    return labels(by, given)
+
+
+def test_shares_and_their_difference_by_hand() -> None:
+    by = people(5, 5)
+    found = compared(labels(by, {name: "nnyynnyy" if group == "f" else "nyyynyyy" for name, group in by.items()}))
+    assert [(one.label, one.group, one.people, one.n, one.value) for one in found.shares] == [
+        ("n", "f", 5, 40, 0.5),
+        ("n", "m", 5, 40, 0.25),
+    ]
+    (difference,) = found.differences
+    assert difference.value == pytest.approx(0.25)
+    assert difference.odds_ratio == pytest.approx((0.5 / 0.5) / (0.25 / 0.75))
+    assert difference.p == difference.holm == difference.least_p == 2 / 252
+
+
+def test_errors_are_clustered_both_ways() -> None:
+    """With groups of one size and enough of them, as statsmodels has it but for its factor of small samples."""
+    given, first, item, person = _arrays(drawn(60, 60, 0.5, n_items=80))
+    x = sm.add_constant(first.astype(float))
+    both = np.arange(len(given))  # every label is one of its own in both
+    of_items, of_people, of_both = (_clustered(given, x, groups) for groups in (item, person, both))
+    error = np.sqrt(max(of_items + of_people - of_both, of_items, of_people))
+    value, low, high = of_shares(given, first, np.stack([item, person], axis=1))
+    assert (high - value) / error == pytest.approx(1.98, rel=0.015)  # t at 0.975 with about 118
+    assert value - low == pytest.approx(high - value)
+
+
+def test_log_odds_have_the_errors_of_a_logistic_regression() -> None:
+    given, first, item, person = _arrays(drawn(60, 60, 0.5, n_items=80))
+    fitted = sm.Logit(given, sm.add_constant(first.astype(float))).fit(disp=0)
+    errors = [one[1, 1] ** 0.5 for one in cov_cluster_2groups(fitted, item, person)]
+    value, _, high = of_log_odds(given, first, np.stack([item, person], axis=1))
+    assert value == pytest.approx(fitted.params[1])
+    assert (high - value) / max(errors) == pytest.approx(1.98, rel=0.015)
+
+
+def test_people_alone_have_the_error_of_welch_and_the_freedom_of_both_groups() -> None:
+    """Where items do not differ and everybody labels all, shares are means of people, as in Welch's test."""
+    rng = np.random.default_rng(4)
+    people_of, n_items = np.repeat(np.arange(37), 400), 400
+    tendency = np.r_[rng.uniform(0.2, 0.8, 7), rng.uniform(0.4, 0.6, 30)]
+    given = (rng.random(37 * n_items) < tendency[people_of]).astype(float)
+    clusters = np.stack([np.tile(np.arange(n_items), 37), people_of], axis=1)
+    value, low, high = of_shares(given, people_of < 7, clusters)
+    means = given.reshape(37, n_items).mean(axis=1)
+    error = np.sqrt(means[:7].var(ddof=1) / 7 + means[7:].var(ddof=1) / 30)
+    freedom = (1 / 7 + 1 / 30) ** 2 / (1 / 7**2 / 6 + 1 / 30**2 / 29)
+    assert freedom == pytest.approx(9.02, abs=0.01)
+    assert (high - value) / error == pytest.approx(t.ppf(0.975, freedom), rel=0.01)
+    assert value == pytest.approx(means[:7].mean() - means[7:].mean())
+    assert value - low == pytest.approx(high - value)
+
+
+def _arrays(frame: pd.DataFrame) -> tuple[np.ndarray, ...]:
+    item, person = (pd.factorize(frame[name])[0] for name in ("item", "annotator"))
+    return (frame["label"] == "n").to_numpy(float), (frame["group"] == "f").to_numpy(), item, person
+
+
+def _clustered(given: np.ndarray, x: np.ndarray, groups: np.ndarray) -> float:
+    fitted = sm.OLS(given, x).fit(cov_type="cluster", cov_kwds={"groups": groups})
+    return float(fitted.cov_params()[1, 1])
+
+
+def test_the_permutation_goes_through_all_ways_where_they_are_few() -> None:
+    rng = np.random.default_rng(0)
+    given, annotator = rng.integers(0, 2, 90).astype(float), np.repeat(np.arange(9), 10)
+    first = annotator < 4
+    means = given.reshape(9, 10).mean(axis=1)
+    every = [means[list(one)].mean() - np.delete(means, one).mean() for one in combinations(range(9), 4)]
+    seen = means[:4].mean() - means[4:].mean()
+    tails = [sum(one >= seen - 1e-12 for one in every), sum(one <= seen + 1e-12 for one in every)]
+    assert permuted(given, first, annotator, rng) == min(1, 2 * min(tails) / len(every))
+
+
+def test_p_is_as_often_below_a_level_as_it_says_where_nothing_differs() -> None:
+    rng, annotator = np.random.default_rng(1), np.repeat(np.arange(11), 40)
+    first, hard = annotator < 5, rng.normal(0, 1, (200, 40))
+    given = (rng.normal(np.tile(hard, 11), 1) > 0).astype(float)
+    found = np.array([permuted(one, first, annotator, rng) for one in given])
+    assert 0.1 - 3 * np.sqrt(0.1 * 0.9 / 200) <= np.mean(found <= 0.1) <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 200)
+
+
+def test_a_difference_that_is_there_is_found() -> None:
+    (found,) = compared(drawn(12, 12, 1.5)).differences
+    assert found.p is not None
+    assert found.p < 0.001
+    assert found.high is not None
+    assert found.high < 0  # of `n`
+
+
+def test_nine_annotators_support_nothing_and_that_is_said() -> None:
+    (found,) = compared(drawn(2, 7, 3)).differences
+    assert (found.value, found.p, found.least_p) == (None, None, 2 / 36)
+    assert found.undefined == "f: 2 people; expected 5 or more"
+    assert [one.value is None for one in compared(drawn(2, 7)).shares] == [True, False]
+
+
+def test_the_least_p_is_twice_one_way_of_all_where_p_is_exact() -> None:
+    (found,) = compared(
+        labels(people(5, 5), {f"p{at}": "y" * 8 if at < 5 else "n" * 8 for at in range(10)})
+    ).differences
+    assert (found.exact, found.p) == (True, found.least_p)
+    assert found.about_p == (
+        "the least p that 5 : 5 people can give is 0.0079: exact, from all 252 ways to assign the groups, doubled"
+    )
+
+
+def test_the_least_p_of_random_ways_is_one_that_they_can_give() -> None:
+    (found,) = compared(
+        labels(people(9, 9), {f"p{at}": "y" * 8 if at < 9 else "n" * 8 for at in range(18)})
+    ).differences
+    assert (found.exact, found.least_p) == (False, 2 / (DRAWN + 1))
+    assert found.p is not None
+    assert found.p >= found.least_p  # at most 2 or 3 of 48,620 ways are as extreme
+    assert found.p <= 5 * found.least_p
+    assert "is 0.0002: from 10,000 random ways to assign the groups, doubled" in found.about_p
+
+
+def test_groups_that_gave_a_label_always_and_never_have_no_interval() -> None:
+    """Errors are all 0 there: an interval without width would claim certainty."""
+    (found,) = compared(
+        labels(people(5, 5), {f"p{at}": "y" * 8 if at < 5 else "n" * 8 for at in range(10)})
+    ).differences
+    assert (found.value, found.low, found.odds_ratio) == (-1, None, None)
+    assert found.note == "no interval and no odds, as both groups gave the label always, or never"
+
+
+def test_pairs_of_labels_within_groups_and_across_by_hand() -> None:
+    by = people(5, 5)
+    given = {name: "a" if group == "f" else "b" for name, group in by.items()} | {"p0": "b"}
+    found = {one.groups: (one.n, one.value) for one in compared(labels(by, given)).together}
+    assert found == {("f", "f"): (10, 0.6), ("m", "m"): (10, 1.0), ("f", "m"): (25, 0.2)}
+
+
+def test_holm_is_over_all_that_is_reported() -> None:
+    rng, by = np.random.default_rng(3), people(6, 6)
+    given = {name: "".join(rng.choice(list("abc"), 30)) for name in by}
+    found = compared(labels(by, given)).differences
+    ps = sorted(one.p for one in found if one.p is not None)
+    assert len(ps) == 3
+    assert min(one.holm for one in found if one.holm is not None) == pytest.approx(min(1, 3 * ps[0]))
+
+
+def test_holm_is_over_all_questions() -> None:
+    frame = drawn(6, 6, 0.7).assign(age=lambda one: one["annotator"].isin(["p0", "p3", "p4", "p7", "p9"]).map(str))
+    (alone,) = compared(frame).differences
+    found = [of.differences[0] for of in compared_by(frame, ["group", "age"])]
+    low, high = sorted(one.p or 0 for one in found)
+    assert (found[0].p, alone.holm) == (alone.p, alone.p)
+    assert sorted(one.holm or 0 for one in found) == pytest.approx([min(1, 2 * low), min(1, max(2 * low, high))])
+
+
+def test_two_groups_that_share_no_item_have_no_difference() -> None:
+    frame = drawn(5, 5)
+    other = frame[frame["group"] == "m"].assign(annotator=lambda one: "q" + one["annotator"], group="x")
+    apart = frame[~((frame["group"] == "m") & frame["item"].isin([f"i{at}" for at in range(20)]))]
+    apart = apart[~((apart["group"] == "m") & (apart.index % 2 == 0))]
+    there = set(apart["item"][apart["group"] == "m"])
+    found = compared(pd.concat([apart, other[~other["item"].isin(there)]], ignore_index=True))
+    assert {one.groups: one.undefined for one in found.differences}["m", "x"] == "m and x share no item"
+
+
+def test_a_group_that_shares_no_item_with_any_other_is_refused_with_its_line() -> None:
+    frame = drawn(5, 5).assign(line=lambda one: range(2, len(one) + 2))
+    frame.loc[frame["group"] == "m", "item"] += "x"
+    with pytest.raises(InputError, match="group `f` shares no item with another") as refused:
+        compared(frame)
+    assert [one.line for one in refused.value.findings] == [2, 202]
+
+
+def test_labels_that_are_given_always_have_no_odds() -> None:
+    by = people(5, 5)
+    found = compared(
+        labels(by, {name: "nnnnn" if group == "f" else "nynyn" for name, group in by.items()})
+    ).differences[0]
+    assert found.value == pytest.approx(0.4)
+    assert (found.odds_ratio, found.note) == (None, "no odds, as a group gave the label always, or never")
+
+
+def test_a_few_items_have_a_difference_without_an_interval() -> None:
+    found = compared(drawn(5, 5, n_items=4)).differences[0]
+    assert found.value is not None
+    assert (found.low, found.note) == (None, "no interval and no odds with fewer than 5 items")
+
+
+@pytest.mark.slow
+def test_intervals_have_the_true_difference_within_them_about_as_often_as_they_say() -> None:
+    """`python -m benchmarks groups` does it a thousand times."""
+    found = [compared(drawn(8, 8, seed=seed)).differences[0] for seed in range(20)]
+    within = [one.low <= 0 <= one.high for one in found if one.low is not None and one.high is not None]
+    assert len(within) == 20
+    assert np.mean(within) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 20)
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"group": "m"}, "annotator p0: group is `m`, before `f`"),
+        ({"item": "i0"}, "annotator p0 labels item i0 again"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_told_with_its_line(cells: dict[str, str], message: str) -> None:
+    frame = drawn(5, 5).assign(line=lambda one: range(2, len(one) + 2))
+    frame.loc[1, list(cells)] = list(cells.values())
+    with pytest.raises(InputError, match=message) as refused:
+        compared(frame)
+    assert refused.value.findings[0].line == 3
+
+
+def test_one_group_is_no_comparison() -> None:
+    with pytest.raises(InputError, match="one group, f"):
+        compared(drawn(5, 0))
+
+
+def test_who_has_no_group_does_not_count() -> None:
+    frame = drawn(6, 5)
+    found: Compared = compared(frame.assign(group=frame["group"].where(frame["annotator"] != "p0", "")))
+    assert found.people == {"f": 5, "m": 5}
+
+
+def test_the_same_seed_gives_the_same_figures() -> None:
+    assert compared(drawn(12, 12), seed=4) == compared(drawn(12, 12), seed=4)
+
+
+def test_a_mixed_model_finds_the_odds_that_labels_were_drawn_with() -> None:
+    rng = np.random.default_rng(5)
+    hard, harsh, by = rng.normal(0, 1, 150), rng.normal(0, 0.5, 40), people(20, 20)
+    rows = [
+        (
+            f"i{item}",
+            name,
+            "ny"[int(rng.random() > 1 / (1 + np.exp(-(hard[item] + harsh[at] + (group == "f")))))],
+            group,
+        )
+        for at, (name, group) in enumerate(by.items())
+        for item in rng.choice(150, 60, replace=False)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "label", "group"])
+    (found,) = compared_by(frame, ["group"], mixed=True)[0].differences
+    assert found.mixed is not None
+    assert found.mixed[1] < math.e < found.mixed[2]
+    assert found.odds_ratio is not None
+    assert 1 < found.odds_ratio < found.mixed[0]  # odds of the average annotator are nearer to 1
+
+
+def three_groups() -> pd.DataFrame:
+    rng, by = np.random.default_rng(8), {f"p{at}": "fmx"[at % 3] for at in range(18)}
+    hard, harsh = rng.normal(0, 1, 24), rng.normal(0, 0.7, 18)
+    lift = {"f": 0.8, "m": 0.0, "x": -0.5}
+    chance = 1 / (
+        1 + np.exp(-(hard + np.array([harsh[at] + lift[name] for at, name in enumerate(by.values())])[:, None]))
+    )
+    given = rng.random(chance.shape) < chance
+    return labels(by, {name: "".join("zn"[int(one)] for one in row) for name, row in zip(by, given, strict=True)})
+
+
+def laplace(given: np.ndarray, x: np.ndarray, z: np.ndarray, of_items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and their covariance of a logistic model with two crossed random intercepts, from its definition."""
+
+    def penalised(beta: np.ndarray, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        spread = np.where(of_items, *np.exp(2 * theta))
+        u = np.zeros(z.shape[1])
+        for _ in range(30):
+            mean = 1 / (1 + np.exp(-(x @ beta + z @ u)))
+            curve = (z * (mean * (1 - mean))[:, None]).T @ z + np.diag(1 / spread)
+            u = u + np.linalg.solve(curve, z.T @ (given - mean) - u / spread)
+        eta = x @ beta + z @ u
+        likelihood = given @ eta - np.logaddexp(0, eta).sum() - 0.5 * (u**2 / spread).sum()
+        return likelihood - 0.5 * np.linalg.slogdet(curve * spread)[1], mean, spread
+
+    n = x.shape[1]
+
+    def lost(at: np.ndarray) -> float:
+        return -float(penalised(at[:n], at[n:])[0])
+
+    best = minimize(lost, np.zeros(n + 2), method="BFGS").x
+    _, mean, spread = penalised(best[:n], best[n:])
+    weight = mean * (1 - mean)
+    inverse = np.linalg.inv(np.diag(1 / weight) + (z * spread) @ z.T)
+    return best[:n], np.linalg.inv(x.T @ inverse @ x)
+
+
+@pytest.mark.slow
+def test_one_mixed_model_of_all_groups_is_that_of_its_definition() -> None:
+    frame = three_groups()
+    item, person = (pd.factorize(frame[name])[0] for name in ("item", "annotator"))
+    given = (frame["label"] == "n").to_numpy(float)
+    x = np.stack([np.ones(len(frame)), *((frame["group"] == name).to_numpy(float) for name in "mx")], axis=1)
+    z = np.hstack([np.eye(24)[item], np.eye(18)[person]])
+    beta, covariance = laplace(given, x, z, np.arange(42) < 24)
+    found = {one.groups: one.mixed for one in compared_by(frame, ["group"], mixed=True)[0].differences}
+    for groups, contrast in {("f", "m"): [0, -1, 0], ("f", "x"): [0, 0, -1], ("m", "x"): [0, 1, -1]}.items():
+        value, error = contrast @ beta, np.sqrt(contrast @ covariance @ contrast)
+        odds = np.log(np.array(found[groups]))
+        assert odds == pytest.approx([value, value - 1.96 * error, value + 1.96 * error], abs=0.02)
+
+
+def test_all_groups_have_one_mixed_model() -> None:
+    """So that odds of the first over the second, times those of the second over the third, are those of the first."""
+    found = {one.groups: one.mixed for one in compared_by(three_groups(), ["group"], mixed=True)[0].differences}
+    odds = {groups: one[0] for groups, one in found.items() if one is not None}
+    assert odds["f", "m"] * odds["m", "x"] == pytest.approx(odds["f", "x"])
+
+
+def test_a_group_that_gives_a_label_always_is_in_no_mixed_model() -> None:
+    frame = three_groups()
+    frame.loc[frame["group"] == "x", "label"] = "n"
+    found = {one.groups: one for one in compared_by(frame, ["group"], mixed=True)[0].differences}
+    two = compared_by(frame[frame["group"] != "x"].reset_index(drop=True), ["group"], mixed=True)[0].differences[0]
+    assert found["f", "m"].mixed == pytest.approx(two.mixed)
+    assert (found["f", "x"].mixed, found["f", "x"].note) == (
+        None,
+        "no odds, as a group gave the label always, or never",
+    )
+
+
+def test_a_mixed_model_without_what_fits_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcpair.stages.stats.mixed_model.find_spec", lambda _: None)
+    with pytest.raises(InputError, match=r"pip install 'fcpair\[mixed\]'"):
+        compared_by(drawn(5, 5), ["group"], mixed=True)

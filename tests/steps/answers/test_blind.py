@@ -1,0 +1,198 @@
+"""A pair that was dealt blind stays blind, whatever is dealt later; and what was seen is never asked for blindly."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from servers import execute
+
+from fcpair.errors import InputError, StageError
+from fcpair.files.tables.tabular import read_table
+from fcpair.params import Validate
+from fcpair.records import Role, Submission
+from fcpair.study import Study
+from steps.online import at_desk, choices, give
+from steps.small import NAMES, assert_refused, check, open_work, record, standing, who_had, write_csv
+
+At = Callable[[str], Study]
+
+
+def after_a_blind_round(at: At) -> tuple[Study, dict[int, str]]:
+    """vera has answered five pairs blind; five more are dealt with their label since. Her answers by pair."""
+    study = at("decided")
+    grid = study.grid()
+    study.add_people(["vera"], Role.VALIDATOR)
+    grid.assign_validation(Validate(pairs=5, blind=True))
+    desk, vera = at_desk(study, "vera")
+    given = {}
+    for at_ in range(5):
+        task = desk.tasks(vera)[0]
+        given[task.cell_id] = NAMES[at_ % 3]
+        give(desk, vera, given[task.cell_id])
+    grid.assign_validation(Validate(pairs=5), more=True)
+    return study, given
+
+
+def columns_of(study: Study, pair: int) -> tuple[int, int | None]:
+    """The code and the own code of the newest verdict on a pair."""
+    query = (
+        "SELECT blind, answer.code, seen.code FROM judgement JOIN assignment ON assignment.id = assignment_id "
+        "JOIN round ON round.id = assignment.round_id JOIN answer ON answer.id = judgement.answer_id "
+        "JOIN adjudication AS d ON d.id = adjudication_id JOIN answer AS seen ON seen.id = d.answer_id "
+        "WHERE assignment.cell_id = ? AND checks IS NOT NULL ORDER BY judgement.id DESC"
+    )
+    blind, given, decided = execute(study.place, query, pair)[0]
+    return (int(given == decided), given) if blind else (given, None)
+
+
+def test_going_back_to_a_blind_answer_shows_no_label_in_a_later_round(at: At) -> None:
+    study, given = after_a_blind_round(at)
+    desk, vera = at_desk(study, "vera")
+    back = desk.answers(vera, n=9)
+    assert {task.cell_id: (task.shown, task.answer) for task in back} == {
+        pair: (None, answer) for pair, answer in given.items()
+    }
+    assert all(task.shown for task in desk.tasks(vera, 9))
+
+
+def test_a_blind_answer_that_is_changed_in_a_later_round_is_a_label_again(at: At) -> None:
+    study, _ = after_a_blind_round(at)
+    desk, vera = at_desk(study, "vera")
+    task = desk.answers(vera)[0]
+    verdict = Submission("a-verdict", task.assignment_id, "agree", decision_id=task.decision_id)
+    assert_refused(study, lambda: desk.submit(vera, verdict), InputError, "`agree` is no answer here")
+    give(desk, vera, "appropriate", task.assignment_id, decision_id=task.decision_id)
+    decided = standing(study)[task.cell_id][1]
+    assert columns_of(study, task.cell_id) == (int(decided == 2), 2)
+    give(desk, vera, "agree")
+
+
+def test_who_goes_back_has_both_kinds_of_answers_and_else_one(at: At) -> None:
+    study, _ = after_a_blind_round(at)
+    desk, vera = at_desk(study, "vera")
+    assert choices(desk, vera) == {True: NAMES, False: ("agree", "disagree")}
+    desk, ana = at_desk(study, "ana")
+    assert choices(desk, ana) == {False: NAMES}
+
+
+def test_dealing_in_another_way_is_said(at: At) -> None:
+    study = at("checked")
+    record(study, Path(study.place).parent, [(who, 1, "0") for who in sorted(labellers(study, 1))], supersede=True)
+    study.add_people(["wim"], Role.VALIDATOR)
+    run = study.grid().assign_validation(Validate(blind=True), more=True)
+    assert run.notes == (
+        "so far the round was not blind, and the pairs dealt now are blind; what was dealt before stays as it was",
+    )
+
+
+def labellers(study: Study, pair: int) -> set[str]:
+    return who_had(study)[pair] & {"ana", "ben", "cleo"}
+
+
+def test_who_has_seen_a_label_of_a_pair_is_not_asked_blind_about_it(at: At, tmp_path: Path) -> None:
+    """All verdicts were given with the label in sight; one is lost, and both validators took part in too much."""
+    study = at("checked")
+    grid = study.grid()
+    pair = 1
+    record(study, tmp_path, [(who, pair, "0") for who in sorted(labellers(study, pair))], supersede=True)
+    (had,) = who_had(study)[pair] & {"vera", "walt"}
+    study.retire(next(who for who in ("vera", "walt") if who != had))
+    said = "1 of 1 pairs cannot be validated: every validator took part in them"
+    assert_refused(study, lambda: grid.assign_validation(Validate(blind=True), more=True), StageError, said)
+    grid.assign_validation(Validate(), more=True)
+    assert open_work(study, checks=True) == [(had, pair)]
+
+
+def test_who_answered_blind_may_be_asked_with_the_new_label_in_sight(at: At, tmp_path: Path) -> None:
+    study, _ = after_a_blind_round(at)
+    desk, vera = at_desk(study, "vera")
+    while desk.tasks(vera):
+        give(desk, vera, "agree")
+    pair = desk.answers(vera, n=50)[-1].cell_id
+    other = "0" if standing(study)[pair][1] == 2 else "2"
+    record(study, tmp_path, [(who, pair, other) for who in sorted(labellers(study, pair))], supersede=True)
+    study.grid().assign_validation(Validate(pairs=1), more=True)
+    (task,) = desk.tasks(vera)
+    assert (task.cell_id, task.shown) == (pair, NAMES[int(other)])
+    give(desk, vera, "disagree")
+    assert columns_of(study, pair) == (0, None)
+
+
+def test_a_slot_that_was_dealt_blind_stays_blind_in_other_hands(at: At) -> None:
+    study = at("decided")
+    grid = study.grid()
+    study.add_people(["vera"], Role.VALIDATOR)
+    grid.assign_validation(Validate(pairs=2, blind=True))
+    desk, vera = at_desk(study, "vera")
+    first, second = desk.tasks(vera, 2)
+    give(desk, vera, "skip", first.assignment_id, decision_id=first.decision_id)
+    give(desk, vera, "appropriate", second.assignment_id, decision_id=second.decision_id)
+    grid.assign_validation(Validate(pairs=3), more=True)
+    study.add_people(["walt"], Role.VALIDATOR)
+    desk, walt = at_desk(study, "walt")
+    (task,) = desk.tasks(walt, 9)
+    assert (task.cell_id, task.shown) == (first.cell_id, None)
+    give(desk, walt, "not_sure")
+    assert columns_of(study, first.cell_id) == (0, 1)
+    study.add_people(["wim"], Role.VALIDATOR)
+    desk, vera = at_desk(study, "vera")
+    shown = desk.tasks(vera)[0]
+    give(desk, vera, "skip", shown.assignment_id, decision_id=shown.decision_id)
+    heirs = [at_desk(study, name) for name in ("walt", "wim")]
+    (passed_on,) = [task for desk, one in heirs for task in desk.tasks(one, 9)]
+    assert (passed_on.cell_id, passed_on.shown) == (shown.cell_id, shown.shown)
+
+
+def test_a_file_goes_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: Path) -> None:
+    study, given = after_a_blind_round(at)
+    open_ = [pair for _, pair in open_work(study, checks=True)]
+    check(study, tmp_path, [("vera", open_[0], "agree")])
+    old = min(given)
+    said = f"pair {old} was dealt blind; give `own_label` in a file of its own"
+    assert_refused(study, lambda: check(study, tmp_path, [("vera", old, "agree")], supersede=True), InputError, said)
+    own = write_csv(tmp_path / "own.csv", [{"pair": open_[1], "validator": "vera", "own_label": "2"}])
+    said = f"pair {open_[1]} was dealt with its label in sight; give `verdict` in a file of its own"
+    assert_refused(study, lambda: study.grid().import_verdicts(own), InputError, said)
+    own = write_csv(tmp_path / "own.csv", [{"pair": old, "validator": "vera", "own_label": "2"}])
+    study.grid().import_verdicts(own, supersede=True)
+    assert columns_of(study, old) == (int(standing(study)[old][1] == 2), 2)
+
+
+def test_a_sheet_holds_pairs_of_one_kind_those_of_the_present_one_first(at: At, tmp_path: Path) -> None:
+    study, _ = after_a_blind_round(at)
+    execute(study.place, "UPDATE assignment SET status = 'open' WHERE round_id = 3")
+    study.grid().write_validation_sheets(tmp_path / "one")
+    rows = read_table(tmp_path / "one" / "vera.csv")
+    assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, True, False)
+    check(study, tmp_path, [("vera", int(pair), "agree") for pair in rows["pair"]])
+    study.grid().write_validation_sheets(tmp_path / "two")
+    rows = read_table(tmp_path / "two" / "vera.csv")
+    assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, False, True)
+
+
+@pytest.mark.server
+@pytest.mark.files
+@pytest.mark.parametrize("setting", ["true", "false"])
+def test_an_older_study_is_told_what_was_blind(tmp_path: Path, setting: str) -> None:
+    """Of six pairs: answered blind, answered with the label in sight, skipped, and three that are open."""
+    schemas = Path(__file__).parents[2] / "assets"
+    path = Path(shutil.copy(schemas / "0003.sqlite", tmp_path / "study.db"))
+    columns = "(assignment_id, skipped, code, own_code, origin, note, at)"
+    with closing(sqlite3.connect(path)) as connection:
+        dealt = [row[0] for row in connection.execute("SELECT id FROM assignment WHERE round = 'validate' ORDER BY id")]
+        for one, status, row in zip(
+            dealt, ("done", "done", "skipped"), ((0, 1, 2), (0, 1, None), (1, None, None)), strict=False
+        ):
+            connection.execute(f"INSERT INTO judgement {columns} VALUES (?, ?, ?, ?, 'online', '', '')", [one, *row])
+            connection.execute("UPDATE assignment SET status = ? WHERE id = ?", [status, one])
+        connection.execute("UPDATE setting SET value = ? WHERE key = 'validate.blind'", [setting])
+        connection.commit()
+    Study.upgrade(path)
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT id, round_id = 3 FROM assignment WHERE round_id > 1 ORDER BY id").fetchall()
+    assert [bool(blind) for _, blind in rows[:4]] == [True, False, True, setting == "true"]

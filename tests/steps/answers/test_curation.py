@@ -1,0 +1,192 @@
+"""Curating from its files to its figures: what people keep and reject, where it goes, and how it is counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from fcpair.cli import main
+from fcpair.errors import InputError, StageError
+from fcpair.params import Annotate, Setup, Simulate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.records import Role
+from fcpair.store.corpus import cells
+from fcpair.study import Grid, Study
+from steps.corpus.test_localising import localised, mend
+from steps.online import admit, give
+from steps.small import write_csv
+
+ROWS = ("Tea is odd.", "Cats are cold.")
+WRITTEN = {1: "My aunt likes it very much.", 2: "So it is, and so are we.", 3: "Mine is warm as an oven."}
+CURATE = "sift: curate(off_topic,rude,min_words=3)"
+
+
+def plan() -> tuple[GridPlan, GridPlan]:
+    """Wren and Will write on statements, ana curates; what is kept is the rows of a second grid."""
+    rounds = (
+        RoundPlan("write", "text: text(min_words=2)", role="writer"),
+        RoundPlan("sift", CURATE, people=1, edits="write"),
+    )
+    first = GridPlan("replies", SidePlan(names=ROWS), SidePlan(names=("facts", "humour")), rounds)
+    rate = RoundPlan("rate", "rating: scale(1,5,1)", role="rater")
+    return first, GridPlan("rate", SidePlan(answers="replies"), SidePlan(names=("kind",)), (rate,))
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Four cells that wren and will have written on, dealt to ana, who has curated none."""
+    study = Study.create(tmp_path / "study.db", Setup(title="Sift"), grids=plan())
+    study.add_people(["wren", "will"], Role.WRITER)
+    study.add_people(["ana"], Role.ANNOTATOR)
+    grid = study.grid("replies")
+    grid.pair()
+    grid.assign_round("write")
+    for name in ("wren", "will"):
+        desk, visitor = study.desk(Annotate()), admit(study, name)
+        while tasks := desk.tasks(visitor):
+            give(desk, visitor, WRITTEN.get(tasks[0].cell_id, "Not that I know."), tasks[0].assignment_id)
+    grid.assign_round("sift")
+    return study
+
+
+def sheet(folder: Path, *answers: str) -> Path:
+    """Ana's answers on the cells 1, 2, 3, ..."""
+    rows = [{"cell": at, "by": "ana", "sift": one} for at, one in enumerate(answers, 1)]
+    return Path(write_csv(folder / "ana.csv", rows))
+
+
+@pytest.fixture
+def curated(study: Study, tmp_path: Path) -> Grid:
+    """Accepted, edited, rejected and skipped."""
+    grid = study.grid("replies")
+    path = sheet(tmp_path, WRITTEN[1], "So it is, and so are you all.", "reject: rude", "skip")
+    grid.import_answers(path, "sift")
+    return grid
+
+
+def test_each_text_has_its_original_what_was_done_and_how_much_was_changed(curated: Grid) -> None:
+    table = curated.answers("sift")
+    columns = ["cell", "row", "column", "by", "skipped", "sift", "original", "act", "words_changed"]
+    assert table.columns.tolist() == [*columns, "characters_changed", "seconds", "time", "note", "origin"]
+    assert table["act"].tolist() == ["accepted", "edited", "rejected", ""]
+    assert table["original"].tolist() == [*WRITTEN.values(), "Not that I know."]
+    assert table["words_changed"].fillna(-1).tolist() == [0, 2, -1, -1]  # we. -> you, + all.
+    assert table["characters_changed"].fillna(-1).tolist() == [0, 7, -1, -1]
+    assert table["sift"].tolist()[2] == "reject: rude"
+
+
+def test_what_was_rejected_is_no_text_and_what_was_skipped_is_none(curated: Grid) -> None:
+    assert curated.texts("sift")["sift"].tolist() == [WRITTEN[1], "So it is, and so are you all.", ""]
+
+
+def test_what_was_exported_is_taken_in_again(curated: Grid, tmp_path: Path) -> None:
+    curated.answers("sift").to_csv(tmp_path / "all.csv", index=False)
+    counts = curated.import_answers(tmp_path / "all.csv", "sift").counts
+    assert (counts["answers"], counts["already_there"]) == (0, 4)
+
+
+def test_a_round_that_edits_nothing_has_no_such_columns(curated: Grid) -> None:
+    assert not {"act", "original", "words_changed"} & set(curated.answers("write").columns)
+
+
+def test_an_unknown_reason_is_refused_with_its_line_and_the_nearest_one(study: Study, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"ana.csv:3: .*`rued` is no reason here; did you mean `rude`\?"):
+        study.grid("replies").import_answers(sheet(tmp_path, WRITTEN[1], "reject: rued"), "sift")
+    assert study.grid("replies").answers("sift").empty
+
+
+def test_what_is_rejected_is_on_no_side_of_the_next_grid(study: Study, tmp_path: Path) -> None:
+    kept = [WRITTEN[1], "Mine is warm.", "Nobody minds that."]
+    study.grid("replies").import_answers(sheet(tmp_path, kept[0], "reject: rude", *kept[1:]), "sift")
+    study.grid("rate").pair()
+    with study.grid("rate").store.read() as tx:
+        assert set(cells.texts_of_grid(tx)["body"]) == {*kept, "kind"}
+
+
+def test_each_writer_and_all_are_counted(curated: Grid) -> None:
+    found = curated.curation("sift")
+    by = dict(zip(curated.answers("write")["cell"], curated.answers("write")["by"], strict=True))
+    acts = {1: "accepted", 2: "edited", 3: "rejected"}
+    for one in found.sources:
+        own = [acts[cell] for cell, who in by.items() if who == one.source and cell in acts]
+        assert [one.accepted, one.edited, one.rejected] == [
+            own.count(act) for act in ("accepted", "edited", "rejected")
+        ]
+        assert one.n == len(own)
+    assert (found.all.n, found.all.accepted, found.all.edited, found.all.rejected) == (3, 1, 1, 1)
+    assert found.all.reasons == {"off_topic": 0, "rude": 1}
+    assert (found.all.words_changed.value, found.all.words_changed.n) == (2, 1)
+    assert (found.all.characters_changed.value, found.lost) == (7, 0)
+
+
+@pytest.mark.server
+def test_a_text_of_the_row_that_was_edited_is_counted_by_its_source(tmp_path: Path) -> None:
+    study = localised(tmp_path)
+    mend(study)
+    found = study.grid("localise").curation("mend")
+    assert [one.source for one in found.sources] == ["translated"]
+    assert found.all.n == found.all.accepted + found.all.edited > 0
+    assert (found.edits, found.lost, found.all.reasons) == ("row", 0, {})
+
+
+def test_an_answer_to_an_empty_reply_of_a_model_is_left_out_and_said(tmp_path: Path) -> None:
+    canned = write_csv(tmp_path / "said.csv", [{"row": ROWS[0], "reply": WRITTEN[1]}, {"row": ROWS[1], "reply": ""}])
+    propose = RoundPlan("propose", "text: text(min_words=2)", models=(f"plain=canned:{canned}",))
+    sift = RoundPlan("sift", CURATE, people=1, edits="propose")
+    plan_ = GridPlan("replies", SidePlan(names=ROWS), SidePlan(names=("plain",)), (propose, sift))
+    grid = Study.create(tmp_path / "study.db", Setup(title="Sift"), grids=[plan_]).grid()
+    grid.pair()
+    grid.generate("propose")
+    grid.assign_round("sift")
+    grid.simulate(Simulate(skips=0.0, seed=1))
+    found = grid.curation("sift")
+    assert (found.all.n, found.lost) == (1, 1)
+
+
+def test_no_mean_is_had_where_nothing_was_edited_and_why(study: Study, tmp_path: Path) -> None:
+    grid = study.grid("replies")
+    grid.import_answers(sheet(tmp_path, WRITTEN[1], "reject: rude"), "sift")
+    mean = grid.curation("sift").all.words_changed
+    assert (mean.value, mean.n, mean.undefined) == (None, 0, "no text was edited")
+
+
+def test_a_round_that_edits_nothing_or_has_no_answers_is_refused(study: Study) -> None:
+    with pytest.raises(StageError, match="round `write` edits nothing; name one that does with `--round`"):
+        study.grid("replies").curation("write")
+    with pytest.raises(StageError, match="nothing has been answered in round `sift` yet"):
+        study.grid("replies").curation("sift")
+
+
+def test_an_edited_text_is_checked_as_any_other_and_a_rejection_is_not(study: Study) -> None:
+    desk, ana = study.desk(Annotate()), admit(study, "ana")
+    (task,) = desk.tasks(ana)
+    (remark,) = desk.look(ana, task.assignment_id, "Too short.")
+    assert (remark.refuses, remark.score) == (True, 2)
+    assert desk.look(ana, task.assignment_id, {"reject": "rude"}) == []
+    (remark,) = desk.look(ana, task.assignment_id, {"reject": "rued"})
+    assert "is no reason here" in remark.sentence
+    give(desk, ana, {"reject": "rude"}, task.assignment_id)
+    assert desk.answers(ana)[0].answer == {"reject": "rude"}
+
+
+def test_the_command_prints_the_same_as_table_csv_and_json(curated: Grid, study: Study) -> None:
+    place = str(study.place)
+    study.close()
+
+    def said(form: str) -> str:
+        words = ["curation", "--grid", "replies", "--round", "sift", "--format", form, "--study", place]
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    assert "Round sift: what was done with the texts of round write" in said("table")
+    assert "undefined, because no text was edited" in said("table")
+    header, *_, last = said("csv").splitlines()
+    assert header == (
+        "source,n,accepted,edited,rejected,rejected: off_topic,rejected: rude,words_changed,characters_changed"
+    )
+    assert last == "all,3,1,1,1,0,1,2.0,7.0"
+    assert json.loads(said("json"))["all"]["reasons"] == {"off_topic": 0, "rude": 1}

@@ -1,0 +1,366 @@
+"""Examples that models are shown: found in an earlier grid, reviewed by people, and put into the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
+from fcpair.files.tables.tabular import write_table
+from fcpair.models import answering_models, encode
+from fcpair.models.encode import Progress, Vectors
+from fcpair.models.model_files import Model
+from fcpair.models.prompt import Prompt
+from fcpair.params import Setup, Simulate
+from fcpair.plans import RoundPlan
+from fcpair.recipe import Recipe
+from fcpair.records import Role
+from fcpair.stages.assignment.plan import check_plans
+from fcpair.store.answers import examples as store
+from fcpair.store.assignment import rounds
+from fcpair.study import Grid, Study
+from steps.online import at_desk, give
+from steps.shown import ASK, CATS, CYCLING, GREEN_TEA, PROMPT, ROWS, TEA, WRITE, WRITTEN, asking, study_of, write_on_all
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture
+def grid(tmp_path: Path) -> Grid:
+    return study_of(tmp_path).grid("replies")
+
+
+@pytest.fixture
+def found(grid: Grid) -> Grid:
+    grid.find_examples("propose")
+    return grid
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The prompts that a service was sent, which answers each alike."""
+    sent: list[str] = []
+
+    def ask(_: answering_models.Chat, prompt: Prompt) -> str:
+        sent.append(prompt.body["messages"][0]["content"])
+        return "Let us be kind."
+
+    monkeypatch.setattr(answering_models.Chat, "_ask", ask)
+    return sent
+
+
+def sheet(grid: Grid, path: Path, **used: str) -> Path:
+    """The sheet of a grid's examples with `used` filled in everywhere, or of the HS that begin so."""
+    frame = grid.examples("propose")
+    frame["used"] = [next((said for hs, said in used.items() if text.startswith(hs)), "yes") for text in frame["hs"]]
+    write_table(frame, path)
+    return path
+
+
+# -- finding
+
+
+def test_each_row_gets_the_nearest_of_the_others_and_never_itself(found: Grid) -> None:
+    there = found.examples("propose")
+    assert there.columns.tolist() == ["row", "rank", "hs", "cn", "type", "score", "used"]
+    assert there["row"].tolist() == [TEA, TEA, GREEN_TEA, GREEN_TEA]
+    assert there["rank"].tolist() == [1, 2, 1, 2]
+    assert TEA not in there["hs"][there["row"] == TEA].tolist()
+    assert there["hs"][there["row"] == GREEN_TEA].tolist()[0] == TEA
+    assert (there.groupby("row", sort=False)["score"].diff().dropna() <= 0).all()
+    assert set(there["used"]) == {""}
+
+
+def test_a_text_written_on_the_first_cell_stands_for_its_row(found: Grid) -> None:
+    there = found.examples("propose")
+    assert there["cn"].tolist() == [f"{hs} facts: not so." for hs in there["hs"]]
+    assert set(there["type"]) == {"facts"}
+
+
+def test_the_run_says_what_was_found_and_by_which_model(grid: Grid) -> None:
+    run = grid.find_examples("propose")
+    assert run.counts == {"round": "propose", "rows": 2, "examples": 4, "reviewed_before": 0}
+    assert run.model is not None
+    assert run.model["name"] == "all-MiniLM-L6-v2"
+
+
+def test_what_is_found_already_is_found_again_only_if_asked_and_keeps_its_reviews(found: Grid, tmp_path: Path) -> None:
+    with pytest.raises(StageError, match="has its examples, 4 of them"):
+        found.find_examples("propose")
+    found.review_examples("propose", sheet(found, tmp_path / "sheet.csv", Cats="no"))
+    before = found.examples("propose")
+    assert found.find_examples("propose", redo=True).counts["reviewed_before"] == 4
+    pd.testing.assert_frame_equal(found.examples("propose"), before)
+
+
+@pytest.mark.server
+def test_a_grid_that_is_not_done_has_no_examples_to_give(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[WRITE, asking()])
+    grid = study.grid("replies")
+    with pytest.raises(StageError, match="has no cells yet; run `fcpair pair --grid replies`"):
+        grid.find_examples("propose")
+    grid.pair()
+    with pytest.raises(StageError, match="round `write` of grid `write` comes first"):
+        grid.find_examples("propose")
+
+
+def test_a_round_without_examples_has_none_to_find(tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    for act in (Grid.find_examples, Grid.examples, Grid.row_to_review):
+        with pytest.raises(StageError, match="round `write` of grid `write` has no examples"):
+            act(study.grid("write"), "write")
+
+
+def test_a_study_that_changes_meanwhile_elsewhere_gets_its_examples(
+    grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = encode.encode
+
+    def meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
+        Study(grid.store).edit_guidelines("Be kind.", by="lea")
+        return really(texts, model, progress)
+
+    Study(grid.store).add_people(["lea"], Role.LEAD)
+    monkeypatch.setattr(encode, "encode", meanwhile)
+    grid.find_examples("propose")
+    assert not grid.examples("propose").empty
+
+
+def test_a_study_whose_written_texts_change_meanwhile_is_left_as_it_is(
+    grid: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really, (desk, wren) = encode.encode, at_desk(Study(grid.store), "wren")
+    first = next(one for one in desk.answers(wren, n=50) if one.column and one.column.body == "facts")
+
+    def meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
+        give(desk, wren, "Let us say it otherwise.", first.assignment_id)
+        return really(texts, model, progress)
+
+    monkeypatch.setattr(encode, "encode", meanwhile)
+    with pytest.raises(ConflictError, match="what this rests on has changed"):
+        grid.find_examples("propose")
+    assert grid.examples("propose").empty
+
+
+def test_cells_that_are_made_anew_forget_their_examples(found: Grid) -> None:
+    found.pair(redo=True)
+    assert found.examples("propose").empty
+
+
+# -- reviewing
+
+
+def test_a_sheet_says_which_are_used(found: Grid, tmp_path: Path) -> None:
+    run = found.review_examples("propose", sheet(found, tmp_path / "sheet.csv", Cats="No", Cyclists=""))
+    there = found.examples("propose")
+    assert {(hs, said) for hs, said in zip(there["hs"], there["used"], strict=True)} <= {
+        *((CATS, "no"), (CYCLING, ""), (TEA, "yes"))
+    }
+    assert run.counts["not_used"] == (there["hs"] == CATS).sum() > 0
+    assert run.counts["rows_to_review"] == there[there["hs"] == CYCLING]["row"].nunique() > 0
+
+
+@pytest.mark.server
+def test_a_sheet_that_comes_twice_is_taken_once(found: Grid, tmp_path: Path) -> None:
+    path = sheet(found, tmp_path / "sheet.csv")
+    found.review_examples("propose", path)
+    counts = found.review_examples("propose", path).counts
+    assert (counts["used"], counts["already_there"], counts["rows_to_review"]) == (0, 4, 0)
+
+
+def test_the_newest_word_counts(found: Grid, tmp_path: Path) -> None:
+    found.review_examples("propose", sheet(found, tmp_path / "yes.csv"))
+    found.review_examples("propose", sheet(found, tmp_path / "no.csv", Cats="no", Tea="no", Cyclists="no"))
+    assert set(found.examples("propose")["used"]) == {"no"}
+
+
+def test_all_that_is_wrong_with_a_sheet_is_said_with_its_lines(found: Grid, tmp_path: Path) -> None:
+    there = found.examples("propose").assign(used=["maybe", "yes", "yes", ""])
+    there.loc[1, "cn"] = "Another reply."
+    twice = pd.concat([there, there.loc[[2]].assign(used="no")])
+    write_table(twice, path := tmp_path / "sheet.csv")
+    with pytest.raises(InputError) as raised:
+        found.review_examples("propose", path)
+    assert [(one.line, one.message.partition(";")[0]) for one in raised.value.findings] == [
+        (2, "`used` is `maybe`"),
+        (3, "there is no such example in this round"),
+        (6, "line 4 says the opposite of the same example"),
+    ]
+    assert set(found.examples("propose")["used"]) == {""}
+
+
+def test_a_sheet_that_nobody_filled_in_is_refused(found: Grid, tmp_path: Path) -> None:
+    write_table(found.examples("propose"), path := tmp_path / "sheet.csv")
+    with pytest.raises(InputError, match="`used` is empty everywhere"):
+        found.review_examples("propose", path)
+
+
+def test_a_row_comes_with_its_examples_and_says_where_to_go_on(found: Grid) -> None:
+    first = found.row_to_review("propose")
+    assert first is not None
+    assert (first.row, first.place, first.n_rows, first.n_open, first.next_open) == (TEA, 1, 2, 2, 2)
+    person = Study(found.store).people[0].id
+    for one in first.examples:
+        found.review_example("propose", one.id, used=True, by=person)
+    second = found.row_to_review("propose")
+    assert second is not None
+    assert (second.row, second.n_open, second.next_open) == (GREEN_TEA, 1, None)
+    with pytest.raises(UnknownIdError, match="no row 3 with examples"):
+        found.row_to_review("propose", 3)
+
+
+def test_an_example_that_is_not_there_cannot_be_reviewed(found: Grid) -> None:
+    with pytest.raises(UnknownIdError, match="no such example in round `propose`"):
+        found.review_example("propose", 999, used=True, by=1)
+
+
+def test_before_any_are_found_there_is_no_row_and_no_sheet(grid: Grid, found_sheet: Callable[[], Path]) -> None:
+    assert grid.row_to_review("propose") is None
+    with pytest.raises(StageError, match="has no examples yet"):
+        grid.review_examples("propose", found_sheet())
+
+
+@pytest.fixture
+def found_sheet(tmp_path: Path) -> Callable[[], Path]:
+    """A sheet of examples that no study has."""
+
+    def make() -> Path:
+        row = {"row": TEA, "rank": 1, "hs": CATS, "cn": "Not so.", "type": "facts", "score": 0.5, "used": "yes"}
+        write_table(pd.DataFrame([row]), path := tmp_path / "sheet.csv")
+        return path
+
+    return make
+
+
+# -- models
+
+
+def test_models_are_shown_the_used_ones_in_order(found: Grid, asked: list[str], tmp_path: Path) -> None:
+    found.review_examples("propose", sheet(found, tmp_path / "sheet.csv", Tea="no"))
+    assert found.generate("propose").counts["answers"] == 2
+    there = found.examples("propose").query("used == 'yes'")
+    for row, prompt in zip(ROWS, asked, strict=True):
+        own = there[there["row"] == row]
+        shown = "\n\n".join(
+            f"Hate speech: {hs}\nCounter-narrative: {cn}\nType: facts"
+            for hs, cn in zip(own["hs"], own["cn"], strict=True)
+        )
+        assert prompt == f"Examples:\n{shown}\nAnswer: {row}"
+    assert TEA not in asked[1].split("Answer:")[0].replace(GREEN_TEA, "")
+
+
+def test_models_wait_while_a_row_has_examples_that_nobody_reviewed(found: Grid, asked: list[str]) -> None:
+    with pytest.raises(
+        StageError, match="round `propose`: 2 rows have examples that nobody has reviewed; `fcpair serve`"
+    ):
+        found.generate("propose")
+    with pytest.raises(StageError, match="2 rows have examples that nobody"):
+        found.generation_outlook("propose")
+    first = found.row_to_review("propose")
+    assert first is not None
+    for one in first.examples:
+        found.review_example("propose", one.id, used=False, by=1)
+    with pytest.raises(StageError, match="1 row has examples that nobody"):
+        found.generate("propose")
+    assert asked == []
+
+
+def test_models_wait_for_examples_to_be_found(grid: Grid) -> None:
+    with pytest.raises(StageError, match="no examples yet; run `fcpair examples find --grid replies --round propose`"):
+        grid.generate("propose")
+
+
+def test_without_review_all_but_the_refused_ones_are_shown(tmp_path: Path, asked: list[str]) -> None:
+    grid = study_of(tmp_path, reviewed=False).grid("replies")
+    grid.find_examples("propose")
+    first = grid.row_to_review("propose")
+    assert first is not None
+    grid.review_example("propose", first.examples[0].id, used=False, by=1)
+    assert grid.generate("propose").counts["answers"] == 2
+    assert first.examples[0].cn not in asked[0]
+    assert first.examples[1].cn in asked[0]
+
+
+def test_a_text_that_was_taken_back_is_not_shown(found: Grid, asked: list[str], tmp_path: Path) -> None:
+    found.review_examples("propose", sheet(found, tmp_path / "sheet.csv"))
+    study = Study(found.store)
+    study.add_people(["ada"], Role.WRITER)
+    study.dismiss("wren")
+    with pytest.raises(StageError, match="4 examples, whose texts were taken back or replaced in grid `write` since"):
+        found.generate("propose")
+    found.review_examples("propose", sheet(found, tmp_path / "none.csv", Cats="no", Tea="no", Cyclists="no"))
+    found.generate("propose")
+    assert asked == [f"Examples:\n\nAnswer: {row}" for row in ROWS]
+
+
+def test_examples_by_which_models_answered_stay(found: Grid, asked: list[str], tmp_path: Path) -> None:
+    found.review_examples("propose", sheet(found, tmp_path / "sheet.csv"))
+    run = found.generate("propose")
+    assert len(asked) == 2
+    with pytest.raises(StageError, match="2 cells have answers of models that were shown"):
+        found.find_examples("propose", redo=True)
+    found.withdraw_answers(run.id)
+    assert found.find_examples("propose", redo=True).counts["reviewed_before"] == 4
+
+
+@pytest.mark.server
+def test_the_walk_finds_examples_stops_for_the_review_and_goes_on(tmp_path: Path, asked: list[str]) -> None:
+    write = replace(WRITE, rounds=(replace(WRITE.rounds[0], people=2),))
+    recipe = Recipe(setup=Setup(title="t"), simulate=Simulate(skips=0), grids=(write, asking()))
+    study = Study.create(tmp_path / "study.db", recipe.setup, grids=recipe.grids)
+    assert [run.stage for run in study.walk(recipe)] == ["pair", "assign", "simulate", "pair", "examples"]
+    assert "round `propose`: 2 rows have examples that nobody has reviewed" in study.status()["next"]
+    grid = study.grid("replies")
+    grid.review_examples("propose", sheet(grid, tmp_path / "sheet.csv"))
+    assert study.status()["next"] == "run `fcpair generate --grid replies --round propose`"
+    assert list(study.walk(recipe)) == []  # a service is asked by hand
+    assert asked == []
+    assert grid.generate("propose").counts["answers"] == len(asked) == 2
+
+
+@pytest.mark.server
+def test_the_walk_waits_for_the_texts_that_examples_are_of(tmp_path: Path) -> None:
+    recipe = Recipe(setup=Setup(title="t"), grids=(WRITE, asking()))
+    study = Study.create(tmp_path / "study.db", recipe.setup, grids=recipe.grids)
+    study.add_people(["wren"], Role.WRITER)
+    assert [run.stage for run in study.walk(recipe)] == ["pair", "assign", "pair"]
+    write_on_all(study)
+    assert [run.stage for run in study.walk(recipe)] == ["examples"]
+
+
+# -- the plan
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"examples": "wirte"}, "round `propose` has examples of `wirte`, no earlier grid; did you mean `write`?"),
+        ({"examples": "replies"}, "no earlier grid; earlier are write, judge"),
+        ({"examples": "judge"}, "in whose round that counts no text is written"),
+        ({"prompt": "Answer: {row}"}, r"the prompt of round `propose` has no place `\{examples\}`"),
+        ({"n_examples": 0}, "n_examples is 0; expected 1 or more"),
+        ({"models": (), "prompt": ""}, "`examples` are for models"),
+        ({"examples": ""}, "`n_examples` is about `examples`; name the grid"),
+    ],
+)
+def test_a_plan_of_examples_that_cannot_be_is_refused(changed: dict[str, object], said: str) -> None:
+    judge = replace(WRITE, name="judge", rounds=(RoundPlan("judge", "label: one_of(no,yes+)"),))
+    with pytest.raises(InputError, match=said):
+        check_plans([WRITE, judge, asking(**changed)], {})
+
+
+def test_a_place_for_examples_without_examples_is_refused() -> None:
+    plain = RoundPlan("propose", "text: text()", models=ASK.models, prompt=PROMPT)
+    with pytest.raises(InputError, match=r"has a place `\{examples\}`, and nothing to put there"):
+        check_plans([WRITE, replace(asking(), rounds=(plain,))], {})
+
+
+def test_each_row_brings_the_text_of_its_first_cell(tmp_path: Path) -> None:
+    study = study_of(tmp_path)
+    with study.grid("write").store.read() as tx:
+        found = store.written(tx, rounds.named(tx, "write"))
+    assert [one.hs for one in found] == list(WRITTEN)

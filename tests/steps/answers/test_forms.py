@@ -1,0 +1,253 @@
+"""Any form at the desk: what is asked, what is taken, kept and given back, in the rounds of several grids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from servers import Database, copy_study, execute
+
+from fcpair.errors import InputError
+from fcpair.params import Adjudicate, Annotate
+from fcpair.records import Submission, Task
+from fcpair.store.corpus import grids
+from fcpair.study import Study
+from steps import forms
+from steps.adjudication.test_current import reading_all
+from steps.online import admit, at_desk, column_of, give
+from steps.small import assert_refused, dump
+
+TEXT = "Most of them pay for the road like anybody else."
+WRITTEN = {"text": TEXT, "types": ["facts"]}
+
+
+@pytest.fixture(scope="module")
+def path(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with database():
+        return forms.build(tmp_path_factory.mktemp("forms"))
+
+
+@pytest.fixture
+def study(path: Path, tmp_path: Path) -> Iterator[Study]:
+    with closing(Study.open(copy_study(path, tmp_path / "study.db"))) as opened:
+        yield opened
+
+
+def rows(study: Study, query: str) -> list[Any]:
+    return execute(study.place, query)
+
+
+def said(study: Study) -> list[tuple[str, int | None, str | None]]:
+    """What each judgement says, its code, and the text that it wrote, in their order."""
+    return rows(
+        study,
+        "SELECT value, code, body FROM judgement LEFT JOIN answer ON answer.id = answer_id "
+        "LEFT JOIN text ON text.id = text_id ORDER BY judgement.id",
+    )
+
+
+def write(study: Study, n: int = 1, **given: Any) -> list[Task]:
+    """Wren writes on the next cells."""
+    desk, wren = at_desk(study, "wren")
+    tasks = desk.tasks(wren, n)
+    for task in tasks:
+        give(desk, wren, {**WRITTEN, **given}, task.assignment_id)
+    return tasks
+
+
+def submission(request_id: str, task: Task, answer: Any) -> Submission:
+    return Submission(request_id, task.assignment_id, answer)
+
+
+@pytest.mark.server
+def test_each_is_asked_in_the_rounds_of_their_role_in_all_grids(study: Study) -> None:
+    desk = study.desk(Annotate())
+    asked = {name: desk.rounds(admit(study, name)) for name in forms.PEOPLE}
+    assert [(one.grid, one.round, one.screen) for one in asked["ana"]] == [
+        ("main", "label", "cell"),
+        ("write", "curate", "cell"),
+    ]
+    (of_rae,) = asked["rae"]
+    assert (of_rae.row_name, of_rae.column_name, of_rae.screen, of_rae.blind) == ("hate speech", "aspect", "row", False)
+    assert of_rae.form[0]["choices"] == ["1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5"]
+    assert [one["name"] for one in asked["wren"][0].form] == ["text", "types"]
+
+
+def test_a_task_says_its_grid_and_the_number_of_its_cell_there(study: Study) -> None:
+    desk, wren = at_desk(study, "wren")
+    found = desk.tasks(wren, 9)
+    assert [(one.grid, one.round, one.cell_id) for one in found] == [("write", "write", n) for n in (1, 3, 5, 2, 4, 6)]
+    assert (found[1].row.body, column_of(found[1]), found[1].original) == (forms.PERSIAN, "facts", None)
+
+
+def test_what_was_written_is_a_text_of_the_study_verbatim_and_comes_back_as_it_was_sent(study: Study) -> None:
+    text = f"  {TEXT}\n"
+    write(study, text=text)
+    assert said(study) == [(f'{{"text":"  {TEXT}\\n","types":["facts"]}}', None, text)]
+    assert rows(study, f"SELECT kind, language FROM text WHERE body = '{text}'") == [("answer", "")]
+    desk, wren = at_desk(study, "wren")
+    assert desk.answers(wren)[0].answer == {"text": text, "types": ["facts"]}
+
+
+def test_an_answer_that_was_given_before_is_kept_once_and_so_is_a_text(study: Study) -> None:
+    write(study, 2)
+    write(study, text=f" {TEXT} ")
+    write(study, types=[])
+    assert rows(study, "SELECT count(*) FROM answer WHERE text_id IS NOT NULL") == [(2,)]
+    assert rows(study, f"SELECT count(*) FROM text WHERE body LIKE '%{TEXT}%'") == [(1,)]
+    assert len(said(study)) == 4
+    assert [one.found for one in Study.doctor(study.place).checks if one.found] == []
+
+
+def test_a_text_that_is_a_row_already_is_the_same_text(study: Study) -> None:
+    write(study, text=forms.ROWS[0])
+    assert rows(study, f"SELECT count(*) FROM text WHERE body = '{forms.ROWS[0]}'") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "match"),
+    [
+        ({"text": "Too few words.", "types": []}, "text: the text has 3 words; expected at least 6"),
+        ({"text": TEXT, "types": ["irony"]}, "types: .* expected a list of some of facts, humour, question"),
+        ({"text": TEXT}, "types: an answer is missing"),
+        ({**WRITTEN, "more": 1}, "`more` is no question here"),
+        (TEXT, "several questions here; expected an object with text, types"),
+    ],
+)
+def test_what_is_no_answer_to_the_form_is_refused(study: Study, answer: Any, match: str) -> None:
+    desk, wren = at_desk(study, "wren")
+    assert_refused(study, lambda: give(desk, wren, answer), InputError, match)
+
+
+def test_a_row_comes_together_wherever_its_cells_were_dealt(study: Study) -> None:
+    desk, rae = at_desk(study, "rae")
+    assert [one.cell_id for one in desk.tasks(rae, 9)] == list(range(1, 10))
+    assert [one.cell_id for one in desk.tasks(rae, 4)] == [1, 2, 3, 4]
+    for answer in (4.5, 4, "skip"):
+        give(desk, rae, answer)
+    assert said(study)[:2] == [('{"rating":4.5}', 7, None), ('{"rating":4}', 6, None)]
+    assert [one.answer for one in desk.answers(rae, n=3)] == ["skip", 4, 4.5]
+    assert_refused(study, lambda: give(desk, rae, 4.25), InputError, "between the steps")
+    assert_refused(study, lambda: give(desk, rae, "4.5"), InputError, "expected a number")
+
+
+def test_several_labels_are_kept_in_the_order_of_the_question(study: Study) -> None:
+    desk, rob = at_desk(study, "rob")
+    give(desk, rob, ["question", "facts"])
+    assert said(study) == [('{"types":["facts","question"]}', None, None)]
+    assert_refused(study, lambda: give(desk, rob, []), InputError, "0 labels; expected 1 to 2")
+
+
+@pytest.mark.server
+def test_a_text_is_given_to_be_edited_once_it_is_written(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    assert desk.tasks(ana, 9) == []
+    assert desk.progress(ana).open == 0
+    written = write(study, 2)
+    found = desk.tasks(ana, 9)
+    assert [one.cell_id for one in found] == [one.cell_id for one in written]
+    assert desk.progress(ana).open == 2
+    assert found[0].original is not None
+    assert (found[0].original.body, found[0].answer) == (TEXT, None)
+    give(desk, ana, TEXT)
+    give(desk, ana, "Most of them pay for it.")
+    assert [body for _, _, body in said(study)] == [TEXT, TEXT, TEXT, "Most of them pay for it."]
+    assert [one.original.body for one in desk.answers(ana, n=2) if one.original] == [TEXT, TEXT]
+
+
+@pytest.mark.server
+def test_what_is_edited_is_the_writer_s_current_text_and_nothing_else_of_them(study: Study) -> None:
+    (task,) = write(study)
+    desk, wren = at_desk(study, "wren")
+    give(desk, wren, {"text": "One two three four five six.", "types": ["humour"]}, task.assignment_id, note="a note")
+    desk, ana = at_desk(study, "ana")
+    (shown,) = desk.tasks(ana)
+    assert shown.original is not None
+    assert shown.original.body == "One two three four five six."
+    told = repr(shown)
+    assert "wren" not in told
+    assert "a note" not in told
+    assert "humour" not in told
+
+
+def test_what_the_writer_takes_back_by_a_skip_is_not_edited(study: Study) -> None:
+    (task,) = write(study)
+    desk, wren = at_desk(study, "wren")
+    give(desk, wren, "skip", task.assignment_id)
+    desk, ana = at_desk(study, "ana")
+    assert desk.tasks(ana) == []
+
+
+@pytest.mark.server
+def test_decisions_by_rule_follow_the_round_that_counts_where_it_asks_one_closed_question(study: Study) -> None:
+    desk, rae = at_desk(study, "rae")
+    give(desk, rae, 4.5)
+    study.grid("rate").adjudicate(Adjudicate(policy="median"))
+    write(study)
+    give(desk, rae, 2)
+    assert rows(study, "SELECT cell_id & 4294967295, rule FROM adjudication") == [(1, "unanimous"), (2, "unanimous")]
+
+
+@pytest.mark.server
+def test_a_skipped_cell_goes_to_another_of_its_round_and_grid(study: Study) -> None:
+    study.add_people(["rex"], forms.PEOPLE["rae"])
+    desk, rae = at_desk(study, "rae")
+    give(desk, rae, "skip")
+    _, rex = at_desk(study, "rex")
+    (task,) = desk.tasks(rex, 9)
+    assert (task.grid, task.cell_id) == ("rate", 1)
+
+
+def test_a_batch_of_answers_is_about_several_grids(study: Study) -> None:
+    desk, rae = at_desk(study, "rae")
+    _, rob = at_desk(study, "rob")
+    given = [
+        (rae, submission("one", desk.tasks(rae)[0], 3)),
+        (rob, submission("two", desk.tasks(rob)[0], ["facts"])),
+        (rae, submission("three", desk.tasks(rae, 2)[1], "skip")),
+    ]
+    assert all(isinstance(reply, dict) for reply in desk.submit_all(given))
+    assert [value for value, _, _ in said(study)] == ['{"rating":3}', '{"types":["facts"]}', None]
+    with study.store.read() as tx:
+        assert grids.here(tx) == 1
+
+
+def test_repeating_a_request_with_an_object_changes_nothing(study: Study) -> None:
+    desk, wren = at_desk(study, "wren")
+    given = submission("request", desk.tasks(wren)[0], WRITTEN)
+    first = desk.submit(wren, given)
+    before = dump(study)
+    assert desk.submit(wren, given) == first
+    assert dump(study) == before
+
+
+@pytest.mark.server
+@pytest.mark.files
+@pytest.mark.parametrize(("who", "answer"), [("wren", WRITTEN), ("ana", TEXT), ("rae", 4.5), ("rob", ["facts"])])
+def test_an_answer_to_any_form_reads_no_table_through(
+    study: Study, monkeypatch: pytest.MonkeyPatch, who: str, answer: Any
+) -> None:
+    write(study)
+    desk, visitor = at_desk(study, who)
+
+    def act() -> None:
+        give(desk, visitor, answer)
+        desk.tasks(visitor, 5)
+        desk.progress(visitor)
+
+    assert reading_all(study, monkeypatch, act) == []
+
+
+@pytest.mark.server
+def test_the_answers_on_a_row_share_the_time_that_the_row_took(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = [f"2026-11-22T10:{minute:02}:00.{at}00+00:00" for minute in range(3) for at in range(3)]
+    desk, rae = at_desk(study, "rae")
+    for time in times:
+        monkeypatch.setattr("fcpair.store.answers.task_queries.now", lambda at=time: at)
+        give(desk, rae, 3)
+    assert desk.progress(rae).pace_s == pytest.approx(20, abs=0.1)
+    (stage, *_) = study.grid("rate").monitor.stages()
+    assert [one.outlook.pace_s for one in stage.people if one.name == "rae"] == [pytest.approx(20, abs=0.1)]

@@ -1,0 +1,263 @@
+"""Simulated people: the same seed gives the same study, and everything that rests on them says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcpair.errors import InputError, StageError
+from fcpair.params import Adjudicate, Annotate, Assign, Simulate, Validate
+from fcpair.records import Role, Tier
+from fcpair.steps.assignment.assign import note_annotate
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
+from fcpair.study import Study
+from steps.small import VALIDATORS, dump, labels_of, open_work, standing, write_csv
+
+At = Callable[[str], Study]
+
+
+def made_up(pair: int, **answer: str) -> dict[str, Any]:
+    """A row of a file with an answer that was simulated elsewhere."""
+    return {"pair": pair, "origin": "simulated", **answer}
+
+
+def walked(at: At, seed: int) -> Study:
+    """A study that simulated people have labelled and validated."""
+    study = at("dealt")
+    grid = study.grid()
+    grid.simulate(Simulate(seed=seed, skips=0.1))
+    grid.adjudicate(Adjudicate("majority"))
+    study.add_people(list(VALIDATORS), Role.VALIDATOR)
+    grid.assign_validation(Validate(seed=seed))
+    grid.simulate(Simulate(seed=seed, skips=0.1))
+    return study
+
+
+def released(study: Study, path: Path) -> bytes:
+    study.grid().release(Tier.BRONZE, path)
+    return path.read_bytes()
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_bytes_in_two_studies(at: At, tmp_path: Path) -> None:
+    first, second, other = (released(walked(at, seed), tmp_path / f"{at_}.csv") for at_, seed in enumerate((3, 3, 4)))
+    assert first == second != other
+
+
+def test_nothing_is_open_afterwards(at: At) -> None:
+    study = walked(at, 3)
+    for counts in study.status()["rounds"].values():
+        assert counts["open"] == 0
+        assert counts["done"] > 0
+
+
+def test_a_skipped_pair_is_passed_on_until_somebody_answers(at: At) -> None:
+    study = at("dealt")
+    run = study.grid().simulate(Simulate(seed=1, skips=0.5))
+    assert run.counts["reassigned"] > 0
+    assert run.counts["answers"] + run.counts["vacant"] == 42
+    assert study.status()["rounds"]["label"]["vacant"] == run.counts["vacant"]
+
+
+def test_who_always_skips_leaves_every_slot_vacant(at: At) -> None:
+    study = at("dealt")
+    run = study.grid().simulate(Simulate(skips=1.0))
+    assert (run.counts["answers"], run.counts["vacant"]) == (0, 42)
+    assert set(labels_of(study).values()) == {"skip"}
+
+
+def test_people_without_error_agree_on_every_pair(at: At) -> None:
+    grid = at("dealt").grid()
+    grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, seed=2))
+    grid.adjudicate(Adjudicate())
+    assert grid.waiting() == []
+
+
+def test_a_leaning_of_one_gives_only_that_label(at: At) -> None:
+    study = at("dealt")
+    study.grid().simulate(Simulate(leaning=1.0, leaning_to="not_sure", not_sure=0.0, skips=0.0))
+    assert set(labels_of(study).values()) == {"not_sure"}
+
+
+def test_only_what_is_open_is_answered(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    grid = study.grid()
+    who, pair = open_work(study)[0]
+    grid.import_labels(write_csv(tmp_path / "l.csv", [made_up(pair, annotator=who, label="not_sure")]))
+    grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0))
+    assert labels_of(study)[pair, who] == "not_sure"
+    assert study.status()["judgements"] == {"simulated": 42}
+
+
+def test_labels_are_answered_before_verdicts(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    grid = study.grid()
+    grid.simulate(Simulate(skips=0.0))
+    grid.adjudicate(Adjudicate("majority", "discard"))
+    study.add_people(list(VALIDATORS), Role.VALIDATOR)
+    n = grid.assign_validation(Validate()).counts["pairs"]
+    study.add_people(["dora"], Role.ANNOTATOR)
+    (pair, who) = next(iter(labels_of(study)))
+    skip = write_csv(tmp_path / "skip.csv", [made_up(pair, annotator=who, label="skip")])
+    grid.import_labels(skip, supersede=True)
+    assert grid.simulate(Simulate(skips=0.0)).counts["round"] == "label"
+    assert len(open_work(study, checks=True)) == n
+    assert grid.simulate(Simulate(skips=0.0)).counts["round"] == "validate"
+
+
+def validated(study: Study, *, blind: bool = False) -> dict[int, int]:
+    """What validators with another seed and without error say of each pair."""
+    grid = study.grid()
+    study.add_people(list(VALIDATORS), Role.VALIDATOR)
+    grid.assign_validation(Validate(blind=blind))
+    grid.simulate(Simulate(accuracy=1.0, skips=0.0, seed=14))
+    with study.store.read() as tx:
+        rows = judgements.current_verdicts(tx)
+    return dict(zip(rows["cell_id"], rows["code"], strict=True))
+
+
+@pytest.mark.parametrize("blind", [False, True])
+def test_validators_look_at_the_same_truth_as_annotators_did_whatever_their_seed(at: At, blind: bool) -> None:
+    """Everybody sees what is true; a person then decides every third pair wrongly, and no validator falls for it."""
+    study = at("dealt")
+    grid = study.grid()
+    grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, positive=0.5, seed=13))
+    grid.adjudicate(Adjudicate("majority"))
+    right = standing(study)
+    for pair in list(right)[::3]:
+        grid.decide(pair, 2 - int(right[pair][1] or 0), by="petra")
+    verdicts = validated(study, blind=blind)
+    assert verdicts == {pair: 0 if at_ % 3 == 0 else 1 for at_, pair in enumerate(right)}
+
+
+def test_further_labels_are_about_the_same_truth(at: At) -> None:
+    grid = at("dealt").grid()
+    perfect = Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, positive=0.5, seed=13)
+    grid.simulate(perfect)
+    grid.assign(Assign(overlap={3: 1.0}), more=True)
+    grid.simulate(replace(perfect, seed=99, positive=0.9))
+    grid.adjudicate(Adjudicate("manual"))
+    assert grid.waiting() == []
+
+
+@pytest.mark.parametrize("blind", [False, True])
+def test_only_blind_validators_leave_a_label_of_their_own(at: At, blind: bool) -> None:
+    study = at("dealt")
+    grid = study.grid()
+    grid.simulate(Simulate())
+    grid.adjudicate(Adjudicate("majority"))
+    validated(study, blind=blind)
+    with study.store.read() as tx:
+        own = judgements.current_codes(tx, rounds.checking(tx))["own_code"]
+    assert own.notna().all() == blind
+    assert own.isna().all() != blind
+
+
+def test_nothing_open_is_an_error_that_says_what_to_do(at: At) -> None:
+    study = at("dealt")
+    grid = study.grid()
+    grid.simulate(Simulate())
+    before = dump(study)
+    with pytest.raises(StageError, match="run `fcpair assign` or `fcpair validate assign`"):
+        grid.simulate(Simulate())
+    assert dump(study) == before
+
+
+@pytest.mark.parametrize("name", ["accuracy", "positive", "leaning", "not_sure", "skips"])
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
+def test_a_probability_lies_between_0_and_1(at: At, name: str, value: float) -> None:
+    study = at("dealt")
+    before = dump(study)
+    given: dict[str, Any] = {name: value}
+    with pytest.raises(InputError, match=f"{name} is {value}; expected a probability from 0 to 1"):
+        study.grid().simulate(replace(Simulate(), **given))
+    assert dump(study) == before
+
+
+def test_nobody_leans_to_a_label_that_is_not_there(at: At) -> None:
+    with pytest.raises(InputError, match="`splendid` is no label; expected one of"):
+        at("dealt").grid().simulate(Simulate(leaning=0.5, leaning_to="splendid"))
+
+
+@pytest.mark.slow
+def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Path) -> None:
+    study = walked(at, 3)
+    grid = study.grid()
+    note = study.status()["simulated"]
+    assert note is not None
+    assert "SIMULATED" in note
+    assert set(grid.labels()["origin"]) == {"simulated"}
+    assert grid.tier(Tier.BRONZE)["simulated"].all()
+    assert grid.partition().n_simulated > 0
+    for published in (False, True):
+        assert "simulated" in grid.tier(Tier.BRONZE, published=published).columns
+    assert "SIMULATED" in study.report(tmp_path / "r.html").read_text("utf-8")
+
+
+def test_a_pair_whose_verdict_alone_was_made_up_is_marked(at: At, tmp_path: Path) -> None:
+    study = at("checking")
+    grid = study.grid()
+    rows = [made_up(pair, validator=who, verdict="agree") for who, pair in open_work(study, checks=True)]
+    grid.import_verdicts(write_csv(tmp_path / "v.csv", rows))
+    assert grid.tier(Tier.BRONZE)["simulated"].all()
+
+
+@pytest.mark.slow
+def test_nothing_is_said_where_nothing_was_simulated(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    grid = study.grid()
+    assert study.status()["simulated"] is None
+    assert not grid.tier(Tier.BRONZE)["simulated"].any()
+    assert "simulated" not in grid.tier(Tier.BRONZE, published=True).columns
+    assert "SIMULATED" not in study.report(tmp_path / "r.html").read_text("utf-8")
+
+
+# -- what simulated people say about themselves
+
+
+ASKED = Annotate(demographics=("Gender: woman | man", "In your own words"), compare=("Gender",))
+
+
+def said(study: Study) -> dict[str, dict[str, str]]:
+    return {one["name"]: one["demographics"] for one in study.access.terms()}
+
+
+def test_simulated_people_answer_what_the_study_asks_about_people(at: At) -> None:
+    study = at("dealt")
+    note_annotate(study, ASKED)
+    study.grid().simulate(Simulate(seed=2))
+    assert {name for name, own in said(study).items() if own} == {"ana", "ben", "cleo"}
+    assert {own["Gender"] for own in said(study).values()} == {"woman", "man"}
+    assert all(set(own) == {"Gender"} for own in said(study).values())
+    assert all(one["consented_at"] is None for one in study.access.terms())
+
+
+def test_what_somebody_said_or_agreed_to_is_left_alone(at: At) -> None:
+    study = at("dealt")
+    note_annotate(study, ASKED)
+    ids = {one.name: one.id for one in study.people}
+    study.access.consent(ids["ana"], {})
+    study.access.consent(ids["ben"], {"Gender": "man"})
+    study.grid().simulate(Simulate(seed=2))
+    assert (said(study)["ana"], said(study)["ben"]) == ({}, {"Gender": "man"})
+    assert said(study)["cleo"]
+
+
+def test_who_comes_in_the_place_of_a_simulated_person_is_not_described_by_them(at: At) -> None:
+    study = at("dealt")
+    note_annotate(study, ASKED)
+    study.grid().simulate(Simulate(seed=2))
+    ana = next(one.id for one in study.people if one.name == "ana")
+    study.access.consent(ana, {})
+    assert said(study)["ana"] == {}
+
+
+def test_where_nothing_is_asked_nothing_is_said(at: At) -> None:
+    study = at("dealt")
+    study.grid().simulate(Simulate(seed=2))
+    assert not any(said(study).values())

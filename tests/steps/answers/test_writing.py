@@ -1,0 +1,416 @@
+"""Writing rounds: what is drawn and in which batches, the gate, spot checks, the pilot, and letting somebody go."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from fcpair.errors import InputError, StageError
+from fcpair.models import grammar
+from fcpair.params import Annotate
+from fcpair.plans import Checks, GridPlan, RoundPlan, SidePlan
+from fcpair.store.answers import pilot_texts
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus.grids import number_of
+from fcpair.store.database.tables import text
+from fcpair.study import Study
+from steps.online import admit, at_desk, column_of, give
+from steps.plans import dealt as dealt_in
+from steps.writing import REPLIES, TYPES, answer, checked, dealt, plan, study_of, write_all
+
+
+def test_each_row_has_so_many_columns_each_as_often_as_any_other(tmp_path: Path) -> None:
+    given = dealt_in(dealt(tmp_path, plan(), writer=4), "write", "write")
+    assert (given.groupby("row")["column"].nunique() == 3).all()
+    assert sorted(given["column"].value_counts()) == [6, 6, 6, 6]  # 8 rows x 3 of 4 columns
+    assert not given.duplicated(["row", "person"]).any()
+
+
+def test_fewer_writers_than_columns_of_a_row_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="needs 3 people, but there are 2"):
+        dealt(tmp_path, plan(), writer=2)
+
+
+def test_more_columns_than_a_row_has_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="5 columns of each row are to be drawn, but a row has 4"):
+        dealt(tmp_path, plan(columns_per_row=5), writer=5)
+
+
+def test_one_batch_comes_after_the_other(tmp_path: Path) -> None:
+    study = dealt(tmp_path, plan(batch=2), writer=3)
+    given = dealt_in(study, "write", "write").sort_values(["person", "position"])
+    for _, own in given.groupby("person"):
+        assert own["position"].tolist() == list(range(1, 9))
+        rows = own["row"].tolist()
+        assert all(len({*rows[at : at + 2]}) == 2 for at in range(0, 8, 2))
+    firsts = {frozenset(own["row"].head(2)) for _, own in given.groupby("person")}
+    assert len(firsts) == 1  # all write on the same two statements first
+
+
+def test_what_is_not_unkind_ends_the_cell(tmp_path: Path) -> None:
+    study = dealt(tmp_path, plan(), writer=3)
+    desk, visitor = at_desk(study, "writer1")
+    (task, *_) = desk.tasks(visitor)
+    give(desk, visitor, {"unkind": "no"}, task.assignment_id)
+    (kept,) = desk.answers(visitor)
+    assert kept.answer == {"unkind": "no", "text": None, "also": None}
+    rows = study.grid("write").answers()
+    assert (rows["unkind"].tolist(), rows["text"].tolist(), rows["also"].tolist()) == (["no"], [""], [""])
+
+
+def test_the_type_that_was_given_is_always_among_the_types(tmp_path: Path) -> None:
+    study = dealt(tmp_path, plan(), writer=3)
+    write_all(study, "writer1")
+    rows = study.grid("write").answers()
+    assert len(rows) == 8
+    assert (rows["also"] == rows["column"]).all()
+
+
+def test_a_label_that_is_no_column_cannot_always_be_there() -> None:
+    form = "text: text(); also: any_of(facts,humour,always=column)"
+    grid = GridPlan("write", SidePlan(names=("Tea is odd.",)), SidePlan(names=("fact",)), (RoundPlan("write", form),))
+    with pytest.raises(InputError, match=r"column `fact` is none of its labels; did you mean `facts`\?"):
+        Study.create(":memory:", grids=[grid])
+
+
+# Spot checks
+
+SPOT = RoundPlan("spot", "good: one_of(no,yes+)", role="rater", after="write", per_batch=1, counts=False, seed=5)
+
+
+def spotted(**changed: object) -> GridPlan:
+    (write,) = plan(batch=2, **changed).rounds
+    return GridPlan("write", plan().rows, plan().columns, (write, SPOT))
+
+
+def test_cells_are_drawn_from_a_batch_as_soon_as_it_is_done(tmp_path: Path) -> None:
+    study = dealt(tmp_path, spotted(), writer=3, rater=1)
+    grid = study.grid("write")
+    with pytest.raises(StageError, match="no further batch of round `write` is done"):
+        grid.assign_round("spot")
+    for name in ("writer1", "writer2", "writer3"):
+        write_all(study, name, 2)
+    assert grid.assign_round("spot").counts["assignments"] == 1
+    with pytest.raises(StageError, match="no further batch of round `write` is done"):
+        grid.assign_round("spot")
+    for name in ("writer1", "writer2", "writer3"):
+        write_all(study, name)
+    assert grid.assign_round("spot").counts["assignments"] == 3
+    checks = dealt_in(study, "write", "spot")
+    assert checks["row"].nunique() == 4  # one in each of four batches
+    assert sorted(checks["position"]) == [1, 2, 3, 4]
+
+
+def test_a_spot_check_needs_batches() -> None:
+    (write,) = plan().rounds
+    with pytest.raises(InputError, match=r"draws from batches \(`per_batch`\), but `write` has none"):
+        GridPlan("write", plan().rows, plan().columns, (write, SPOT))
+
+
+# The pilot
+
+PILOT = GridPlan(
+    "pilot",
+    SidePlan(names=tuple(f"Whoever sings in {place} is rude." for place in ("cars", "halls", "parks"))),
+    SidePlan(names=TYPES),
+    (RoundPlan("try", "text: text(min_words=6)", role="writer", answers=0, columns_per_row=1),),
+)
+GRADE = GridPlan(
+    "grade",
+    SidePlan(answers="pilot"),
+    SidePlan(names=("good",)),
+    (RoundPlan("grade", "good: one_of(no,yes+)", role="rater"),),
+)
+
+
+def piloted(folder: Path, **changed: object) -> Study:
+    """Four writers have done the pilot, of whom writer1 wrote what the expert then finds wanting."""
+    write = plan(passed="grade", pass_at=2, **changed)
+    study = study_of(folder, PILOT, GRADE, write, writer=4, rater=1)
+    for name in ("pilot", "write"):
+        study.grid(name).pair()
+    study.grid("pilot").assign_round()
+    for name in (f"writer{at}" for at in range(1, 5)):
+        desk, visitor = study.desk(Annotate()), admit(study, name)
+        for at, task in enumerate(desk.tasks(visitor, 50)):
+            said = f"{REPLIES[at]} {'No more.' if name == 'writer1' else 'So says ' + name + '.'}"
+            give(desk, visitor, said, task.assignment_id)
+    return study
+
+
+def grade(study: Study) -> None:
+    study.grid("grade").pair()
+    study.grid("grade").assign_round()
+    desk, visitor = at_desk(study, "rater1")
+    while tasks := desk.tasks(visitor, 50):
+        for task in tasks:
+            assert "writer" not in str(task.answered)  # nothing says who wrote it
+            give(desk, visitor, "no" if "No more." in task.row.body else "yes", task.assignment_id)
+
+
+@pytest.mark.server
+def test_only_who_passed_the_pilot_is_dealt_the_round(tmp_path: Path) -> None:
+    study = piloted(tmp_path)
+    with pytest.raises(StageError, match="round `grade` of grid `grade` comes first"):
+        study.grid("write").assign_round()
+    grade(study)
+    found = study.grid("write").pilot_results()
+    assert [(one["name"], one["passed"]) for one in found] == [(f"writer{at}", at > 1) for at in range(1, 5)]
+    assert [(one["good"], one["judged"], one["wrote"]) for one in found] == [(0, 3, 3)] + [(3, 3, 3)] * 3
+    counts = study.grid("write").assign_round().counts
+    assert counts["people"] == 3
+    assert set(dealt_in(study, "write", "write")["person"]) == {"writer2", "writer3", "writer4"}
+
+
+def test_the_expert_reads_what_a_text_of_the_pilot_answers(tmp_path: Path) -> None:
+    study = piloted(tmp_path)
+    study.grid("grade").pair()
+    study.grid("grade").assign_round()
+    desk, visitor = at_desk(study, "rater1")
+    assert {task.answered.body for task in desk.tasks(visitor, 50) if task.answered} == set(PILOT.rows.names)
+
+
+@pytest.mark.server
+def test_work_that_is_passed_on_goes_to_nobody_who_has_not_passed(tmp_path: Path) -> None:
+    study = piloted(tmp_path, once_per_row=False)
+    grade(study)
+    study.grid("write").assign_round()
+    study.retire("writer2")
+    given = dealt_in(study, "write", "write")
+    assert set(given["person"][given["status"] == "open"]) == {"writer3", "writer4"}
+
+
+@pytest.mark.server
+def test_nobody_who_passed_is_said(tmp_path: Path) -> None:
+    study = piloted(tmp_path)
+    study.grid("grade").pair()
+    study.grid("grade").assign_round()
+    desk, visitor = at_desk(study, "rater1")
+    for task in desk.tasks(visitor, 50):
+        give(desk, visitor, "no", task.assignment_id)
+    with pytest.raises(StageError, match=r"nobody has passed grid `grade` \(2 positive judgements\)"):
+        study.grid("write").assign_round()
+
+
+# Letting somebody go
+
+
+@pytest.mark.server
+def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tmp_path: Path) -> None:
+    study = dealt(tmp_path, plan(), writer=4)
+    own = {task.cell_id for task in write_all(study, "writer1")}
+    write_all(study, "writer2")
+    before = study.grid("write").answers()
+    counts = study.dismiss("writer1").counts
+    assert (counts["set_aside"], counts["reassigned"], counts["vacant"]) == (len(own), len(own), 0)
+    after = study.grid("write").answers()
+    assert set(after["by"]) == {"writer2"}
+    assert len(after) == len(before) - len(own)
+    given = dealt_in(study, "write", "write")
+    again = given[(number_of(given["cell_id"]).isin(own)) & (given["status"] == "open")]
+    assert len(again) == len(own)
+    assert "writer1" not in set(again["person"])
+    with study.store.read() as tx:
+        kept = {row[0] for row in tx.execute(select(text.c.body).where(text.c.kind == "answer"))}
+    assert set(before["text"]) <= kept
+    assert Study.doctor(study.place).sound
+
+
+@pytest.mark.server
+def test_somebody_who_wrote_nothing_is_retired_instead(tmp_path: Path) -> None:
+    study = dealt(tmp_path, plan(), writer=4)
+    with pytest.raises(StageError, match="`writer1` has answered nothing that could go to others"):
+        study.dismiss("writer1")
+
+
+def test_all_pairs_of_columns_are_drawn_about_as_often(tmp_path: Path) -> None:
+    given = dealt_in(dealt(tmp_path, plan(columns_per_row=2), writer=4), "write", "write")
+    together = given.groupby("row")["column"].apply(frozenset).value_counts()
+    assert set(together.index) <= {frozenset(pair) for pair in combinations(TYPES, 2)}
+    assert together.max() - together.min() <= 1
+
+
+# Checks
+
+
+def refused(study: Study, name: str, text: str) -> str:
+    desk, visitor = study.desk(Annotate()), admit(study, name)
+    (task, *_) = desk.tasks(visitor)
+    with pytest.raises(InputError) as error:
+        give(desk, visitor, answer(text), task.assignment_id)
+    return str(error.value)
+
+
+@pytest.mark.server
+def test_too_few_words_are_refused_with_what_to_change(tmp_path: Path) -> None:
+    study = dealt(tmp_path, checked(), writer=3)
+    assert refused(study, "writer1", "Why is that?") == "Please write 6 words or more; this text has 3."
+    assert "Please write 40 words or fewer" in refused(study, "writer1", "word " * 41)
+
+
+@pytest.mark.server
+def test_another_language_is_refused(tmp_path: Path) -> None:
+    study = dealt(tmp_path, checked(), writer=3)
+    assert "seems to be in another language (`fa`); please write it in `en`" in refused(
+        study, "writer1", "من هر روز چای می‌خورم و همسایه‌ام هم همین کار را می‌کند."
+    )
+
+
+@pytest.mark.torch
+def test_the_writers_own_words_are_refused_a_second_time(tmp_path: Path) -> None:
+    study = dealt(tmp_path, checked(similar=0.95), writer=3)
+    desk, visitor = at_desk(study, "writer1")
+    give(desk, visitor, answer(REPLIES[0]))
+    shown = f"{REPLIES[0][:60].rstrip()}..."
+    said = refused(study, "writer1", REPLIES[0])
+    assert f"very much like one that you or many others have written (\u201c{shown}\u201d)" in said
+    assert "very much like" in refused(study, "writer1", REPLIES[0].replace("that I know", "I know"))
+    give(desk, visitor, answer(REPLIES[1]))
+    assert f"(\u201c{REPLIES[1]}\u201d)" in refused(study, "writer1", REPLIES[1])
+
+
+@pytest.mark.server
+def test_one_may_change_ones_own_answer_a_little(tmp_path: Path) -> None:
+    study = dealt(tmp_path, checked(similar=0.95), writer=3)
+    desk, visitor = at_desk(study, "writer1")
+    (task, *_) = desk.tasks(visitor)
+    give(desk, visitor, answer(REPLIES[0]), task.assignment_id)
+    give(desk, visitor, answer(REPLIES[0] + " Really."), task.assignment_id)
+    assert desk.answers(visitor)[0].answer["text"].endswith("Really.")
+
+
+@pytest.mark.server
+@pytest.mark.torch
+def test_what_many_have_written_is_refused_to_anybody(tmp_path: Path) -> None:
+    study = dealt(tmp_path, checked(similar=0.95, often=2), writer=4)
+    for name in ("writer1", "writer2", "writer3"):
+        desk, visitor = study.desk(Annotate()), admit(study, name)
+        give(desk, visitor, answer(REPLIES[0]))
+    assert "many others" in refused(study, "writer4", REPLIES[0])
+
+
+def test_a_text_is_taken_though_nobody_can_look_at_its_grammar(tmp_path: Path) -> None:
+    study = dealt(tmp_path, checked(grammar="http://127.0.0.1:9", refuses=("TYPOS",)), writer=3)
+    desk, visitor = at_desk(study, "writer1")
+    task = desk.tasks(visitor)[0]
+    answer = {"unkind": "yes", "text": "I see that quite another way, and so do many.", "also": [column_of(task)]}
+    (remark,) = desk.look(visitor, task.assignment_id, answer)
+    assert (remark.rule, remark.refuses) == ("grammar", False)
+    assert "cannot be looked at just now; your text can be saved" in remark.sentence
+    give(desk, visitor, answer, task.assignment_id)
+    assert len(study.grid("write").answers()) == 1
+
+
+@pytest.mark.slow
+def test_grammar_warns_and_only_the_kinds_that_are_named_refuse(tmp_path: Path) -> None:
+    study = dealt(tmp_path, checked(grammar="harper"), writer=3)
+    desk, visitor = at_desk(study, "writer1")
+    (task, *_) = desk.tasks(visitor)
+    said = desk.look(visitor, task.assignment_id, answer("My neighbour likes the the rain, and I like it too."))
+    assert said
+    assert not any(one.refuses for one in said)
+    kind = said[0].version.rpartition(", ")[2]
+    give(desk, visitor, answer("My neighbour likes the the rain, and I like it too."), task.assignment_id)
+    (tmp_path / "strict").mkdir()
+    strict = dealt(tmp_path / "strict", checked(grammar="harper", refuses=(kind,)), writer=3)
+    assert kind in refused(strict, "writer1", "My neighbour likes the the rain, and I like it too.")
+
+
+def refusals_of(study: Study) -> list[tuple[str, float | None, str | None]]:
+    rows = study.grid("write").refusals("write")
+    return list(zip(rows["rule"], rows["score"], rows["text"], strict=True))
+
+
+@pytest.mark.server
+def test_what_was_refused_is_kept_by_rule_and_score_and_its_text_with_consent_alone(tmp_path: Path) -> None:
+    study = dealt(tmp_path, checked(), writer=3)
+    refused(study, "writer1", "Why is that?")
+    assert refusals_of(study) == [("words", 3.0, None)]
+    study.access.set_keeps_refused(next(one.id for one in study.people if one.name == "writer1"), True)
+    refused(study, "writer1", "Why on earth?")
+    assert refusals_of(study)[1:] == [("words", 3.0, "Why on earth?")]
+    study.access.forget("writer1")
+    assert refusals_of(study) == [("words", 3.0, None)] * 2
+
+
+@pytest.mark.server
+def test_foretelling_keeps_nothing(tmp_path: Path) -> None:
+    study = dealt(tmp_path, checked(), writer=3)
+    desk, visitor = at_desk(study, "writer1")
+    (task, *_) = desk.tasks(visitor)
+    (said,) = desk.look(visitor, task.assignment_id, answer("Why is that?"))
+    assert (said.rule, said.refuses, said.score) == ("words", True, 3)
+    assert refusals_of(study) == []
+
+
+def sheet_of(study: Study, path: Path, *texts: str) -> Path:
+    """A file with what writer1 writes on the first cells of theirs."""
+    own = dealt_in(study, "write", "write").query("person == 'writer1'").sort_values("position")
+    there = zip(number_of(own["cell_id"]).tolist(), texts, strict=False)
+    lines = ["cell,by,unkind,text,also", *(f'{cell},writer1,yes,"{text}",none' for cell, text in there)]
+    path.write_text("\n".join(lines), "utf-8")
+    return path
+
+
+def test_what_only_warns_is_not_looked_at_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = dealt(tmp_path, checked(grammar="harper"), writer=3)
+    asked: list[str] = []
+    monkeypatch.setattr(grammar, "faults", lambda text, *_: asked.append(text))
+    assert study.grid("write").import_answers(sheet_of(study, tmp_path / "s.csv", *REPLIES[:2])).counts["answers"] == 2
+    assert asked == []
+
+
+@pytest.mark.server
+@pytest.mark.torch
+def test_a_file_is_held_against_the_same_checks_line_by_line(tmp_path: Path) -> None:
+    study = dealt(tmp_path, checked(similar=0.95), writer=3)
+    texts = [REPLIES[0], REPLIES[0], "Warum sollte das denn ein Problem für irgendjemanden sein?"]
+    path = sheet_of(study, tmp_path / "sheet.csv", *texts)
+    with pytest.raises(InputError) as error:
+        study.grid("write").import_answers(path)
+    assert [(one.line, "very much like" in one.message, "`de`" in one.message) for one in error.value.findings] == [
+        (3, True, False),
+        (4, False, True),
+    ]
+    assert study.grid("write").answers().empty
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"language": "xx"}, "`xx` is no language that can be told"),
+        ({"language": "fa", "grammar": "harper"}, "harper knows English alone"),
+        ({"similar": 0.95, "model": "no/such"}, "the model `no/such` cannot be had"),
+    ],
+)
+def test_checks_that_cannot_be_done_are_refused_before_anybody_is_dealt(
+    tmp_path: Path, changed: dict[str, Any], problem: str
+) -> None:
+    own = {"language": changed.get("language", "en")}
+    checks = Checks(**{name: value for name, value in changed.items() if name != "language"})
+    with pytest.raises((InputError, OSError), match=problem):
+        dealt(tmp_path, plan(checks=checks, **own), writer=3)
+
+
+def test_who_wrote_what_in_a_pilot(tmp_path: Path) -> None:
+    study = piloted(tmp_path)
+    with study.grid("pilot").store.read() as tx:
+        wrote = pilot_texts.writers(tx, rounds.counting(tx))
+    assert [len(texts) for texts in wrote.values()] == [3, 3, 3, 3]
+
+
+# What is known of a text afterwards
+
+
+def test_ratings_come_with_what_was_answered_as_what_and_from_whom(tmp_path: Path) -> None:
+    study = piloted(tmp_path)
+    grade(study)
+    rows = study.grid("grade").answers()
+    assert set(rows["answered"]) == set(PILOT.rows.names)
+    assert set(rows["written_as"]) <= set(TYPES)
+    assert set(rows["source"]) == {"people"}
+    assert "group" not in rows.columns

@@ -1,0 +1,413 @@
+"""Open dealing: whoever asks is given what is free, for as long as a lease runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from servers import execute
+
+from fcpair.errors import ConflictError, InputError, RefusedError, StageError
+from fcpair.params import Annotate, Assign, Simulate
+from fcpair.records import Role
+from fcpair.steps.assignment import leases
+from fcpair.steps.assignment.leases import HELD
+from fcpair.study import Study
+from steps.online import at_desk, column_of, give
+from steps.people.test_topics import TERROR, TOPIC, mixed
+from steps.small import ANNOTATORS, SELECTED, assert_refused, dump, labels_of, open_work, record
+
+At = Callable[[str], Study]
+YES, SKIP = "appropriate", "skip"
+OVERLAP = {2: 0.25, 3: 0.25}
+
+
+@pytest.fixture
+def study(at: At) -> Study:
+    """24 pairs, of which six are to get two labels and six three: 42 slots, and three annotators."""
+    study = at("paired")
+    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    study.grid().assign(Assign(open=True, overlap=OVERLAP, seed=1))
+    return study
+
+
+def n_free(study: Study) -> int:
+    return int(study.status()["rounds"]["label"].get("free", 0))
+
+
+def let_lapse(study: Study) -> None:
+    """All leases run out."""
+    execute(study.place, "UPDATE assignment SET until = '2020-01-01' WHERE until IS NOT NULL")
+
+
+def take_back(study: Study) -> None:
+    """All leases run out, and somebody has asked since."""
+    let_lapse(study)
+    with study.store.write() as tx:
+        leases.lapse(tx)
+
+
+def n_slots(study: Study, pair: int) -> int:
+    """How many labels a pair is to get: slots that nobody has had yet, and those who had one first."""
+    tables = ("assignment", "slot")
+    query = "SELECT count(*) FROM {} WHERE replaces IS NULL AND cell_id = ?"
+    return sum(execute(study.place, query.format(table), pair)[0][0] for table in tables)
+
+
+def holds(study: Study) -> Counter[str]:
+    return Counter(name for name, _ in open_work(study))
+
+
+def is_sound(study: Study) -> bool:
+    return bool(Study.doctor(study.address).sound)
+
+
+def test_every_label_is_free_until_somebody_asks(study: Study) -> None:
+    state = study.status()
+    counts = {"open": 42, "free": 42, "done": 0, "skipped": 0, "withdrawn": 0, "vacant": 0}
+    assert state["rounds"]["label"] == counts
+    assert state["stages"]["assign"] == 42
+    assert state["next"] == "open labels: 42; 42 of them are free for whoever asks in the browser: `fcpair serve`"
+    assert open_work(study) == []
+
+
+def test_nobody_needs_to_be_there_yet(at: At) -> None:
+    study = at("paired")
+    study.grid().assign(Assign(open=True))
+    study.add_people(["late"], Role.ANNOTATOR)
+    desk, late = at_desk(study, "late")
+    assert len(desk.tasks(late, 3)) == 3
+
+
+@pytest.mark.server
+def test_who_asks_is_given_five_or_as_many_as_they_ask_for_and_never_more_than_ten(study: Study) -> None:
+    for name, asked, got in (("ana", 1, 1), ("ben", 4, 4), ("cleo", 50, HELD)):
+        desk, visitor = at_desk(study, name)
+        tasks = desk.tasks(visitor, asked)
+        assert len(tasks) == got
+        assert desk.tasks(visitor, asked) == tasks
+    assert (holds(study), n_free(study)) == (Counter(ana=5, ben=5, cleo=HELD), 42 - 20)
+
+
+def test_what_is_given_is_drawn_by_the_seed(at: At) -> None:
+    def first(seed: int) -> list[int]:
+        study = at("paired")
+        study.add_people(["ana"], Role.ANNOTATOR)
+        study.grid().assign(Assign(open=True, seed=seed))
+        desk, ana = at_desk(study, "ana")
+        return [task.cell_id for task in desk.tasks(ana, 8)]
+
+    assert first(1) == first(1) != first(2)
+
+
+def test_each_row_and_column_is_met_evenly(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    rows, columns = Counter[str](), Counter[str]()
+    for _ in range(12):
+        (task,) = desk.tasks(ana)
+        give(desk, ana, YES, task.assignment_id)
+        rows[task.row.body] += 1
+        columns[column_of(task)] += 1
+        assert max(rows.values()) - min(rows[row] for row in rows) <= 1
+    assert sorted(rows.values()) == [3, 3, 3, 3]
+    assert sorted(columns.values()) == [2] * 6
+
+
+def test_all_are_answered_each_as_often_as_asked_and_nobody_twice_on_a_pair(study: Study) -> None:
+    desks = [at_desk(study, name) for name in ANNOTATORS]
+    while any(found := [(desk, who, desk.tasks(who, 2)) for desk, who in desks]) and any(one[2] for one in found):
+        for desk, who, tasks in found:
+            for task in tasks:
+                give(desk, who, YES, task.assignment_id)
+    labels = labels_of(study)
+    assert sorted(Counter(Counter(pair for pair, _ in labels).values()).items()) == [(1, 12), (2, 6), (3, 6)]
+    assert len(labels) == 42
+    assert (n_free(study), is_sound(study)) == (0, True)
+
+
+def test_what_is_skipped_is_free_for_others_and_not_for_who_skipped_it(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    (task,) = desk.tasks(ana)
+    before = n_free(study)
+    give(desk, ana, SKIP, task.assignment_id)
+    assert n_free(study) == before + 1
+    seen = set()
+    while tasks := desk.tasks(ana):
+        seen.add(tasks[0].cell_id)
+        give(desk, ana, YES, tasks[0].assignment_id)
+    assert task.cell_id not in seen
+    assert is_sound(study)
+
+
+def test_a_skip_that_is_changed_takes_the_slot_back(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    (task,) = desk.tasks(ana)
+    before = n_free(study)
+    give(desk, ana, SKIP, task.assignment_id)
+    give(desk, ana, YES, task.assignment_id)
+    assert (n_free(study), is_sound(study)) == (before, True)
+
+
+def test_what_is_not_answered_in_time_goes_to_who_asks(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    held = {task.cell_id for task in desk.tasks(ana, HELD)}
+    let_lapse(study)
+    others = [at_desk(study, name)[1] for name in ("ben", "cleo")]
+    given: set[int] = set()
+    for other in others:
+        while tasks := desk.tasks(other):
+            given.add(tasks[0].cell_id)
+            give(desk, other, YES, tasks[0].assignment_id)
+    assert held <= given
+    assert is_sound(study)
+
+
+def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at: At) -> None:
+    study = at("paired")
+    study.add_people(["ana", "ben"], Role.ANNOTATOR)
+    study.grid().assign(Assign(open=True))
+    (desk, ana), (_, ben) = at_desk(study, "ana"), at_desk(study, "ben")
+    first, second, *more = desk.tasks(ana, 5)
+    let_lapse(study)
+    anas = {task.cell_id for task in (first, second, *more)}
+    while others := [task for task in desk.tasks(ben, HELD) if task.cell_id not in anas]:
+        give(desk, ben, YES, others[0].assignment_id)
+    bens = {task.cell_id: task.assignment_id for task in desk.tasks(ben, HELD)}
+    give(desk, ana, YES, first.assignment_id)
+    with pytest.raises(RefusedError, match="not yours, or not any more"):
+        give(desk, ben, YES, bens[first.cell_id])
+    give(desk, ben, YES, bens[second.cell_id])
+    with pytest.raises(ConflictError, match="given to somebody else"):
+        give(desk, ana, YES, second.assignment_id)
+    for task in more:
+        give(desk, ben, YES, bens[task.cell_id])
+    assert Counter(pair for pair, _ in labels_of(study)) == Counter(range(1, 25))
+    assert is_sound(study)
+
+
+@pytest.mark.server
+def test_an_answer_that_comes_late_counts_where_its_slot_is_free(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    (task,) = desk.tasks(ana)
+    take_back(study)
+    before = n_free(study)
+    give(desk, ana, YES, task.assignment_id)
+    assert (n_free(study), is_sound(study)) == (before - 1, True)
+
+
+def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number(at: At) -> None:
+    study = at("paired")
+    study.add_people(["ana"], Role.ANNOTATOR)
+    study.grid().assign(Assign(open=True))
+    desk, ana = at_desk(study, "ana")
+    tasks = desk.tasks(ana, HELD)
+    let_lapse(study)
+    done = []
+    while found := desk.tasks(ana):
+        done.append((found[0].cell_id, found[0].assignment_id))
+        give(desk, ana, YES, found[0].assignment_id)
+    assert len(done) == 24
+    assert {(task.cell_id, task.assignment_id) for task in tasks} <= set(done)
+    assert is_sound(study)
+
+
+def test_each_answer_makes_the_lease_on_the_others_begin_anew(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    first, *others = desk.tasks(ana, 4)
+    let_lapse(study)
+    give(desk, ana, YES, first.assignment_id)
+    _, ben = at_desk(study, "ben")
+    desk.tasks(ben, HELD)  # takes back what has lapsed
+    assert {task.assignment_id for task in desk.tasks(ana, 4)} >= {task.assignment_id for task in others}
+
+
+@pytest.mark.server
+def test_who_asks_together_is_given_what_they_would_be_one_after_the_other(at: At) -> None:
+    given = []
+    for together in (False, True):
+        study = at("paired")
+        study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+        study.grid().assign(Assign(open=True, overlap=OVERLAP, seed=1))
+        desk = study.desk(Annotate())
+        asks = [(at_desk(study, name)[1], n) for name, n in zip(ANNOTATORS, (1, 7, 3), strict=True)]
+        found = desk.given(asks) if together else [desk.tasks(*ask) for ask in asks]
+        given.append(([[(task.cell_id, task.assignment_id) for task in tasks] for tasks in found], open_work(study)))
+        assert is_sound(study)
+        study.close()
+    assert given[0] == given[1]
+    assert [len(tasks) for tasks in given[0][0]] == [1, 7, 3]
+
+
+@pytest.mark.server
+def test_for_whom_nothing_is_free_waits_for_nobody_who_asked_with_them(at: At) -> None:
+    study = at("paired")
+    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    study.grid().assign(Assign(open=True))
+    desk = study.desk(Annotate())
+    everybody = [at_desk(study, name)[1] for name in ANNOTATORS]
+    found = [tasks for _ in range(3) for tasks in desk.given([(one, HELD) for one in everybody])]
+    assert sum(holds(study).values()) == 24
+    assert max(map(len, found)) == HELD
+
+
+@pytest.mark.server
+def test_a_limit_holds_for_who_asks_and_for_who_is_late(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    late = desk.tasks(ana, 3)
+    limited = study.desk(Annotate(total_limit=2))
+    take_back(study)
+    for task in late[:2]:
+        give(limited, ana, YES, task.assignment_id)
+    before = dump(study)
+    with pytest.raises(RefusedError, match="as many as one person may read"):
+        give(limited, ana, YES, late[2].assignment_id)
+    assert limited.tasks(ana, 5) == []
+    assert dump(study) == before
+
+
+@pytest.mark.server
+def test_who_opts_out_is_not_offered_such_pairs_and_others_are(study: Study) -> None:
+    mixed(study)
+    desk, ana = at_desk(study, "ana")
+    desk.tasks(ana, HELD)
+    study.access.opt_out(ana.id, TOPIC, ["terrorism"])
+    met = set()
+    while tasks := desk.tasks(ana):
+        met.add(tasks[0].row.body)
+        give(desk, ana, YES, tasks[0].assignment_id)
+    assert met == {*SELECTED} - TERROR
+    assert desk.progress(ana).more is False
+    _, ben = at_desk(study, "ben")
+    assert desk.progress(ben).more is True
+    study.access.opt_out(ana.id, TOPIC, [])
+    assert {task.row.body for task in desk.tasks(ana, HELD)} <= TERROR
+
+
+@pytest.mark.server
+def test_who_leaves_lets_go_of_what_they_hold(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    desk.tasks(ana, 5)
+    study.retire("ana")
+    assert (n_free(study), holds(study)) == (42, Counter())
+
+
+def test_work_can_still_be_handed_to_somebody(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    tasks = desk.tasks(ana, 5)
+    study.hand_over("ana", "ben")
+    assert holds(study) == Counter(ben=5)
+    with pytest.raises(ConflictError, match="given to somebody else"):
+        give(desk, ana, YES, tasks[0].assignment_id)
+
+
+@pytest.mark.server
+def test_a_pair_waits_for_a_decision_until_all_its_labels_are_in(study: Study) -> None:
+    for name, answer in (("ana", YES), ("ben", "not_appropriate")):
+        desk, who = at_desk(study, name)
+        while tasks := desk.tasks(who):
+            give(desk, who, answer, tasks[0].assignment_id)
+    one = next(pair for pair in range(1, 25) if n_slots(study, pair) == 3)
+    study.add_people(["dana"], Role.ADJUDICATOR)
+    with pytest.raises(ConflictError, match=f"pair {one} is still being labelled"):
+        study.grid().decide(one, 2, by="dana")
+    study.grid().close_dealing()
+    study.grid().decide(one, 2, by="dana")
+
+
+def test_a_share_of_the_pairs_is_opened_for_whoever_asks_after_a_deal(at: At) -> None:
+    study = at("dealt")
+    study.retire("cleo")
+    before, vacant = len(open_work(study)), study.status()["rounds"]["label"]["vacant"]
+    run = study.grid().assign(Assign(open=True, overlap={3: 1.0}, seed=2), more=True)
+    assert run.counts["free"] == 72 - 42 + vacant
+    assert len(open_work(study)) == before
+    study.add_people(["dana"], Role.ANNOTATOR)
+    desk, dana = at_desk(study, "dana")
+    while tasks := desk.tasks(dana):
+        give(desk, dana, YES, tasks[0].assignment_id)
+    assert len({pair for pair, who in labels_of(study) if who == "dana"}) == 24
+    assert is_sound(study)
+
+
+def test_more_labels_are_asked_for_later(study: Study) -> None:
+    run = study.grid().assign(Assign(overlap={3: 1.0}, seed=2), more=True)
+    assert (run.counts["free"], n_free(study)) == (30, 72)
+    assert_refused(
+        study, lambda: study.grid().assign(Assign(overlap={3: 1.0}), more=True), StageError, "nothing to add"
+    )
+
+
+@pytest.mark.server
+def test_open_dealing_is_closed_and_what_people_hold_stays_theirs(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    desk.tasks(ana, 5)
+    assert study.grid().close_dealing().counts == {"taken_away": 37}
+    let_lapse(study)
+    _, ben = at_desk(study, "ben")
+    assert desk.tasks(ben, 5) == []
+    assert (holds(study), n_free(study)) == (Counter(ana=5), 0)
+    assert desk.progress(ben).more is None
+    assert_refused(study, study.grid().close_dealing, StageError, "not open")
+    study.grid().assign(Assign(overlap=OVERLAP), more=True)  # and the rest is dealt in shards
+    assert sum(holds(study).values()) == 42
+    assert is_sound(study)
+
+
+def test_a_deal_is_made_anew_as_shards(study: Study) -> None:
+    with pytest.raises(StageError, match="--redo"):
+        study.grid().assign(Assign())
+    study.grid().assign(Assign(), redo=True)
+    assert (sum(holds(study).values()), n_free(study)) == (24, 0)
+
+
+def test_labels_of_a_file_take_free_slots(study: Study, tmp_path: Path) -> None:
+    twice = next(pair for pair in range(1, 25) if n_slots(study, pair) == 2)
+    record(study, tmp_path, [("ana", twice, YES), ("ben", twice, YES)])
+    assert labels_of(study) == {(twice, "ana"): YES, (twice, "ben"): YES}
+    assert (n_free(study), is_sound(study)) == (40, True)
+
+
+def test_a_file_gives_no_pair_more_labels_than_were_asked_for(study: Study, tmp_path: Path) -> None:
+    one = next(pair for pair in range(1, 25) if n_slots(study, pair) == 1)
+    answers = [("ana", one, YES), ("ben", one, YES)]
+    assert_refused(study, lambda: record(study, tmp_path, answers), InputError, f"pair {one} was not dealt to ben")
+
+
+def test_sheets_are_for_shards(study: Study, tmp_path: Path) -> None:
+    with pytest.raises(StageError, match="42 labels are given to whoever asks"):
+        study.grid().write_sheets(tmp_path / "sheets")
+
+
+def test_simulated_people_answer_all_of_it(study: Study) -> None:
+    study.grid().simulate(Simulate(seed=3, skips=0.1))
+    given = [name for (_, name), label in labels_of(study).items() if label != SKIP]
+    assert len(given) + n_free(study) == 42
+    loads = Counter(given)
+    assert max(loads.values()) - min(loads.values()) <= 4
+    assert is_sound(study)
+
+
+@pytest.mark.parametrize("given", [{"order": "hs"}, {"groups": (("ana", "ben"),)}, {"lease_minutes": 0}])
+def test_options_that_are_for_shards_are_refused(given: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        Assign(open=True, **given)  # type: ignore[arg-type]
+
+
+def test_doctor_finds_a_slot_that_is_free_though_somebody_has_it(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    (task,) = desk.tasks(ana)
+    execute(
+        study.place,
+        "INSERT INTO slot (id, cell_id, round_id, position, replaces) "
+        f"SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = {task.assignment_id}",
+    )
+    assert not is_sound(study)
+
+
+def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(tmp_path: Path, at: At) -> None:
+    study = at("paired")
+    study.grid().assign(Assign(open=True, annotators=5))
+    study.grid().simulate(Simulate(skips=0))
+    assert Counter(Counter(name for _, name in labels_of(study)).values()) in (Counter({5: 4, 4: 1}),)

@@ -1,0 +1,364 @@
+"""A grid of which only some cells are drawn: which they are, what the doctor says, and the whole road after it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from servers import Database
+
+from fcpair.errors import InputError, RecipeError, StageError, UnknownIdError
+from fcpair.params import (
+    MAIN,
+    Adjudicate,
+    Assign,
+    Evaluate,
+    Export,
+    Import,
+    Pair,
+    Retrieve,
+    Select,
+    Setup,
+    Simulate,
+    Validate,
+)
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.recipe import Recipe
+from fcpair.records import Role, Sampled, Tier
+from fcpair.store.corpus import cells
+from fcpair.study import Study
+from steps.oversight.test_doctor import change, findings
+from steps.small import ANNOTATORS, CNS, SELECTED, assert_refused, set_candidates, write_corpus, write_csv
+
+At = Callable[[str], Study]
+SAMPLE = Pair(sample=13, seed=1)
+OTHERS = CNS[:6]  # of the 24 cells that they make with the four HS, six stand in the corpus
+
+
+@pytest.fixture
+def drawn(at: At) -> Study:
+    """A study of which 13 of 18 cells were drawn."""
+    study = at("selected")
+    set_candidates(study, OTHERS)
+    study.grid().pair(SAMPLE)
+    return study
+
+
+def pairs_of(study: Study) -> dict[int, tuple[int, int]]:
+    with study.store.read() as tx:
+        there = cells.cells(tx)
+    return dict(zip(there["cell_id"].tolist(), zip(there["hs_id"], there["cn_id"], strict=True), strict=True))
+
+
+def recipe(folder: Path, sample: int | None) -> Recipe:
+    listed = write_csv(folder / "cn.csv", [{"cn": cn} for cn in OTHERS])
+    return Recipe(
+        Setup(title="Small"),
+        import_=Import(write_corpus(folder / "corpus.csv"), language="en"),
+        select=Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])),
+        retrieve=Retrieve(list=listed),
+        pair=Pair(sample=sample, seed=1),
+        assign=Assign(annotators=3, overlap={2: 0.5}, seed=1),
+        simulate=Simulate(positive=0.6, seed=1),
+        adjudicate=Adjudicate("majority", "discard"),
+        validate=Validate(validators=2, seed=1),
+    )
+
+
+def test_cells_are_even_over_both_sides_and_none_is_of_the_corpus(drawn: Study) -> None:
+    there = list(pairs_of(drawn).values())
+    with drawn.store.read() as tx:
+        known = {(hs, cn) for hs, cn in cells.known(tx).itertuples(index=False)}
+    assert len(set(there)) == 13
+    assert len(known) == 6
+    assert not known & set(there)
+    assert drawn.grid().sampled == Sampled(13, 18)
+
+
+def test_a_run_counts_of_how_many_cells_were_drawn(at: At) -> None:
+    study = at("selected")
+    set_candidates(study, OTHERS)
+    run = study.grid().pair(SAMPLE)
+    assert run.notes[0] == "sampled 13 of 18 cells"
+    assert (run.counts["pairs"], run.counts["of"], run.counts["in_corpus"]) == (13, 18, 6)
+    assert run.counts["cn_max"] - run.counts["cn_min"] <= 1
+
+
+@pytest.mark.server
+def test_a_cell_has_the_number_of_its_place_in_the_whole_grid(drawn: Study) -> None:
+    there = pairs_of(drawn)
+    drawn.grid().pair(Pair(keep_known=True), redo=True)
+    whole = pairs_of(drawn)
+    assert len(whole) == 24
+    assert there == {number: whole[number] for number in there}
+
+
+def test_the_same_seed_draws_the_same_cells_and_all_cells_are_the_grid(drawn: Study) -> None:
+    there = pairs_of(drawn)
+    drawn.grid().pair(SAMPLE, redo=True)
+    assert pairs_of(drawn) == there
+    drawn.grid().pair(Pair(sample=18), redo=True)
+    all_cells = pairs_of(drawn)
+    drawn.grid().pair(Pair(), redo=True)
+    assert pairs_of(drawn) == all_cells
+
+
+def test_a_drawn_grid_is_drawn_from_the_candidates_that_are_drawn(drawn: Study) -> None:
+    drawn.grid().pair(Pair(candidates=3, keep_known=True, sample=8, seed=2), redo=True)
+    assert drawn.grid().sampled == Sampled(8, 12)
+    assert len({cn for _, cn in pairs_of(drawn).values()}) == 3
+    assert findings(drawn.place) == {}
+
+
+def test_more_cells_than_there_are_are_refused(drawn: Study) -> None:
+    assert_refused(drawn, lambda: drawn.grid().pair(Pair(sample=19), redo=True), InputError, "there are 18")
+
+
+def test_no_cells_cannot_be_asked_for() -> None:
+    with pytest.raises(InputError, match="sample is 0; expected a whole number, 1 or more"):
+        Pair(sample=0)
+
+
+def test_a_grid_is_drawn_once_unless_it_is_asked_for_again(drawn: Study) -> None:
+    assert_refused(drawn, lambda: drawn.grid().pair(Pair(sample=9)), StageError, "`--redo` would discard 13 pairs")
+    drawn.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    drawn.grid().assign(Assign(seed=1))
+    drawn.grid().pair(Pair(sample=9), redo=True)
+    assert drawn.grid().sampled == Sampled(9, 18)
+    assert drawn.status()["stages"]["assign"] == 0
+
+
+def test_what_is_built_anew_from_an_earlier_stage_is_no_drawn_grid_any_more(drawn: Study) -> None:
+    drawn.grid().select(Select(hs=3, seed=1), redo=True)
+    assert drawn.grid().sampled is None
+    set_candidates(drawn, OTHERS)
+    drawn.grid().pair(Pair())
+    assert drawn.grid().sampled is None
+    assert findings(drawn.place) == {}
+
+
+@pytest.mark.server
+def test_an_unknown_number_is_told_that_cells_were_drawn(drawn: Study) -> None:
+    missing = next(number for number in range(1, 25) if number not in pairs_of(drawn))
+    with pytest.raises(UnknownIdError, match=r"numbered from \d+ to \d+; sampled 13 of 18 cells"):
+        drawn.grid().explain(missing)
+
+
+def test_a_planned_grid_is_not_drawn(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "planned.db", Setup())
+    rate = RoundPlan("rate", "good: scale(1,5,1)")
+    study.add_grid(GridPlan("rate", SidePlan(names=("a", "b")), SidePlan(names=("c", "d")), rounds=(rate,)))
+    with pytest.raises(InputError, match="planned, so nothing is drawn"):
+        study.grid("rate").pair(Pair(sample=2))
+
+
+# -- the doctor
+
+
+def test_the_doctor_is_content_and_says_how_many_cells_were_drawn(drawn: Study) -> None:
+    health = Study.doctor(drawn.place)
+    assert health.sound
+    assert [one.note for one in health.checks if one.name == "pairs"] == ["sampled 13 of 18 cells"]
+
+
+@pytest.mark.files
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("DELETE FROM cell WHERE id = (SELECT max(id) FROM cell)", "12 pairs, where 13 were drawn"),
+        (
+            "UPDATE cell SET column_id = (SELECT max(column_id) FROM cell) WHERE id = (SELECT min(id) FROM cell)",
+            "place",
+        ),
+        ("UPDATE cell SET id = 24 WHERE id = (SELECT max(id) FROM cell)", "place"),
+        ("UPDATE setting SET value = '14' WHERE key = 'pair.sample'", "13 pairs, where 14 were drawn"),
+    ],
+)
+def test_the_doctor_finds_cells_that_are_missing_or_elsewhere(drawn: Study, statement: str, found: str) -> None:
+    assert max(pairs_of(drawn)) < 24
+    change(drawn.place, statement)
+    assert any(found in one for one in findings(drawn.place)["pairs"])
+
+
+def _exchange(study: Study, number: int) -> None:
+    """Put the cell of another place in place of the last one."""
+    with closing(sqlite3.connect(study.place)) as connection:
+        rows, columns = (
+            [
+                row[0]
+                for row in connection.execute(
+                    "SELECT text_id FROM side WHERE axis = ? AND drawn ORDER BY position", (axis,)
+                )
+            ]
+            for axis in ("row", "column")
+        )
+    row, column = rows[(number - 1) // len(columns)], columns[(number - 1) % len(columns)]
+    change(
+        study.place,
+        f"UPDATE cell SET id = {number}, row_id = {row}, column_id = {column} WHERE id = (SELECT max(id) FROM cell)",
+    )
+
+
+@pytest.mark.files
+def test_the_doctor_finds_cells_that_were_not_drawn_and_cells_of_the_corpus(drawn: Study) -> None:
+    with drawn.store.read() as tx:
+        known = (cells.places_of(tx, cells.known(tx)) + 1).tolist()
+    undrawn = next(number for number in range(1, 25) if number not in pairs_of(drawn) and number not in known)
+    _exchange(drawn, undrawn)
+    assert findings(drawn.place)["pairs"] == ("the pairs of the grid are not those that were drawn",)
+    drawn.grid().pair(SAMPLE, redo=True)
+    _exchange(drawn, known[0])
+    assert findings(drawn.place)["pairs"] == (f"pair {known[0]} stands in the corpus",)
+
+
+# -- more cells than there are numbers
+
+
+@pytest.fixture
+def few_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "MOST_CELLS", 20)
+
+
+@pytest.mark.files
+@pytest.mark.usefixtures("few_numbers")
+def test_cells_are_numbered_one_after_the_other_where_places_have_no_numbers(drawn: Study) -> None:
+    there = pairs_of(drawn)
+    assert list(there) == list(range(1, 14))
+    assert list(there.values()) == sorted(there.values())
+    assert findings(drawn.place) == {}
+    change(drawn.place, "DELETE FROM cell WHERE id = 5")
+    assert findings(drawn.place)["pairs"] == ("the grid has 12 pairs, where 13 were drawn",)
+
+
+@pytest.mark.usefixtures("few_numbers")
+def test_a_whole_grid_without_a_number_for_each_cell_is_refused(at: At) -> None:
+    study = at("selected")
+    set_candidates(study, OTHERS)
+    assert_refused(study, lambda: study.grid().pair(), InputError, r"4 x 6 = 24 cells, and can have 20; .*--sample N")
+
+
+# -- the road after it
+
+
+@pytest.fixture(scope="module")
+def walked_to_its_end(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("drawn")
+    with database(), closing(Study.create(folder / "study.db", Setup(title="Small"))) as study:
+        list(study.walk(recipe(folder, 13)))
+        return Path(study.place)
+
+
+@pytest.fixture
+def finished(walked_to_its_end: Path) -> Study:
+    """A study of 13 drawn cells that simulated people have done from end to end; nobody changes it."""
+    return Study.open(walked_to_its_end)
+
+
+@pytest.mark.slow
+def test_every_drawn_cell_is_dealt_answered_decided_and_checked(finished: Study) -> None:
+    state = finished.status()
+    assert state["rounds"]["label"]["open"] == state["rounds"]["validate"]["open"] == 0
+    assert sum(state["pairs"].values()) == 13
+    assert state["pairs"]["no_label"] == 0
+    assert state["sampled"] == {"cells": 13, "of": 18}
+    assert state["notes"][0] == "sampled 13 of 18 cells"
+    loads = next(run.counts for run in finished.log() if run.stage == "assign")
+    assert loads["load_max"] - loads["load_min"] <= 1
+    assert findings(finished.place) == {}
+
+
+def test_figures_rest_on_the_drawn_cells_alone(finished: Study) -> None:
+    grid = finished.grid()
+    assert grid.agreement().n_pairs == 13
+    assert set(grid.partition().pairs["cell_id"]) <= set(pairs_of(finished))
+    assert len(grid.partition().pairs) == 13
+    assert grid.explain(min(pairs_of(finished))).checks
+
+
+@pytest.mark.server
+def test_cells_that_were_not_drawn_are_unjudged_in_an_evaluation(finished: Study) -> None:
+    outcome = finished.grid().evaluate(Evaluate(systems=("random",), pool="all", tiers=("bronze",), resamples=100))
+    tier = outcome.tiers[0]
+    assert tier.cells == tier.hs * len(OTHERS)
+    assert tier.judged < tier.cells
+    assert outcome.sampled == Sampled(13, 18)
+    data = json.loads(json.dumps(outcome.as_data()))
+    assert data["sampled"] == {"cells": 13, "of": 18}
+    assert type(outcome).from_data(data).sampled == outcome.sampled
+    judged = {score.measure: score.score for score in outcome.scores if score.measure.startswith("judged")}
+    assert all(value is not None and value < 1 for value in judged.values())
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_report_and_card_say_that_cells_were_drawn(finished: Study, tmp_path: Path) -> None:
+    text = finished.report(tmp_path / "report.html").read_text("utf-8")
+    assert "sampled 13 of 18 cells" in text
+    finished.grid().export.hf(tmp_path / "hf")
+    assert "sampled 13 of 18 cells." in (tmp_path / "hf" / "README.md").read_text("utf-8")
+    finished.grid().export.qrels(tmp_path / "x.qrels", Tier.BRONZE, Export(pool="all"))
+
+
+def test_a_recipe_that_draws_other_cells_is_refused(finished: Study, tmp_path: Path) -> None:
+    for sample, said in ((12, "12"), (None, "-")):
+        walk = finished.walk(recipe(tmp_path, sample))
+        assert_refused(finished, partial(list, walk), RecipeError, rf"pair +sample +{said} +13")
+    assert not list(finished.walk(recipe(tmp_path, 13)))
+
+
+@pytest.mark.slow
+def test_a_walk_goes_on_from_a_grid_that_is_drawn_already(drawn: Study, tmp_path: Path) -> None:
+    there, given = pairs_of(drawn), recipe(tmp_path, 13)
+    stages = [
+        run.stage
+        for run in drawn.walk(
+            Recipe(
+                given.setup,
+                pair=given.pair,
+                assign=given.assign,
+                simulate=given.simulate,
+                adjudicate=given.adjudicate,
+                validate=given.validate,
+            )
+        )
+    ]
+    assert stages[0] == "assign"
+    assert pairs_of(drawn) == there
+
+
+@pytest.mark.server
+def test_nothing_is_said_of_drawing_where_the_grid_is_whole(at: At, tmp_path: Path) -> None:
+    study = at("labelled")
+    assert "sampled" not in study.status()
+    assert all("sample" not in run.params and "of" not in run.counts for run in study.log())
+    assert study.grid(MAIN).sampled is None
+    assert "drawn:" not in study.report(tmp_path / "report.html").read_text("utf-8")
+
+
+def test_the_map_of_a_large_drawn_grid_is_that_of_all_its_cells(
+    finished: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Block by block and class by class the same, whether every cell is held or only those that are there."""
+    from fcpair.report import cells as shown
+    from fcpair.steps.oversight import report_main
+
+    monkeypatch.setattr(shown, "MOST_COLUMNS", 4)
+    with finished.store.read() as tx:
+        listed = report_main.main_part(tx).grid
+        monkeypatch.setattr(report_main, "block_size", lambda shape: (1, 1))
+        whole = report_main.main_part(tx).grid
+    assert listed is not None
+    assert whole is not None
+    assert listed.at is not None
+    assert listed.shape == whole.shape == (4, 6)
+    for classes in (shown.coverage, shown.decisions):
+        assert classes(listed).classes == classes(whole).classes
+    for blocks in (shown.coverage_blocks, shown.decision_blocks):
+        assert np.array_equal(blocks(listed).mean, blocks(whole).mean, equal_nan=True)
+        assert np.array_equal(blocks(listed).index, blocks(whole).index)

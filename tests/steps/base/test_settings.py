@@ -1,0 +1,131 @@
+"""Settings: what holds from now on has a place of its own, and no other version of the options loosens it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, make_dataclass
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from fcpair.params import Adjudicate, Annotate, Evaluate, Partition, Validate
+from fcpair.records import Role, Tier
+from fcpair.steps.assignment import assign
+from fcpair.steps.base.context import is_own, own
+from fcpair.steps.release import partition
+from fcpair.store.oversight import runs, settings
+from fcpair.study import Study
+from steps.small import VALIDATORS
+
+At = Callable[[str], Study]
+
+
+@dataclass(frozen=True)
+class LaterAnnotate(Annotate):
+    """What a later version might ask: one field more."""
+
+    weekly_limit: int | None = field(default=None, metadata={"help": "of a version to come"})
+
+
+def kept(study: Study, stage: str) -> dict[str, object]:
+    with study.store.read() as tx:
+        return settings.of_stage(tx, stage)
+
+
+def test_a_limit_holds_in_a_version_with_one_more_field(at: At) -> None:
+    study = at("dealt")
+    assign.note_annotate(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
+    assert study.grid().own(LaterAnnotate) == LaterAnnotate(daily_limit=40, opt_out="hs_topic", weekly_limit=None)
+
+
+def test_a_limit_holds_in_a_version_with_a_field_less(at: At) -> None:
+    study = at("dealt")
+    assign.note_annotate(study.grid(), LaterAnnotate(daily_limit=40, weekly_limit=100))
+    assert study.grid().own(Annotate) == Annotate(daily_limit=40)
+
+
+def test_a_new_field_with_its_default_is_nothing_to_be_noted(at: At) -> None:
+    study = at("dealt")
+    assign.note_annotate(study.grid(), Annotate(daily_limit=40))
+    with study.store.read() as tx:
+        assert is_own(tx, LaterAnnotate(daily_limit=40))
+        assert not is_own(tx, LaterAnnotate(daily_limit=40, weekly_limit=100))
+
+
+def test_the_tier_rule_holds_in_a_version_with_one_more_field(at: At) -> None:
+    study = at("checked")
+    partition.note_partition(study.grid(), Partition("majority"))
+    later = make_dataclass("Later", [("minimum", int, 1)], bases=(Partition,), frozen=True)
+    assert study.grid().own(later).diamond == "majority"
+
+
+def test_the_policy_that_was_applied_is_a_setting(at: At) -> None:
+    assert not at("labelled").grid().has_own(Adjudicate)
+    study = at("labelled")
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority", "discard"))
+    grid.decide(1, 2, by="ada")
+    with study.store.read() as tx:
+        assert own(tx, Adjudicate, {}) == Adjudicate("majority", "discard")
+
+
+def test_nothing_is_read_back_from_the_run_log(at: At, tmp_path: Path) -> None:
+    study = at("decided")
+    grid = study.grid()
+    assign.note_annotate(study.grid(), Annotate(daily_limit=40))
+    study.add_people(list(VALIDATORS), Role.VALIDATOR)
+    grid.assign_validation(Validate(seed=1, blind=True))
+    with study.store.write() as tx:
+        for stage in ("annotate", "validate", "adjudicate", "assign"):
+            runs.add_run(tx, stage, {**vars(Annotate()), "blind": False, "policy": "manual"}, {}, "9", None)
+    assert grid.own(Annotate).daily_limit == 40
+    assert grid.own(Adjudicate).policy == "majority"
+    assert grid.own(Validate).blind
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_a_release_and_an_evaluation_by_hand_set_nothing(at: At, tmp_path: Path) -> None:
+    grid = at("checked").grid()
+    grid.release(Tier.BRONZE, tmp_path / "bronze.csv", Partition("majority"))
+    grid.evaluate(Evaluate(systems=("tfidf",), tiers=("bronze",), resamples=100), Partition("majority"))
+    assert not grid.has_own(Partition)
+    assert not grid.has_own(Evaluate)
+
+
+@pytest.mark.server
+def test_each_setting_names_the_run_that_set_it_last(at: At) -> None:
+    study = at("dealt")
+    first = assign.note_annotate(study.grid(), Annotate(daily_limit=40, contact="Ada"))
+    second = assign.note_annotate(study.grid(), Annotate(daily_limit=30, contact="Ada"))
+    with study.store.read() as tx:
+        rows = tx.execute(text("SELECT key, run_id FROM setting WHERE key LIKE 'annotate.%'")).all()
+    set_by = {str(key): int(run) for key, run in rows}
+    assert (set_by["annotate.daily_limit"], set_by["annotate.contact"]) == (second.id, first.id)
+    assert [run.params["daily_limit"] for run in study.log() if run.stage == "annotate"] == [40, 30]
+
+
+def test_the_building_stages_say_what_they_were_done_with(at: At) -> None:
+    study = at("dealt")
+    corpus = kept(study, "import")["path"]
+    assert isinstance(corpus, dict)
+    assert Path(corpus["path"]).is_absolute()
+    assert len(corpus["sha256"]) == 64
+    assert kept(study, "pair") == {"candidates": None, "keep_known": False, "sample": None, "seed": 0}
+    assert kept(study, "assign")["annotators"] == 3
+
+
+def test_more_of_a_round_does_not_change_how_it_was_dealt(at: At) -> None:
+    study = at("decided")
+    grid = study.grid()
+    study.add_people(list(VALIDATORS), Role.VALIDATOR)
+    grid.assign_validation(Validate(pairs=4, seed=1))
+    grid.assign_validation(Validate(pairs=2, seed=9), more=True)
+    assert kept(study, "validate") == {"validators": 2, "pairs": 4, "blind": False, "seed": 1}
+
+
+@pytest.mark.parametrize("stage", ["checked", "dealt"])
+def test_without_a_setting_the_default_holds(at: At, stage: str) -> None:
+    assert at(stage).grid().own(Annotate) == Annotate()
+    assert at(stage).grid().own(Partition) == Partition()

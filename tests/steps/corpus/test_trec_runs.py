@@ -1,0 +1,320 @@
+"""Studies of queries and documents: candidates from TREC runs, ids of the researcher's own, texts without a pair."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from numpy.typing import NDArray
+
+from fcpair.cli import main
+from fcpair.errors import InputError, StageError
+from fcpair.models import encode, model_files
+from fcpair.models.model_files import Model
+from fcpair.params import Export, Import, Pair, Retrieve, Select
+from fcpair.recipe import Recipe, load_recipe
+from fcpair.records import RunRecord
+from fcpair.store.corpus import cells, sides, texts
+from fcpair.store.oversight import build_progress
+from fcpair.study import Study
+from steps.small import CNS, HS, SHARED, assert_refused, write_corpus, write_csv
+
+At = Callable[[str], Study]
+
+COLLECTION = """qid,query,docid,document
+q1,How do I mend a puncture?,,
+q2,Why does my chain squeak?,d1,Oil the chain.
+,,d2,"Find the hole, roughen the rubber and glue a patch on."
+,,d3,Oil the chain.
+,,d4,Pump the tyres up.
+q3,Which saddle is best?,,
+"""
+
+
+def a_run(path: Path, *lines: str) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return path
+
+
+def ids(study: Study, side: str) -> dict[str, int]:
+    with study.store.read() as tx:
+        there = texts.texts_of(tx, side)
+    return dict(zip(there["body"].tolist(), there["id"].tolist(), strict=True))
+
+
+def candidates(study: Study) -> set[str]:
+    bodies = {number: body for body, number in ids(study, "cn").items()}
+    with study.store.read() as tx:
+        return {bodies[cn] for cn in sides.texts(tx, "column")}
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Study:
+    """Three queries and four documents, two of one text; one query has a document; all are selected."""
+    path = tmp_path / "collection.csv"
+    path.write_text(COLLECTION, "utf-8")
+    study = Study.create(tmp_path / "collection.db")
+    own = ("qid", "docid")
+    run = study.import_corpus(Import(path, "csv", None, "query", "document", *own, unpaired=True))
+    assert run.counts == {"rows": 6, "hs": 3, "cn": 3, "without_pair": 5}
+    study.grid().select(Select(hs=3))
+    return study
+
+
+# -- what is at the top of runs
+
+
+def test_candidates_are_the_union_of_the_first_of_each_run_for_each_selected_hs(at: At, tmp_path: Path) -> None:
+    """Depth 2: two of three for the first HS by one run, one more by the other; the sixth HS is not selected."""
+    study = at("selected")
+    hs, cn = ids(study, "hs"), ids(study, "cn")
+    one = a_run(
+        tmp_path / "one.trec",
+        f"{hs[HS[0]]} Q0 {cn[CNS[9]]} 3 1.0 x",
+        f"{hs[HS[0]]} Q0 {cn[CNS[10]]} 1 9.5 x",
+        f"{hs[HS[0]]} Q0 {cn[CNS[11]]} 2 9.0 x",
+        f"{hs[HS[5]]} Q0 {cn[CNS[12]]} 1 1.0 x",
+    )
+    two = a_run(tmp_path / "two.trec", f"{hs[HS[0]]} Q0 {cn[CNS[10]]} 0 7 x", f"{hs[HS[1]]} Q0 {cn[SHARED]} 0 7 x")
+    run = study.grid().retrieve(Retrieve(runs=(one, two), depth=2))
+    assert run.counts == {"runs": {"one.trec": 2, "two.trec": 2}, "candidates": 3}
+    assert candidates(study) == {CNS[10], CNS[11], SHARED}
+    assert run.notes == (
+        "selected HS with no line in any run, which bring in no candidates of their own: "
+        f"2 of 4 (hs_id {hs[HS[2]]}, {hs[HS[3]]})",
+    )
+
+
+def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
+    study = at("selected")
+    grid = study.grid()
+    hs, cn = ids(study, "hs")[HS[2]], ids(study, "cn")[CNS[0]]
+    one = a_run(tmp_path / "one.trec", f"{hs} Q0 {cn} 1 9.5 x")
+    (tmp_path / "more").mkdir()
+    two = a_run(tmp_path / "more" / "one.trec", f"{hs} Q0 {ids(study, 'cn')[CNS[1]]} 1 3 x", f"{hs} Q0 {cn} 2 2.5 x")
+    grid.retrieve(Retrieve(runs=(one, two)))
+    grid.pair(Pair())
+    told = grid.explain(int(study_pairs(study, cn)[0]))
+    assert [(row["run"], row["source_id"], row["rank"], row["score"]) for row in told.brought_in_by] == [
+        (str(two), hs, 2, 2.5),
+        (str(one), hs, 1, 9.5),
+    ]
+    said = CliRunner().invoke(main, ["explain", str(study_pairs(study, cn)[0]), "--study", study.place]).output
+    assert f"brought in: rank 1 for HS {hs} in the run {one}, score 9.5000" in " ".join(said.split())
+
+
+def study_pairs(study: Study, cn: int) -> NDArray[np.int64]:
+    with study.store.read() as tx:
+        pairs = cells.cells(tx)
+    return pairs["cell_id"][pairs["cn_id"] == cn].to_numpy()
+
+
+def test_a_rank_for_which_a_system_named_nothing_takes_its_place(at: At, tmp_path: Path) -> None:
+    study = at("selected")
+    hs, cn = ids(study, "hs")[HS[0]], ids(study, "cn")
+    lines = (f"{hs} Q0 nothing-1 1 3 x", f"{hs} Q0 {cn[CNS[9]]} 2 2 x", f"{hs} Q0 {cn[CNS[10]]} 3 1 x")
+    study.grid().retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", *lines),), depth=2))
+    assert candidates(study) == {CNS[9]}
+
+
+def test_everything_that_is_wrong_with_a_run_has_its_line(at: At, tmp_path: Path) -> None:
+    study = at("selected")
+    run = a_run(tmp_path / "r.trec", "1 Q0 99 1 2 x", "q7 Q0 99 1 2 x", "q7 Q0 7 2 1 x")
+    with pytest.raises(InputError) as caught:
+        study.grid().retrieve(Retrieve(runs=(run,)))
+    assert [(f.line, f.message) for f in caught.value.findings] == [
+        (1, "cn_id `99` is not in the corpus"),
+        (2, "hs_id `q7` is not in the corpus"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("1 Q0 8", r":2: 3 columns; expected 6"),
+        ("1 Q0 8 second 1 x", r":2: rank is `second`; expected a whole number"),
+        ("1 Q0 7 2 1 x", r":2: cn_id 7 is duplicated for HS 1"),
+        ("1 Q0 8 2 9 x", r":2: rank 2 of HS 1 has a higher score than the rank above it"),
+    ],
+)
+def test_a_line_that_is_no_line_of_a_run_is_refused(at: At, tmp_path: Path, line: str, said: str) -> None:
+    study = at("selected")
+    run = a_run(tmp_path / "r.trec", "1 Q0 7 1 2 x", line)
+    assert_refused(study, lambda: study.grid().retrieve(Retrieve(runs=(run,))), InputError, said)
+
+
+def test_runs_and_a_list_a_run_twice_and_no_depth_are_refused(at: At, tmp_path: Path) -> None:
+    study = at("selected")
+    run = a_run(tmp_path / "r.trec", "5 Q0 7 1 2 x")
+    listed = write_csv(tmp_path / "l.csv", [{"cn": CNS[0]}])
+    for options, said in (
+        ({"runs": (run,), "list": listed}, "either .*--list FILE.* or .*--run FILE"),
+        ({"runs": (run, tmp_path / "." / "r.trec")}, "a run is given twice"),
+        ({"runs": (run,), "depth": 0}, "depth is 0; expected a whole number, 1 or more"),
+        ({"runs": (tmp_path / "none",)}, "there is no such file"),
+        ({"runs": (run,)}, "the runs name no CN for any of the selected HS"),
+    ):
+        assert_refused(study, lambda: study.grid().retrieve(Retrieve(**options)), InputError, said)  # noqa: B023
+
+
+# -- ids of the researcher's own
+
+
+@pytest.mark.server
+def test_a_run_names_texts_by_the_ids_of_the_corpus_and_a_text_may_have_two(collection: Study, tmp_path: Path) -> None:
+    run = a_run(tmp_path / "r.trec", "q1 Q0 d2 1 2 x", "q2 Q0 d3 1 2 x", "q2 Q0 d1 2 1 x")
+    collection.grid().retrieve(Retrieve(runs=(run,)))
+    assert candidates(collection) == {"Oil the chain.", "Find the hole, roughen the rubber and glue a patch on."}
+
+
+@pytest.mark.server
+def test_the_numbers_of_the_study_are_no_ids_where_the_corpus_has_its_own(collection: Study, tmp_path: Path) -> None:
+    run = a_run(tmp_path / "r.trec", "1 Q0 d2 1 2 x")
+    grid = collection.grid()
+    assert_refused(collection, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, "hs_id `1` is not in")
+
+
+def test_an_id_of_two_texts_is_refused(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "s.db")
+    grid = study.grid()
+    rows = [{"hs": "a", "cn": "b", "cn_id": "d1"}, {"hs": "a", "cn": "c", "cn_id": "d1"}]
+    study.import_corpus(Import(write_csv(tmp_path / "c.csv", rows)))
+    grid.select(Select(hs=1))
+    run = a_run(tmp_path / "r.trec", "1 Q0 d1 1 2 x")
+    said = "cn_id `d1` names 2 different texts"
+    assert_refused(study, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, said)
+
+
+@pytest.mark.server
+def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At, tmp_path: Path) -> None:
+    """Before there is a label, or even a selection: a run over that file brings in what it names."""
+    study = at("imported")
+    grid = study.grid()
+    run = grid.export.corpus(tmp_path / "corpus.csv")
+    assert run.counts["rows"] == 21
+    written = pd.read_csv(tmp_path / "corpus.csv")
+    grid.select(Select(hs=6))
+    row = written[written["cn"] == CNS[4]].iloc[0]
+    assert row["hs"] == HS[1]
+    grid.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", f"{row['hs_id']} Q0 {row['cn_id']} 1 1 x"),)))
+    assert candidates(study) == {CNS[4]}
+
+
+@pytest.mark.server
+def test_a_pool_without_a_tier_and_a_study_without_a_corpus_are_refused(at: At, tmp_path: Path) -> None:
+    study = at("imported")
+    with pytest.raises(InputError, match="name the tier"):
+        study.grid().export.corpus(tmp_path / "c.csv", options=Export(pool="all"))
+    with pytest.raises(StageError, match="fcpair import"):
+        at("empty").grid().export.corpus(tmp_path / "c.csv")
+
+
+# -- texts without a pair
+
+
+@pytest.mark.server
+def test_texts_without_a_pair_are_selected_crossed_and_written(collection: Study, tmp_path: Path) -> None:
+    """3 queries x 3 documents; the one known pair is left out."""
+    grid = collection.grid()
+    listed = write_csv(tmp_path / "l.csv", [{"cn": cn} for cn in ids(collection, "cn")])
+    grid.retrieve(Retrieve(list=listed))
+    assert grid.pair(Pair()).counts["pairs"] == 8
+    collection.report(tmp_path / "report.html")
+    assert grid.export.corpus(tmp_path / "again.csv").counts["rows"] == 5
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_an_exported_corpus_is_read_back_with_its_texts_and_ids(
+    collection: Study, tmp_path: Path, form: Literal["csv", "jsonl", "parquet"]
+) -> None:
+    path = tmp_path / f"again.{form}"
+    collection.grid().export.corpus(path)
+    other = Study.create(tmp_path / "other.db")
+    grid = other.grid()
+    assert other.import_corpus(Import(path, form, unpaired=True)).counts["without_pair"] == 4
+    assert (set(ids(other, "hs")), set(ids(other, "cn"))) == (set(ids(collection, "hs")), set(ids(collection, "cn")))
+    grid.select(Select(hs=3))
+    grid.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", "q3 Q0 d3 1 1 x"),)))
+    assert candidates(other) == {"Oil the chain."}
+
+
+def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "lists.db")
+    grid = study.grid()
+    path = write_csv(tmp_path / "c.csv", [{"hs": "a", "cn": ""}, {"hs": "b", "cn": ""}, {"hs": "", "cn": "c"}])
+    study.import_corpus(Import(path, unpaired=True))
+    with study.store.read() as tx:
+        assert build_progress.built(tx)["import"] == 3
+    with pytest.raises(StageError, match="would discard 3 corpus rows"):
+        study.import_corpus(Import(path, unpaired=True))
+    study.import_corpus(Import(path, unpaired=True), redo=True)
+    grid.select(Select(hs=2))
+    said = "no selected HS has a CN in the corpus to look from; take candidates by --list or --run"
+    assert_refused(study, lambda: grid.retrieve(Retrieve()), InputError, said)
+    grid.retrieve(Retrieve(list=write_csv(tmp_path / "l.csv", [{"cn": "c"}])))
+    assert grid.pair(Pair()).counts["pairs"] == 2
+
+
+@pytest.mark.server
+def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_are_told(
+    collection: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def encoded(bodies: list[str], _model: Model, _progress: object = None) -> NDArray[np.float32]:
+        angles = np.linspace(0, np.pi, len(bodies))
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+    monkeypatch.setattr(model_files, "resolve", lambda name, **_: Model(name, "nowhere", "test", "ab" * 32, "cd" * 32))
+    monkeypatch.setattr(encode, "encode", encoded)
+    run = collection.grid().retrieve(Retrieve(k=2))
+    assert (run.counts["source_cns"], run.counts["candidates"]) == (1, 2)
+    assert run.notes == (
+        "selected HS with no CN in the corpus to look from, which bring in no candidates of their own: "
+        "2 of 3 (hs_id q1, q3)",
+    )
+
+
+# -- recipes
+
+
+def test_a_recipe_names_runs_beside_it_and_is_held_against_their_content(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "c.csv")
+    run = a_run(tmp_path / "r.trec", "1 Q0 12 1 2 x")
+    recipe = tmp_path / "r.toml"
+    recipe.write_text('[import]\npath="c.csv"\n[select]\nhs=6\n[retrieve]\nruns=["r.trec"]\ndepth=3\n[pair]\n', "utf-8")
+    read = load_recipe(recipe)
+    assert read.retrieve == Retrieve(runs=(run,), depth=3)
+    study = Study.create(tmp_path / "s.db")
+    assert [one.stage for one in _until_people(study, read)] == ["import", "select", "retrieve", "pair"]
+    a_run(run, "1 Q0 13 1 2 x")
+    with pytest.raises(InputError, match=r"retrieve +runs .*r\.trec +that file with another content"):
+        _until_people(study, read)
+
+
+def _until_people(study: Study, recipe: Recipe) -> list[RunRecord]:
+    found = []
+    try:
+        for run in study.walk(recipe):
+            found.append(run)
+    except InputError as error:
+        if "has no section [assign]" not in str(error):
+            raise
+    return found
+
+
+def test_the_command_takes_several_runs(at: At, tmp_path: Path) -> None:
+    study = at("selected")
+    hs, cn = ids(study, "hs"), ids(study, "cn")
+    runs = [a_run(tmp_path / f"{n}.trec", f"{hs[HS[n]]} Q0 {cn[CNS[n]]} 1 2 x") for n in range(2)]
+    given = ["retrieve", "--run", str(runs[0]), "--run", str(runs[1]), "--depth", "5", "--study", study.place]
+    said = CliRunner().invoke(main, given)
+    assert said.exit_code == 0, said.output
+    assert "retrieve: runs 0.trec: 1 / 1.trec: 1 · candidates 2" in said.output
+    log = json.loads(CliRunner().invoke(main, ["log", "--format", "json", "--study", study.place]).output)
+    assert log[-1]["params"]["runs"] == [str(run) for run in runs]

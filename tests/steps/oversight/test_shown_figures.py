@@ -1,0 +1,280 @@
+"""Figures that rest because they take long to make: none that any server shows is older than what was shown before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from servers import execute
+
+from fcpair.errors import BusyError, StudyError
+from fcpair.params import Adjudicate
+from fcpair.steps.oversight import dashboard as monitor_module
+from fcpair.steps.oversight.dashboard import REST, SLOW_S, TRIES, Monitor, _Kept
+from fcpair.store import Store
+from fcpair.store.answers import activity_log
+from fcpair.store.answers.activity_log import Marks
+from fcpair.store.database.backends import sqlite
+from fcpair.store.oversight import runs
+from fcpair.study import Study
+from steps.small import dump
+
+At = Callable[[str], Study]
+SLOW, REST_S = 2.0, 20.0
+assert SLOW_S < SLOW < SLOW_S * REST == REST_S / 2
+names = iter(f"figure{n}" for n in range(10_000))
+
+
+class Clock:
+    """A clock that goes on when it is told to, and by a little whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1e-6
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    one = Clock()
+    monkeypatch.setattr(monitor_module, "monotonic", one)
+    monkeypatch.setattr(monitor_module, "SLOW_S", SLOW_S)
+    return one
+
+
+@pytest.fixture(autouse=True)
+def counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked here of a server holds for files, too, where it is counted."""
+    monkeypatch.setattr(sqlite, "MANY_WRITE", True)
+
+
+@pytest.fixture
+def both(at: At) -> Iterator[tuple[Study, Study]]:
+    """One study, as two servers have it."""
+    with closing(at("labelled")) as first, closing(Study.open(Path(first.place))) as second:
+        yield first, second
+
+
+class Figure:
+    """A figure at one server: what it shows are the marks of the study when it was made."""
+
+    def __init__(self, study: Study, clock: Clock, name: str) -> None:
+        self._study, self._clock = study, clock
+        self._kept: _Kept[Marks] = _Kept(study.grid(), name)
+        self.takes_s, self.n_made = SLOW, 0
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    def show(self) -> Marks:
+        return self._kept.get(self._make).made
+
+    def _make(self) -> Marks:
+        self.n_made += 1
+        with self._study.store.read() as tx:
+            made = activity_log.marks(tx)
+        self._clock.now += self.takes_s
+        self.meanwhile()
+        return made
+
+
+@pytest.fixture
+def two(both: tuple[Study, Study], clock: Clock) -> tuple[Figure, Figure]:
+    name = next(names)
+    return Figure(both[0], clock, name), Figure(both[1], clock, name)
+
+
+def change(study: Study) -> None:
+    with study.store.write() as tx:
+        runs.add_run(tx, "report", {}, {}, "0", None)
+
+
+@pytest.mark.server
+def test_one_that_rests_is_made_anew_where_another_server_has_shown_a_newer_one(
+    both: tuple[Study, Study], two: tuple[Figure, Figure]
+) -> None:
+    first, second = two
+    old = second.show()
+    change(both[0])
+    assert second.show() == old
+    new = first.show()
+    assert new > old
+    assert second.show() == new
+    assert first.show() == new  # nothing has changed since
+
+
+def test_a_server_that_is_quick_to_make_it_leaves_word_where_another_one_is_slow(
+    both: tuple[Study, Study], two: tuple[Figure, Figure]
+) -> None:
+    first, second = two
+    first.takes_s = 0.0
+    old = second.show()
+    change(both[0])
+    assert first.show() > old
+    assert second.show() > old
+
+
+def test_one_server_alone_has_it_rest_as_long_as_before(
+    both: tuple[Study, Study], two: tuple[Figure, Figure], clock: Clock
+) -> None:
+    first, _ = two
+    first.show()
+    for _ in range(3):
+        change(both[0])
+        first.show()
+    assert first.n_made == 1
+    clock.now += 2 * REST_S
+    first.show()
+    assert first.n_made == 2
+
+
+def test_what_no_server_finds_slow_is_made_at_every_change_and_nothing_is_written(
+    both: tuple[Study, Study], two: tuple[Figure, Figure]
+) -> None:
+    first, second = two
+    first.takes_s = second.takes_s = 0.0
+    for _ in range(2):
+        change(both[0])
+        before = dump(both[0])
+        assert first.show() == second.show() == first.show()
+        assert dump(both[0]) == before
+    assert (first.n_made, second.n_made) == (2, 2)
+
+
+@pytest.mark.server
+def test_what_another_server_overtakes_while_it_is_made_is_not_shown(
+    both: tuple[Study, Study], two: tuple[Figure, Figure]
+) -> None:
+    first, second = two
+    seen: list[Marks] = []
+
+    def overtake() -> None:
+        first.meanwhile = lambda: None
+        change(both[0])
+        seen.append(second.show())
+
+    first.meanwhile = overtake
+    assert first.show() == seen[0]
+    assert first.n_made == 2
+
+
+def test_where_others_are_always_quicker_one_is_asked_to_come_back(
+    both: tuple[Study, Study], two: tuple[Figure, Figure], clock: Clock
+) -> None:
+    first, second = two
+
+    def overtake() -> None:
+        clock.now += 2 * REST_S
+        change(both[0])
+        second.show()
+
+    first.meanwhile = overtake
+    with pytest.raises(BusyError, match="newer figures"):
+        first.show()
+    assert first.n_made == TRIES
+
+
+def test_it_is_shown_where_nothing_can_be_written(
+    both: tuple[Study, Study], two: tuple[Figure, Figure], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def full(_store: Store, **_: object) -> Iterator[None]:
+        raise StudyError("the disk is full")
+        yield
+
+    monkeypatch.setattr(Store, "write", full)
+    assert two[0].show() == two[1].show()
+
+
+@pytest.mark.server
+def test_what_is_made_of_a_value_that_rests_is_made_anew_when_that_has_rested(
+    at: At, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Formerly it stayed as it was until something else happened."""
+    study = at("labelled")
+    monitor = study.grid().monitor
+    gather, n_made = monitor._gather, []
+
+    def slowly() -> object:
+        n_made.append(1)
+        clock.now += SLOW
+        return gather()
+
+    monkeypatch.setattr(monitor, "_gather", slowly)
+    monkeypatch.setattr(monitor, "_draw", monitor.figures)
+    before = monitor.maps()
+    study.grid().adjudicate(Adjudicate("majority"))
+    assert monitor.maps() is before
+    clock.now += 2 * REST_S
+    after = monitor.maps()
+    assert after is not before
+    assert monitor.maps() is after
+    assert len(n_made) == 2
+
+
+@pytest.mark.slow
+def test_two_monitors_of_a_study_never_go_back(
+    both: tuple[Study, Study], clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(monitor_module, "SLOW_S", -1.0)
+    monkeypatch.setattr(monitor_module, "REST", 1e12)
+    first, second = (Monitor(one.grid()) for one in both)
+    before = looked_at(second)
+    both[0].grid().adjudicate(Adjudicate("majority"))
+    assert all(one is old for one, old in zip(looked_at(second), before, strict=True))
+    looked_at(first)
+    assert not any(one is old for one, old in zip(looked_at(second), before, strict=True))
+    assert repr(first.figures()) == repr(second.figures()) != repr(before[0])
+
+
+def looked_at(one: Monitor) -> list[object]:
+    return [one.figures(), one.status(), one.speed(), one.stages(), one.exposures(), one.maps()]
+
+
+ACTS = st.lists(
+    st.tuples(st.sampled_from(("change", "wait", "first", "second")), st.sampled_from((0.0, SLOW, 3 * SLOW))),
+    max_size=25,
+)
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(acts=ACTS)
+def test_whoever_is_asked_and_however_long_it_takes_no_figure_goes_back(
+    both: tuple[Study, Study], clock: Clock, acts: list[tuple[str, float]]
+) -> None:
+    name = next(names)
+    servers = {at: Figure(study, clock, name) for at, study in zip(("first", "second"), both, strict=True)}
+    seen: list[Marks] = []
+    for what, seconds in acts:
+        if what == "change":
+            change(both[0])
+        elif what == "wait":
+            clock.now += 5 * seconds
+        else:
+            servers[what].takes_s = seconds
+            seen.append(servers[what].show())
+    assert seen == sorted(seen)
+
+
+@pytest.mark.files
+def test_looking_writes_nothing_into_a_file_which_one_server_has(
+    both: tuple[Study, Study], two: tuple[Figure, Figure], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "MANY_WRITE", False)
+    before = dump(both[0])
+    for _ in range(2):
+        assert two[0].show() == two[1].show()
+    assert (two[0].n_made, two[1].n_made) == (1, 1)
+    assert dump(both[0]) == before
+
+
+@pytest.mark.server
+def test_a_copy_has_what_was_shown(both: tuple[Study, Study], two: tuple[Figure, Figure], tmp_path: Path) -> None:
+    two[0].show()
+    Study.copy(Path(both[0].place), tmp_path / "copy.db", lambda *_: None)
+    assert execute(tmp_path / "copy.db", "SELECT n FROM shown") == [(1,)]
+    assert Study.doctor(tmp_path / "copy.db").sound

@@ -1,0 +1,200 @@
+"""Limits of what one person may read: one rule for those who label, check and decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from fcpair.errors import RefusedError
+from fcpair.params import Annotate
+from fcpair.records import Role
+from fcpair.steps.adjudication.adjudication_queue import Case, Docket, Ruling
+from fcpair.steps.people.reading_limits import Allowance
+from fcpair.study import Study
+from steps.online import admit, at_desk, give
+from steps.small import NAMES, assert_refused
+
+At = Callable[[str], Study]
+
+
+def docket_of(
+    study: Study, name: str, daily_limit: int | None = None, total_limit: int | None = None
+) -> tuple[Docket, int]:
+    """A docket on terms with these limits, and an adjudicator."""
+    study.add_people([name], Role.ADJUDICATOR)
+    return study.grid().docket.on(Annotate(daily_limit=daily_limit, total_limit=total_limit)), admit(study, name).id
+
+
+def first(docket: Docket, person: int) -> Case:
+    case = docket.next(person)
+    assert case is not None
+    return case
+
+
+def decide(docket: Docket, person: int, case: Case, outcome: str = "appropriate") -> None:
+    request = f"on-{case.cell_id}-{case.decision_id}-{outcome}"
+    docket.decide(person, Ruling(request, case.cell_id, outcome, seen_decision_id=case.decision_id))
+
+
+@pytest.fixture
+def next_day(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Lets a day pass: what has been done so far was done before midnight."""
+    return lambda: monkeypatch.setattr("fcpair.steps.people.reading_limits._midnight", lambda: "2999-01-01")
+
+
+@pytest.mark.parametrize(
+    ("today", "read", "daily", "total", "room"),
+    [(3, 9, None, None, None), (3, 9, 5, None, 2), (3, 9, 5, 10, 1), (3, 9, None, 4, 0), (7, 9, 5, None, 0)],
+)
+def test_the_room_is_what_the_nearer_limit_leaves(
+    today: int, read: int, daily: int | None, total: int | None, room: int | None
+) -> None:
+    allowance = Allowance(today, read, daily, total)
+    assert allowance.room == room
+    assert (allowance.limit is None) == (room != 0)
+
+
+def test_what_a_limit_says() -> None:
+    assert Allowance(2, 9, 2, None).limit == (
+        "You have read 2 pairs today, as many as one person may read in a day. Please come back tomorrow."
+    )
+    assert Allowance(2, 1_200, 2, 1_200).limit == (
+        "You have read 1,200 pairs, as many as one person may read in this study. Thank you."
+    )
+
+
+def test_a_daily_limit_holds_for_those_who_decide(at: At, next_day: Callable[[], None]) -> None:
+    study = at("labelled")
+    docket, judy = docket_of(study, "judy", daily_limit=2)
+    for _ in range(2):
+        decide(docket, judy, first(docket, judy))
+    assert docket.next(judy) is None
+    waiting = study.grid().waiting()[0]
+    for call in (
+        lambda: docket.case(judy, waiting),
+        lambda: docket.decide(judy, Ruling("r-1234567", waiting, NAMES[0])),
+    ):
+        assert_refused(study, call, RefusedError, "You have read 2 pairs today")
+    assert docket.state(judy).waiting > 0
+    next_day()
+    assert docket.allowance(judy) == Allowance(0, 2, 2, None)
+    assert docket.next(judy) is not None
+
+
+def test_a_total_limit_holds_for_those_who_decide(at: At, next_day: Callable[[], None]) -> None:
+    study = at("labelled")
+    docket, judy = docket_of(study, "judy", total_limit=1)
+    decide(docket, judy, first(docket, judy))
+    next_day()
+    assert docket.next(judy) is None
+    assert "in this study" in str(docket.allowance(judy).limit)
+
+
+def test_what_one_has_decided_can_be_changed_and_taken_back_at_the_limit(at: At) -> None:
+    study = at("labelled")
+    docket, judy = docket_of(study, "judy", daily_limit=1)
+    case = first(docket, judy)
+    decide(docket, judy, case)
+    decide(docket, judy, docket.case(judy, case.cell_id), "not_appropriate")
+    docket.undo(judy, case.cell_id, "undo-1234")
+    assert docket.allowance(judy) == Allowance(1, 1, 1, None)  # one pair, whatever was done to it
+    decide(docket, judy, docket.case(judy, case.cell_id), "irreconcilable")
+    assert docket.decided(judy)[0].outcome == "irreconcilable"
+
+
+def test_a_repeated_request_is_answered_as_the_first_time_though_the_limit_is_reached_by_it(at: At) -> None:
+    study = at("labelled")
+    docket, judy = docket_of(study, "judy", daily_limit=1)
+    ruling = Ruling("request-1", first(docket, judy).cell_id, "appropriate")
+    assert docket.decide(judy, ruling) == docket.decide(judy, ruling)
+
+
+def test_the_limit_of_one_is_not_that_of_another(at: At) -> None:
+    study = at("labelled")
+    docket, judy = docket_of(study, "judy", daily_limit=1)
+    _, june = docket_of(study, "june")
+    decide(docket, judy, first(docket, judy))
+    assert docket.next(june) is not None
+
+
+def test_who_labels_and_then_decides_has_one_allowance(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana", Annotate(daily_limit=2))
+    give(desk, ana, NAMES[0])
+    give(desk, ana, NAMES[0])
+    study.hand_over("ana")
+    study.change_role("ana", Role.ADJUDICATOR)
+    docket = study.grid().docket.on(Annotate(daily_limit=2))
+    assert docket.allowance(ana.id) == Allowance(2, 2, 2, None)
+    assert docket.next(ana.id) is None
+
+
+def test_who_decides_and_then_checks_has_one_allowance(at: At) -> None:
+    study = at("labelled")
+    docket, judy = docket_of(study, "judy", daily_limit=1)
+    decide(docket, judy, first(docket, judy))
+    study.change_role("judy", Role.VALIDATOR)
+    visitor = study.access.by_id(judy)
+    assert visitor is not None
+    assert study.desk(Annotate(daily_limit=1)).progress(visitor).limit is not None
+
+
+def test_progress_tells_the_limits_before_they_are_reached(at: At) -> None:
+    desk, ana = at_desk(at("dealt"), "ana", Annotate(daily_limit=3, total_limit=9))
+    give(desk, ana, NAMES[0])
+    give(desk, ana, "skip")
+    progress = desk.progress(ana)
+    assert (progress.today, progress.daily_limit, progress.read, progress.total_limit) == (2, 3, 2, 9)
+    assert progress.limit is None
+
+
+@pytest.fixture
+def clock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
+    """Lets the clock of the server, with which answers and decisions are noted, go wrong by this much."""
+
+    def set_(wrong: timedelta) -> None:
+        def now() -> str:
+            return (datetime.now(UTC) + wrong).isoformat(timespec="milliseconds")
+
+        for module in ("answers.task_queries", "adjudication.disputes"):
+            monkeypatch.setattr(f"fcpair.store.{module}.now", now)
+
+    return set_
+
+
+def test_a_limit_that_rests_on_a_time_that_lies_ahead_says_so(at: At, clock_of: Callable[[timedelta], None]) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana", Annotate(daily_limit=3))
+    clock_of(timedelta(days=2))
+    give(desk, ana, NAMES[0])
+    give(desk, ana, NAMES[0])
+    clock_of(timedelta())
+    assert desk.progress(ana).limit is None
+    give(desk, ana, NAMES[0])
+    assert desk.progress(ana).limit == (
+        "You have read 3 pairs today, as many as one person may read in a day. The time noted for 2 of them has not "
+        "come yet: a clock was or is wrong. Please tell those who run the study."
+    )
+    (note,) = (note for note in study.status()["notes"] if "clock" in note)
+    ahead = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%d")
+    assert note.startswith(f"somebody's newest answer stands at a time that has not come yet ({ahead} ")
+
+
+def test_a_limit_of_decisions_that_lie_ahead_says_so(at: At, clock_of: Callable[[timedelta], None]) -> None:
+    study = at("labelled")
+    docket, judy = docket_of(study, "judy", daily_limit=1)
+    clock_of(timedelta(hours=30))
+    decide(docket, judy, first(docket, judy))
+    assert "The time noted for 1 of them has not come yet" in str(docket.allowance(judy).limit)
+    assert any("clock" in note for note in study.status()["notes"])
+
+
+def test_a_clock_that_is_set_right_by_a_minute_is_not_wrong(at: At, clock_of: Callable[[timedelta], None]) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana", Annotate(daily_limit=1))
+    clock_of(timedelta(minutes=1))
+    give(desk, ana, NAMES[0])
+    assert str(desk.progress(ana).limit).endswith("Please come back tomorrow.")
+    assert not any("clock" in note for note in study.status()["notes"])

@@ -1,0 +1,223 @@
+"""Who may decide which pair, and when: the same at the dialogue's call, a file, a page and the API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
+from fcpair.params import Adjudicate, Validate
+from fcpair.records import Role
+from fcpair.steps.adjudication.adjudication_queue import Ruling
+from fcpair.study import Study
+from steps.online import admit
+from steps.small import assert_refused, dump, open_work, record, standing, who_had, write_csv
+
+At = Callable[[str], Study]
+
+
+class Situation(NamedTuple):
+    """A study, a pair, and who would decide it."""
+
+    study: Study
+    pair: int
+    who: str
+
+
+# -- situations in which nobody of that name may decide the pair
+
+
+def one_labelled_it(study: Study, folder: Path) -> Situation:
+    """ana labelled the pair, and is an adjudicator now."""
+    pair = next(pair for pair in study.grid().waiting() if "ana" in who_had(study)[pair])
+    study.change_role("ana", Role.ADJUDICATOR)
+    return Situation(study, pair, "ana")
+
+
+def one_skipped_it(study: Study, folder: Path) -> Situation:
+    """ana read the pair and skipped it, and nobody was left to take it."""
+    pair = next(pair for pair in study.grid().waiting() if len(who_had(study)[pair]) == 3)
+    record(study, folder, [("ana", pair, "skip")], supersede=True)
+    study.change_role("ana", Role.ADJUDICATOR)
+    return Situation(study, pair, "ana")
+
+
+def one_validates_it(study: Study, folder: Path) -> Situation:
+    """vera was given the pair to validate; then its labels changed, so that it waits."""
+    grid = study.grid()
+    grid.adjudicate(Adjudicate())
+    study.add_people(["vera", "walt"], Role.VALIDATOR)
+    grid.assign_validation(Validate())
+    pair = next(pair for who, pair in open_work(study, checks=True) if who == "vera" and len(who_had(study)[pair]) > 2)
+    labelled = sorted(who_had(study)[pair] - {"vera"})
+    record(study, folder, [(labelled[0], pair, "0"), (labelled[1], pair, "2")], supersede=True)
+    study.hand_over("vera")
+    study.change_role("vera", Role.ADJUDICATOR)
+    return Situation(study, pair, "vera")
+
+
+def somebody_has_still_to_label_it(study: Study, folder: Path) -> Situation:
+    """A label of the pair was skipped, and the pair went to somebody else, who has it before them."""
+    pair = next(pair for pair in study.grid().waiting() if len(who_had(study)[pair]) == 2)
+    record(study, folder, [(min(who_had(study)[pair]), pair, "skip")], supersede=True)
+    assert pair in {open_pair for _, open_pair in open_work(study)}
+    return Situation(study, pair, "judy")
+
+
+def nobody_labelled_it(study: Study, folder: Path) -> Situation:
+    """Everybody skipped the pair."""
+    pair = next(pair for pair in study.grid().waiting() if len(who_had(study)[pair]) == 3)
+    record(study, folder, [(who, pair, "skip") for who in who_had(study)[pair]], supersede=True)
+    return Situation(study, pair, "judy")
+
+
+SITUATIONS: dict[Callable[[Study, Path], Situation], tuple[type[FcpairError], str]] = {
+    one_labelled_it: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
+    one_skipped_it: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
+    one_validates_it: (RefusedError, "`vera` validates pair {pair}, so somebody else must decide it"),
+    somebody_has_still_to_label_it: (ConflictError, "pair {pair} is still being labelled"),
+    nobody_labelled_it: (ConflictError, "pair {pair} has no label, so there is nothing to decide"),
+}
+
+
+# -- doors
+
+
+def decide(at: Situation, folder: Path) -> None:
+    at.study.grid().decide(at.pair, 2, by=at.who)
+
+
+def read_in_the_terminal(at: Situation, folder: Path) -> None:
+    at.study.grid().conflict(at.pair, by=at.who)
+
+
+def decide_by_file(at: Situation, folder: Path) -> None:
+    at.study.grid().import_outcomes(
+        write_csv(folder / "d.csv", [{"pair": at.pair, "label": "2", "adjudicator": at.who}])
+    )
+
+
+def look_on_the_page(at: Situation, folder: Path) -> None:
+    at.study.grid().docket.case(admitted(at), at.pair)
+
+
+def decide_on_the_page(at: Situation, folder: Path) -> None:
+    at.study.grid().docket.decide(admitted(at), Ruling("a-request", at.pair, "appropriate"))
+
+
+def admitted(at: Situation) -> int:
+    return next(one.id for one in at.study.people if one.name == at.who)
+
+
+DOORS = (decide, read_in_the_terminal, decide_by_file, look_on_the_page, decide_on_the_page)
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_every_door_refuses_alike(
+    at: At, tmp_path: Path, situation: Callable[[Study, Path], Situation], door: Callable[[Situation, Path], None]
+) -> None:
+    study = at("labelled")
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    here = situation(study, tmp_path)
+    admit(study, here.who)
+    before = dump(study)
+    error, said = SITUATIONS[situation]
+    expected = InputError if door is decide_by_file else error
+    with pytest.raises(expected, match=said.format(pair=here.pair)):
+        door(here, tmp_path)
+    assert dump(study) == before
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_nobody_is_offered_what_they_may_not_decide(
+    at: At, tmp_path: Path, situation: Callable[[Study, Path], Situation]
+) -> None:
+    study = at("labelled")
+    grid = study.grid()
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    here = situation(study, tmp_path)
+    who = admit(study, here.who).id
+    offered = grid.agenda(here.who)
+    assert here.pair not in offered.pairs
+    state = grid.docket.state(who)
+    assert (state.waiting, state.for_others) == (len(offered.pairs), offered.for_others)
+    while case := grid.docket.next(who):
+        assert case.cell_id != here.pair
+        grid.docket.decide(who, Ruling(f"on-{case.cell_id}-pair", case.cell_id, "appropriate"))
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_lets_somebody_else_in(at: At, tmp_path: Path, door: Callable[[Situation, Path], None]) -> None:
+    study = at("labelled")
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    here = Situation(study, study.grid().waiting()[0], "judy")
+    admit(study, "judy")
+    door(here, tmp_path)
+    kept = standing(study).get(here.pair)
+    looked = door in {read_in_the_terminal, look_on_the_page}
+    assert kept == (None if looked else ("imported" if door is decide_by_file else "person", 2))
+
+
+def test_who_has_left_decides_nothing_more_but_a_file_may_tell_what_they_decided(at: At, tmp_path: Path) -> None:
+    study = at("labelled")
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    study.retire("judy")
+    here = Situation(study, study.grid().waiting()[0], "judy")
+    for door in (decide, read_in_the_terminal):
+        with pytest.raises(RefusedError, match="`judy` has left the study"):
+            door(here, tmp_path)
+    decide_by_file(here, tmp_path)
+    assert standing(study)[here.pair] == ("imported", 2)
+
+
+def test_a_decision_by_somebody_else_is_taken_back_by_a_lead_alone(at: At) -> None:
+    study = at("labelled")
+    grid = study.grid()
+    study.add_people(["lea"], Role.LEAD)
+    first, second = grid.waiting()[:2]
+    grid.decide(first, 2, by="ada")
+    grid.decide(second, 2, by="ada")
+    with pytest.raises(ConflictError, match="only the person who decided, or a lead, can take that back"):
+        grid.take_back(first, by="bo")
+    grid.take_back(first, by="lea")
+    grid.take_back(second, by="ada")
+    assert {first, second} <= set(grid.waiting())
+
+
+def test_what_a_file_decided_is_taken_back_by_a_lead_alone_whomever_it_names(at: At, tmp_path: Path) -> None:
+    study = at("labelled")
+    grid = study.grid()
+    study.add_people(["lea"], Role.LEAD)
+    pair = grid.waiting()[0]
+    decide_by_file(Situation(study, pair, "ada"), tmp_path)
+    said = rf"pair {pair} has been decided by ada \(in a file\) meanwhile, and only a lead can take that back"
+    assert_refused(study, lambda: grid.take_back(pair, by="ada"), ConflictError, said)
+    grid.take_back(pair, by="lea")
+    assert pair in grid.waiting()
+
+
+def test_a_rule_s_decision_is_not_taken_back_but_decided_otherwise(at: At) -> None:
+    study = at("decided")
+    grid = study.grid()
+    study.add_people(["lea"], Role.LEAD)
+    pair = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
+    with pytest.raises(ConflictError, match=f"a rule has decided pair {pair}"):
+        grid.take_back(pair, by="lea")
+    grid.decide(pair, None, by="lea")
+    assert standing(study)[pair] == ("person", None)
+
+
+def test_who_decided_a_pair_cannot_come_to_label_it(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    study.add_people(["ana", "ben"], Role.ANNOTATOR)
+    record(study, tmp_path, [("ana", 1, "2"), ("ben", 1, "0")])
+    study.grid().decide(1, 2, by="ada")
+    study.change_role("ada", Role.VALIDATOR)
+    study.change_role("ada", Role.ANNOTATOR)
+    with pytest.raises(InputError, match="ada validates or decided pair 1, so cannot label it"):
+        record(study, tmp_path, [("ada", 1, "2")])

@@ -1,0 +1,126 @@
+"""Each assignment says which of its judgements is the newest, whichever way they came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import func, select, update
+
+from fcpair.records import Origin, Status
+from fcpair.store import Store, Tx
+from fcpair.store.answers import judgements, task_queries
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.database.tables import assignment, judgement
+from fcpair.store.maintenance import integrity_checks
+from fcpair.store.oversight import runs
+from store.database.test_frames import undone
+from store.database.test_hash_chain import placed
+from store.maintenance.test_invariant_checks import answered, assigned, fill
+
+pytestmark = pytest.mark.files
+
+N = 3
+ONE = st.integers(1, N)
+CODE = st.sampled_from([None, 0, 1, 2])
+
+
+def fill_three(tx: Tx) -> None:
+    """Three assignments, of which the first is answered, and a run that takes answers back."""
+    fill(tx)
+    assert runs.begin_run(tx, "withdraw labels", {}, "0") == 1
+    assignments.add_assignments(tx, pd.concat([assigned(2, 1), assigned(1, 2)]), rounds.counting(tx))
+
+
+def newest(tx: Tx) -> dict[int, int | None]:
+    """Which judgement each assignment says to be its newest."""
+    return {row[0]: row[1] for row in tx.execute(select(assignment.c.id, assignment.c.judgement_id))}
+
+
+def looked_up(tx: Tx) -> dict[int, int | None]:
+    """The same, of all judgements that there are."""
+    query = select(judgement.c.assignment_id, func.max(judgement.c.id)).group_by(judgement.c.assignment_id)
+    return dict.fromkeys(range(1, N + 1)) | {row[0]: row[1] for row in tx.execute(query)}
+
+
+def statuses(tx: Tx) -> list[str]:
+    return list(tx.execute(select(assignment.c.status).order_by(assignment.c.id)).scalars())
+
+
+def give(tx: Tx, one: int, code: int | None) -> None:
+    """One answer, as it comes online."""
+    row = {"skipped": code is None, "adjudication_id": None, "seconds": None, "note": "", "guideline_id": None}
+    answer_id = None if code is None else rounds.labels(tx)[code]
+    status = Status.SKIPPED if code is None else Status.DONE
+    task_queries.add_judgement(tx, placed(tx, one), {**row, "answer_id": answer_id}, status)
+
+
+def bring(tx: Tx, answers: list[tuple[int, int | None]]) -> None:
+    """Answers that come together."""
+    rows = [answered(one, code, skipped=code is None) for one, code in answers]
+    judgements.add_judgements(tx, pd.concat(rows, ignore_index=True), Origin.IMPORTED)
+
+
+def take_back(tx: Tx, one: int) -> None:
+    """Withdraw the newest answer to an assignment, if there is any."""
+    if (at := newest(tx)[one]) is not None:
+        judgements.withdraw(tx, [at], 1)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just(give), ONE, CODE),
+            st.tuples(st.just(bring), st.lists(st.tuples(ONE, CODE), min_size=1, max_size=4)),
+            st.tuples(st.just(take_back), ONE),
+        ),
+        max_size=6,
+    )
+)
+def test_the_judgement_that_an_assignment_names_is_its_newest(
+    lasting_store: Store, acts: list[tuple[Any, ...]]
+) -> None:
+    with undone(lasting_store) as tx:
+        fill_three(tx)
+        for act, *what in acts:
+            act(tx, *what)
+            assert newest(tx) == looked_up(tx)
+        assert integrity_checks.references(tx).faults == []
+
+
+def test_what_became_of_assignments_is_what_was_said_last(lasting_store: Store) -> None:
+    with undone(lasting_store) as tx:
+        fill_three(tx)
+        assert statuses(tx) == ["done", "open", "open"]
+        bring(tx, [(2, None), (3, 0), (2, 1), (3, None)])
+        assert statuses(tx) == ["done", "done", "skipped"]
+
+
+def test_what_becomes_of_an_answer_that_is_taken_back_is_left_to_be_said(lasting_store: Store) -> None:
+    with undone(lasting_store) as tx:
+        fill_three(tx)
+        assignments.set_status(tx, [1], [Status.WITHDRAWN.value])
+        take_back(tx, 1)
+        assert (statuses(tx)[0], newest(tx)[1]) == ("withdrawn", 2)
+
+
+@pytest.mark.parametrize(
+    ("one", "named", "said"),
+    [
+        (1, 1, "row 1 of `assignment` says that its newest judgement is 1, and that is 3"),
+        (1, None, "row 1 of `assignment` says that its newest judgement is none, and that is 3"),
+        (1, 2, "row 1 of `assignment` says that its newest judgement is 2, and that is 3"),
+        (1, 99, "row 1 of `assignment` says that its newest judgement is 99, and that is 3"),
+        (3, 2, "row 3 of `assignment` says that its newest judgement is 2, and that is none"),
+    ],
+    ids=["an older one", "none", "of another", "that is not there", "where there is none"],
+)
+def test_one_that_is_not_the_newest_is_found(lasting_store: Store, one: int, named: int | None, said: str) -> None:
+    with undone(lasting_store) as tx:
+        fill_three(tx)
+        bring(tx, [(2, 0), (1, None)])
+        tx.execute(update(assignment).where(assignment.c.id == one).values(judgement_id=named))
+        assert integrity_checks.references(tx).faults == [said]

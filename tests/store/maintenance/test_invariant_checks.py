@@ -1,0 +1,230 @@
+"""What the database itself refuses: changed answers, second copies of a pair, references to nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import func, insert, select, update
+from sqlalchemy import text as sql
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from fcpair.records import Origin, Role, Status
+from fcpair.store import Store, Tx
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.corpus import cells, sides, texts
+from fcpair.store.database.tables import adjudication, assignment, cell, judgement
+from fcpair.store.oversight import build_progress
+from fcpair.store.people import people
+from store.database.test_frames import undone
+
+pytestmark = pytest.mark.files
+
+APPEND_ONLY_NAMES = ["judgement", "adjudication"]
+
+
+def fill(tx: Tx, *, n_hs: int = 2, n_cn: int = 3) -> None:
+    """A grid, two people, and one answer and one decision on pair 1."""
+    texts.add_texts(tx, "hs", [(f"h{at}", f"hs {at}", "", {}) for at in range(n_hs)])
+    cns = texts.add_texts(tx, "cn", [(f"c{at}", f"cn {at}", "", {}) for at in range(n_cn)])
+    sides.put(tx, "row", list(range(1, n_hs + 1)))
+    sides.put(tx, "column", list(cns.values()))
+    cells.fill(tx)
+    people.add_people(tx, ["ana", "ben"], Role.ANNOTATOR)
+    assignments.add_assignments(tx, assigned(1, 1), rounds.counting(tx))
+    judgements.add_judgements(tx, answered(1, 2), Origin.IMPORTED)
+    judgements.add_adjudications(tx, pd.DataFrame({"cell_id": [1], "rule": ["unanimous"], "code": [2]}))
+
+
+def assigned(cell_id: int, person_id: int) -> pd.DataFrame:
+    row = {"cell_id": cell_id, "person_id": person_id, "position": 1, "status": Status.OPEN.value}
+    return pd.DataFrame([row])
+
+
+def answered(assignment_id: int, code: int | None, *, skipped: bool = False) -> pd.DataFrame:
+    row = {"assignment_id": assignment_id, "skipped": skipped, "code": code, "note": ""}
+    return pd.DataFrame([row], dtype=object)
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    with store.write() as tx:
+        fill(tx)
+    return store
+
+
+def assert_refused(store: Store, attempt: Callable[[Tx], object], match: str = "") -> None:
+    with pytest.raises(DBAPIError, match=match), store.write() as tx:
+        attempt(tx)
+
+
+# -- promise 1: answers and decisions are only ever added
+
+
+@pytest.mark.parametrize("table", APPEND_ONLY_NAMES)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE {} SET note = 'changed'",
+        "UPDATE {} SET note = note WHERE id = 1",
+        "DELETE FROM {}",
+        "DELETE FROM {} WHERE id = 1",
+        "INSERT OR REPLACE INTO {} SELECT * FROM {} WHERE id = 1",
+        "UPDATE OR IGNORE {} SET note = 'changed'",
+    ],
+)
+def test_an_answer_or_decision_cannot_be_changed_or_deleted(filled: Store, table: str, statement: str) -> None:
+    assert_refused(filled, lambda tx: tx.execute(sql(statement.format(table, table))), f"{table} is append-only")
+
+
+@pytest.mark.parametrize("table", APPEND_ONLY_NAMES)
+def test_an_answer_cannot_be_written_over_by_an_upsert(filled: Store, table: str) -> None:
+    upsert = f"INSERT INTO {table} SELECT * FROM {table} WHERE id = 1 ON CONFLICT (id) DO UPDATE SET note = 'changed'"
+    assert_refused(filled, lambda tx: tx.execute(sql(upsert)), f"{table} is append-only")
+
+
+def test_an_answer_cannot_go_with_the_assignment_that_it_belongs_to(filled: Store) -> None:
+    assert_refused(filled, lambda tx: assignments.clear_assignments(tx, rounds.counting(tx)), "FOREIGN KEY")
+
+
+def test_a_grid_with_answers_cannot_be_cleared(filled: Store) -> None:
+    assert_refused(filled, lambda tx: build_progress.clear_from(tx, "pair"), "FOREIGN KEY")
+
+
+def test_a_later_answer_is_added_to_the_earlier_one(filled: Store) -> None:
+    with filled.write() as tx:
+        judgements.add_judgements(tx, answered(1, 0), Origin.IMPORTED)
+        assert judgements.history(tx, 1)["code"].tolist() == [2, 0]
+
+
+# -- promise 5: no pair stands twice, none in the corpus
+
+
+@pytest.mark.parametrize("columns", [(1, 3), (1, 4), (2, 5)])
+def test_a_second_copy_of_a_pair_is_refused(filled: Store, columns: tuple[int, int]) -> None:
+    row = {"row_id": columns[0], "column_id": columns[1]}
+    assert_refused(filled, lambda tx: tx.execute(insert(cell), [row]), "the grid is sealed")
+
+
+def test_a_whole_grid_is_not_written_twice(filled: Store) -> None:
+    with pytest.raises(sqlite3.IntegrityError, match=r"UNIQUE constraint failed: cell\.id"), filled.write() as tx:
+        cells.fill(tx)
+
+
+def test_a_grid_that_came_from_a_file_is_sealed_too(store: Store) -> None:
+    with store.write() as tx:
+        texts.add_texts(tx, "hs", [("h", "hs", "", {})])
+        texts.add_texts(tx, "cn", [("c", "cn", "", {})])
+        cells.add(tx, pd.DataFrame({"id": [7], "hs_id": [1], "cn_id": [2]}))
+    again = pd.DataFrame({"id": [8], "hs_id": [1], "cn_id": [2]})
+    assert_refused(store, lambda tx: cells.add(tx, again), "the grid is sealed")
+
+
+@pytest.mark.slow
+@given(
+    n_hs=st.integers(1, 4),
+    n_cn=st.integers(1, 6),
+    drawn=st.sets(st.integers(0, 5), min_size=1),
+    corpus=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=30),
+    order=st.randoms(use_true_random=False),
+)
+def test_the_grid_is_the_product_less_the_corpus_each_pair_once(
+    lasting_store: Store, n_hs: int, n_cn: int, drawn: set[int], corpus: list[tuple[int, int]], order: object
+) -> None:
+    with undone(lasting_store) as tx:
+        hs = list(texts.add_texts(tx, "hs", [(f"h{at}", "x", "", {}) for at in range(n_hs)]).values())
+        cn = list(texts.add_texts(tx, "cn", [(f"c{at}", "x", "", {}) for at in range(n_cn)]).values())
+        known = [(hs[i % n_hs], cn[j % n_cn]) for i, j in corpus]
+        texts.add_source_pairs(tx, [(*sides, {}) for sides in known])
+        order.shuffle(hs)  # type: ignore[attr-defined]
+        order.shuffle(cn)  # type: ignore[attr-defined]
+        taken = list(dict.fromkeys(cn[at % n_cn] for at in drawn))
+        sides.put(tx, "row", hs)
+        sides.put(tx, "column", cn)
+        sides.set_drawn(tx, "column", taken)
+        n_pairs, left_out = cells.fill(tx)
+        made = cells.cells(tx)
+    expected = [(h, c) for h in hs for c in cn if c in taken and (h, c) not in known]
+    assert list(zip(made["hs_id"], made["cn_id"], strict=True)) == expected
+    assert (n_pairs, left_out) == (len(expected), len(hs) * len(taken) - len(expected))
+
+
+# -- what else must hold
+
+
+def test_nobody_is_given_a_pair_twice_in_a_round(filled: Store) -> None:
+    assert_refused(filled, lambda tx: assignments.add_assignments(tx, assigned(1, 1), rounds.counting(tx)), "UNIQUE")
+
+
+def test_the_two_rounds_are_apart(filled: Store) -> None:
+    with filled.write() as tx:
+        assignments.add_assignments(tx, assigned(1, 1), rounds.checking(tx))
+        assert len(assignments.assignments(tx, rounds.checking(tx))) == 1
+
+
+def test_a_slot_is_taken_over_once(filled: Store) -> None:
+    with filled.write() as tx:
+        assignments.add_assignments(tx, assigned(1, 2).assign(replaces=1), rounds.counting(tx))
+    said = "UNIQUE"
+    assert_refused(
+        filled, lambda tx: assignments.add_assignments(tx, assigned(2, 2).assign(replaces=1), rounds.counting(tx)), said
+    )
+
+
+@pytest.mark.parametrize(("code", "skipped"), [(None, False), (2, True)])
+def test_an_answer_is_either_a_code_or_a_skip(filled: Store, code: int | None, skipped: bool) -> None:
+    wrong = answered(1, code, skipped=skipped)
+    assert_refused(filled, lambda tx: judgements.add_judgements(tx, wrong, Origin.IMPORTED), "answer_or_skip")
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.counting(tx)),
+        lambda tx: assignments.add_assignments(tx, assigned(1, 999), rounds.counting(tx)),
+        lambda tx: judgements.add_judgements(tx, answered(999, None, skipped=True), Origin.IMPORTED),
+        lambda tx: judgements.add_adjudications(tx, pd.DataFrame({"cell_id": [999], "rule": ["person"], "code": [2]})),
+        lambda tx: tx.execute(update(assignment).values(cell_id=999)),
+        lambda tx: sides.put(tx, "column", [999]),
+        lambda tx: texts.add_source_pairs(tx, [(1, 999, {})]),
+    ],
+)
+def test_what_refers_to_nothing_is_refused(filled: Store, attempt: Callable[[Tx], object]) -> None:
+    assert_refused(filled, attempt, "FOREIGN KEY")
+
+
+def test_references_are_checked_again_after_bulk_work(filled: Store) -> None:
+    with filled.write(bulk=True):
+        pass
+    assert_refused(
+        filled, lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.counting(tx)), "FOREIGN KEY"
+    )
+
+
+def test_references_are_checked_again_after_bulk_work_that_failed(filled: Store) -> None:
+    with pytest.raises(ZeroDivisionError), filled.write(bulk=True):
+        raise ZeroDivisionError
+    assert_refused(
+        filled, lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.counting(tx)), "FOREIGN KEY"
+    )
+
+
+def test_answers_and_decisions_may_be_added_by_the_thousand(filled: Store) -> None:
+    more = pd.concat([answered(1, 2)] * 3000, ignore_index=True)
+    with filled.write() as tx:
+        judgements.add_judgements(tx, more, Origin.SIMULATED)
+        assert tx.execute(select(func.count()).select_from(judgement)).scalar_one() == 3001
+        assert tx.execute(select(func.count()).select_from(adjudication)).scalar_one() == 1
+
+
+def test_a_bulk_insert_is_undone_by_a_failing_row(filled: Store) -> None:
+    rows = pd.concat([answered(1, 2), answered(1, None)], ignore_index=True)
+    with pytest.raises(IntegrityError), filled.write() as tx:
+        judgements.add_judgements(tx, rows, Origin.IMPORTED)
+    with filled.read() as tx:
+        assert judgements.n_judgements(tx) == 1

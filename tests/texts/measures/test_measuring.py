@@ -1,0 +1,89 @@
+"""Measuring: figures for all and each group, what is refused, and what a figure rests on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fcpair.errors import InputError
+from fcpair.texts.measures import measure, measuring, parse_measure
+from fcpair.texts.measures.measured_texts import Table
+from fcpair.texts.measures.measuring import _other_languages
+
+
+def test_measures_may_be_values_or_names_and_each_counts_once() -> None:
+    found = measure(["we drink tea"], [parse_measure("dist-2"), "dist-2", "dist-1"])
+    assert [one.name for one in found.figures] == ["dist-2", "dist-1"]
+
+
+def test_a_group_has_the_figure_that_its_texts_would_have_alone() -> None:
+    texts, groups = ["a b", "a a", "c d e", "c"], ["x", "y", "x", "y"]
+    names = ["dist-1", "ent-1", "dist-1(per_text=true)"]
+    found = measure(texts, names, groups=groups).figures
+    assert [one.group for one in found] == [None, "x", "y"] * 3
+    for at, group in ((1, "x"), (2, "y")):
+        own = measure([text for text, one in zip(texts, groups, strict=True) if one == group], names).figures
+        assert [one.value for one in found[at::3]] == [one.value for one in own]
+
+
+def test_the_mean_and_its_standard_deviation_leave_undefined_texts_out_and_count_them() -> None:
+    found = measure(["a b", "a a", ""], ["dist-1(per_text=true)"]).figures[0]
+    assert (found.value, found.n) == (0.75, 2)
+    assert found.sd == pytest.approx(0.125**0.5)
+    assert found.left_out == {"it has no token": 1}
+
+
+def test_json_has_no_nan_where_a_figure_is_undefined() -> None:
+    found = measure(["", " "], ["dist-1", "dist-1(per_text=true)", "fk"], language="en")
+    assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["n_texts"] == 2
+    assert all(one.value is None and one.undefined and one.sd is None for one in found.figures)
+
+
+def test_two_measures_whose_short_names_are_the_same_are_told_apart() -> None:
+    found = measure(["a b"], ["meteor(match=exact)", "meteor"], references=[["a"]])
+    assert [one.name for one in found.figures] == ["meteor(match=exact)"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"texts": []}, "there are no texts to measure"),
+        ({"measures": []}, "expected a list of at least one measure"),
+        ({"measures": "dist-1"}, "expected a list of at least one measure"),
+        ({"language": "English"}, "the language is `English`; expected a code"),
+        ({"groups": ["x"]}, "groups has 1 entries for 2 texts"),
+        ({"references": [["x"]]}, "references has 1 entries for 2 texts"),
+        ({"beside": {"hs": ["x"]}}, "has 1 entries for 2 texts"),
+        ({"texts": ["x", None]}, r"texts\[1\] is NoneType; expected a string"),
+        ({"references": [["x"], [3]]}, r"references\[1\]\[0\] is int; expected a string"),
+        ({"texts": ["x", "\ud800"]}, r"texts\[1\] has a NUL character or half a surrogate pair"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(given: dict[str, object], message: str) -> None:
+    arguments: dict[str, object] = {"texts": ["a", "b"], "measures": ["dist-1"], **given}
+    with pytest.raises(InputError, match=message):
+        measure(**arguments)  # type: ignore[arg-type]
+
+
+KOREAN = ["우리는 매일 저녁 차를 마십니다.", "그들은 밤마다 빵을 굽습니다.", "오늘은 날씨가 아주 좋습니다."]
+
+
+def test_a_model_of_english_that_reads_korean_is_pointed_out_without_a_language_being_given() -> None:
+    name = 'div(model="all-MiniLM-L6-v2")'
+    figure = _other_languages(parse_measure(name), Table([*KOREAN, "We drink tea every evening."]), None)
+    assert figure == (
+        "all-MiniLM-L6-v2 was trained on English alone, and 3 of 4 texts are in another language: 3 in `ko`"
+    )
+    assert _other_languages(parse_measure("div(model=our-encoder)"), Table(KOREAN), None) == ""
+
+
+def test_english_texts_are_not_taken_for_another_language() -> None:
+    assert _other_languages(parse_measure("div"), Table(["We drink tea.", "They bake bread at night."]), "en") == ""
+
+
+def test_a_warning_stands_with_the_figure_and_among_the_notes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "_other_languages", lambda of, *_: "it reads letters" if "dist" in of.short else "")
+    found = measure(KOREAN, ["dist-1", "dist-2", "ent-1"])
+    assert [one.warning for one in found.figures] == ["it reads letters", "it reads letters", ""]
+    assert found.notes == ("dist-1, dist-2: it reads letters",)

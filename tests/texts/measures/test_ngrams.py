@@ -1,0 +1,126 @@
+"""Distinct n-grams, entropy and self-BLEU: by hand, on CrowdCounter, and against nltk."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+from fcpair.texts.measures.measuring import TextFigure, measure
+
+WORDS = st.lists(st.sampled_from("abcd"), max_size=7).map(" ".join)
+
+
+def figure(texts: list[str], name: str) -> TextFigure:
+    return measure(texts, [name]).figures[0]
+
+
+@pytest.mark.parametrize(("name", "value"), [("dist-1", 0.131546), ("dist-2", 0.517056), ("ent-2", 13.848232)], ids=str)
+def test_crowdcounter_s_texts_have_the_figures_that_were_found_for_them(
+    crowdcounter: list[str], name: str, value: float
+) -> None:
+    found = figure(crowdcounter, name)
+    assert found.value == pytest.approx(value, abs=5e-7)
+    assert (found.n, found.rule) == (3435, "pooled")
+
+
+def test_distinct_ngrams_are_pooled_over_all_texts_and_none_reaches_into_the_next() -> None:
+    assert figure(["a b a", "b a"], "dist-1").value == 2 / 5
+    assert figure(["a b a", "b a"], "dist-2").value == 2 / 3
+
+
+def test_distinct_ngrams_of_each_text_are_averaged_where_asked() -> None:
+    found = figure(["a b a", "b a"], "dist-1(per_text=true)")
+    assert found.value == pytest.approx((2 / 3 + 1) / 2)
+    assert found.sd == pytest.approx(1 / 3 / 2**0.5)
+    assert found.rule == "mean over texts"
+
+
+def test_dist_keeps_case_and_ent_does_not() -> None:
+    assert figure(["Tea tea"], "dist-1").value == 1
+    assert figure(["Tea tea"], "dist-1(case=lower)").value == 0.5
+    assert figure(["Tea tea"], "ent-1").value == 0
+    assert figure(["Tea tea"], "ent-1(case=keep)").value == 1
+
+
+def test_entropy_is_in_bits() -> None:
+    assert figure(["a b c d"], "ent-1").value == 2
+    assert figure(["a a a b"], "ent-1").value == pytest.approx(-(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25)))
+
+
+def test_a_text_without_an_ngram_is_left_out_and_a_set_of_such_is_undefined() -> None:
+    found = figure(["a b", "a", ""], "dist-2")
+    assert (found.value, found.n, found.left_out) == (1, 1, {"it has fewer than 2 tokens": 2})
+    none = figure(["a", " "], "ent-2")
+    assert (none.value, none.n, none.undefined) == (None, 0, "no text has 2 tokens")
+
+
+def test_ngram_diversity_is_the_mean_or_the_sum_over_lengths() -> None:
+    texts = ["a b a", "b a"]
+    assert figure(texts, "ngd(n=2)").value == pytest.approx((2 / 5 + 2 / 3) / 2)
+    assert figure(texts, "ngd(n=2,over=sum)").value == pytest.approx(2 / 5 + 2 / 3)
+
+
+def test_ngd_crosses_from_one_text_into_the_next_only_where_texts_are_joined_and_says_which() -> None:
+    apart, joined = measure(["a b", "b a b"], ["ngd(n=2)", "ngd(n=2,join=true)"]).figures
+    assert apart.value == pytest.approx((2 / 5 + 2 / 3) / 2)  # ab | ba ab
+    assert joined.value == pytest.approx((2 / 5 + 3 / 4) / 2)  # ab bb ba ab
+    found = measure(["a b c d", "e"], ["ngd", "ngd(over=sum)", "ngd(join=true)"])
+    assert found.notes == (
+        "ngd, ngd(over=sum): no n-gram crosses from one text into the next; join=true puts the texts together first",
+        "ngd(join=true): n-grams cross from each text into the next, as the texts are put together in their order",
+    )
+
+
+def test_ngd_of_joined_texts_is_undefined_only_where_all_together_are_too_short() -> None:
+    short, enough = (figure(texts, "ngd(n=3,join=true)") for texts in (["a", "b"], ["a", "b", "c"]))
+    assert (short.value, short.undefined) == (None, "all texts together have fewer than 3 tokens")
+    assert (enough.value, enough.n) == (1, 3)
+
+
+def test_ngram_diversity_is_undefined_where_no_text_is_long_enough() -> None:
+    found = figure(["a b", "c"], "ngd(n=3)")
+    assert (found.value, found.undefined) == (None, "no text has 3 tokens")
+
+
+@given(st.lists(WORDS.filter(bool), min_size=2, max_size=6), st.integers(1, 4))
+def test_ngram_diversity_is_that_of_dist(texts: list[str], n: int) -> None:
+    found = figure(texts, f"ngd(n={n},over=sum,tokens=space,case=keep)")
+    parts = [figure(texts, f"dist-{length}").value for length in range(1, n + 1)]
+    assert found.value == (None if None in parts else pytest.approx(sum(part or 0 for part in parts)))
+
+
+@given(st.lists(WORDS.filter(bool), min_size=2, max_size=6), st.integers(1, 4))
+def test_self_bleu_is_nltk_s_sentence_bleu_against_all_others(texts: list[str], n: int) -> None:
+    tokens = [text.split() for text in texts]
+    expected = [
+        sentence_bleu(
+            tokens[:at] + tokens[at + 1 :], one, weights=[1 / n] * n, smoothing_function=SmoothingFunction().method1
+        )
+        for at, one in enumerate(tokens)
+    ]
+    found = measure(texts, [f"self-bleu(n={n})"])
+    np.testing.assert_allclose(next(iter(found.values.values())).values, expected, atol=1e-12)
+
+
+def test_self_bleu_of_a_group_has_the_group_s_own_texts_as_references() -> None:
+    texts = ["a b c d", "e f g h", "a b c d"]
+    whole, one, other = measure(texts, ["self-bleu"], groups=["x", "x", "y"]).figures
+    assert whole.value == pytest.approx(2 / 3)
+    assert one.value == 0
+    assert (other.value, other.left_out) == (None, {"no other text has a token": 1})
+
+
+@given(st.lists(WORDS, min_size=1, max_size=6), st.integers(1, 3))
+def test_dist_and_ent_stay_in_their_ranges(texts: list[str], n: int) -> None:
+    n_ngrams = sum(max(0, len(text.split()) - n + 1) for text in texts)
+    dist, ent = figure(texts, f"dist-{n}").value, figure(texts, f"ent-{n}").value
+    if not n_ngrams:
+        assert dist is None is ent
+        return
+    assert dist is not None
+    assert ent is not None
+    assert 0 < dist <= 1
+    assert 0 <= ent <= np.log2(n_ngrams) + 1e-9

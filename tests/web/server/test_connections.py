@@ -1,0 +1,422 @@
+"""Connections: how long one may keep quiet, how many there may be, and who goes when all are taken."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Semaphore, Thread
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import uvicorn
+from awaited import Clocked, until
+
+from fcpair.cli.oversight.serve import KEEP_S
+from fcpair.web.auth import _SEEN
+from fcpair.web.server import connections
+from fcpair.web.server.connections import fitting
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+POST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+SLOWLY = b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"
+LARGE = 16 * 1024 * 1024  # more than the system keeps for a client that does not read
+LONG_S = 3 * connections.HEAD_S
+PATIENCE_S = 10.0
+SLOW = "/slow"
+TICK_S = 0.1  # in which uvicorn looks whether it is to end
+
+
+class Server:
+    """A server in a thread, whose clock goes on when a test says so, and connections to it.
+
+    Its app answers `/slow` when it is let go, has much to say at `/large`, and is asked for `/known` by somebody of the
+    study.
+    """
+
+    def __init__(self, listener: socket.socket, **given: Any) -> None:
+        self.port = listener.getsockname()[1]
+        self.n_read = 0
+        self.wires: list[connections.Wire] = []
+        self._done: list[Event] = []
+        self._sockets: list[socket.socket] = []
+        self._loop, self._go, self._connected = Clocked(), asyncio.Event(), Semaphore(0)
+        config = uvicorn.Config(
+            self._answer,
+            http=self._noting(),
+            interface="asgi3",
+            lifespan="off",
+            log_level="warning",
+            timeout_keep_alive=KEEP_S,
+            **given,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = Thread(target=self._serve, args=(listener,))
+        self._thread.start()
+
+    def _serve(self, listener: socket.socket) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._server.serve(sockets=[listener]))
+        for done in self._done:
+            done.set()
+
+    def _noting(server) -> type[connections.Wire]:  # noqa: N805
+        """The protocol, which says what has come."""
+
+        class Noted(connections.Wire):
+            def connection_made(self, transport: Any) -> None:
+                super().connection_made(transport)
+                server.wires.append(self)
+                server._connected.release()
+
+            def buffer_updated(self, nbytes: int) -> None:
+                super().buffer_updated(nbytes)
+                server.n_read += nbytes
+
+        return Noted
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        path = scope["path"]
+        while (await receive()).get("more_body"):
+            pass
+        if path == SLOW:
+            await self._go.wait()
+        if path == "/known":
+            scope[_SEEN] = SimpleNamespace(visitor="ana")
+        body = b"x" * (LARGE if path == "/large" else 2)
+        headers = [(b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    def connect(self, sent: bytes = b"") -> socket.socket:
+        """A connection on which something was sent."""
+        one = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S)
+        self._sockets.append(one)
+        assert self._connected.acquire(timeout=PATIENCE_S)
+        one.sendall(sent)
+        return one
+
+    def await_read(self, n_bytes: int) -> None:
+        """Wait until the server has read so much, of all connections together."""
+        until(lambda: self.n_read >= n_bytes)
+
+    def let_go(self) -> None:
+        """Have `/slow` answered."""
+        self._loop.call_soon_threadsafe(self._go.set)
+
+    def go_on(self, seconds: float) -> None:
+        """Put the server's clock forward, unless it has ended by then."""
+        done = Event()
+        self._done.append(done)
+
+        async def go() -> None:
+            await self._loop.go_on(seconds)
+            done.set()
+
+        def begin() -> None:
+            self._going = asyncio.create_task(go())
+
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(begin)
+            assert done.wait(PATIENCE_S)
+
+    def begin_to_end(self) -> None:
+        """Tell the server to end."""
+        self._server.should_exit = True
+        self.go_on(TICK_S)
+
+    def end(self) -> float:
+        """End the server; returns the seconds that it took by its own clock."""
+        begun = self._loop.time()
+        self.begin_to_end()
+        while self._thread.is_alive():
+            self.go_on(TICK_S)
+        return self._loop.time() - begun
+
+    def close(self) -> None:
+        """Close all connections, and end."""
+        for one in self._sockets:
+            one.close()
+        if not self._loop.is_closed():
+            self.let_go()
+        self.end()
+
+
+@contextmanager
+def running(**given: Any) -> Iterator[Server]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        started = Server(listener, **given)
+        try:
+            yield started
+        finally:
+            started.close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with running() as started:
+        yield started
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server for four connections."""
+    monkeypatch.setattr(connections, "MOST", 4)
+    with running() as started:
+        yield started
+
+
+def is_closed(one: socket.socket, within_s: float = 3.0) -> bool:
+    one.settimeout(within_s)
+    try:
+        return one.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def await_first(one: socket.socket) -> None:
+    """Wait for the first byte of an answer, without taking it."""
+    assert one.recv(1, socket.MSG_PEEK)
+
+
+def answer(one: socket.socket) -> bytes:
+    """What is answered, up to its end or its first part."""
+    got = one.recv(1000)
+    return got if b"\r\n\r\nxx" in got or b" 200 " not in got else got + one.recv(1000)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET", GET[:-2], b"POST / HTTP/1.1\r\nX-"])
+def test_who_sends_no_whole_head_is_not_waited_for(server: Server, sent: bytes) -> None:
+    one = server.connect(sent)
+    server.go_on(connections.HEAD_S - connections.SWEEP_S)
+    assert not is_closed(one, 0.01)
+    server.go_on(3 * connections.SWEEP_S)
+    assert is_closed(one)
+
+
+def test_a_head_that_drips_is_not_waited_for(server: Server) -> None:
+    one, n_sent = server.connect(b"GET /"), 0
+    with suppress(ConnectionError):
+        while n_sent < LONG_S:
+            one.sendall(b"x")
+            n_sent += 1
+            server.go_on(1)
+    assert connections.HEAD_S - 2 < n_sent < connections.HEAD_S + 5
+
+
+def test_the_next_request_of_a_connection_has_as_long_from_its_first_byte(server: Server) -> None:
+    one = server.connect(GET)
+    assert b" 200 " in answer(one)
+    server.go_on(LONG_S)  # nothing is under way, so nothing is late
+    one.sendall(GET)
+    assert b" 200 " in answer(one)
+    one.sendall(b"G")
+    server.await_read(2 * len(GET) + 1)
+    server.go_on(LONG_S)
+    assert is_closed(one)
+
+
+def test_a_request_that_is_whole_may_take_as_long_as_its_answer(server: Server) -> None:
+    one = server.connect(SLOWLY)
+    server.await_read(len(SLOWLY))
+    server.go_on(LONG_S)
+    server.let_go()
+    assert b" 200 " in answer(one)
+
+
+@pytest.mark.parametrize("head", [b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n", b"GET /large HTTP/1.0\r\n\r\n"])
+def test_who_does_not_take_the_answer_is_not_waited_for(server: Server, head: bytes) -> None:
+    one = server.connect(head)
+    await_first(one)
+    server.go_on(2 * connections.UNREAD_S)
+    got = 0
+    with suppress(ConnectionResetError):
+        while part := one.recv(1 << 20):  # what the system had taken already
+            got += len(part)
+    assert got < LARGE
+
+
+def test_who_reads_slowly_but_steadily_gets_all_of_it(server: Server) -> None:
+    one, got = server.connect(b"GET /large HTTP/1.0\r\n\r\n"), 0
+    n_parts = 0
+    while part := one.recv(256 * 1024):
+        got += len(part)
+        n_parts += 1
+        server.go_on(2)
+    assert got > LARGE
+    assert 2 * n_parts > connections.UNREAD_S
+
+
+def test_the_oldest_without_a_whole_request_goes_for_a_new_one(small: Server) -> None:
+    unfinished = (b"", b"GET / HTTP/1.1\r\n", POST)
+    held = [small.connect(sent) for sent in unfinished]
+    slow = small.connect(SLOWLY)
+    small.await_read(sum(map(len, (*unfinished, SLOWLY))))
+    new = [small.connect(GET) for _ in range(2)]
+    assert [b" 200 " in answer(one) for one in new] == [True, True]
+    assert [is_closed(one, 0.2) for one in held] == [True, True, False]
+    small.let_go()
+    assert b" 200 " in answer(slow)
+
+
+def test_who_is_known_and_idle_goes_last(small: Server) -> None:
+    known = small.connect(GET.replace(b"/ ", b"/known "))
+    assert b" 200 " in answer(known)
+    strangers = [small.connect(GET) for _ in range(3)]
+    assert all(b" 200 " in answer(one) for one in strangers)
+    assert all(b" 200 " in answer(small.connect(GET)) for _ in range(2))
+    assert [is_closed(one, 0.2) for one in strangers] == [True, True, False]
+    assert not is_closed(known, 0.2)
+
+
+def test_who_does_not_read_goes_for_who_does(small: Server) -> None:
+    for one in [small.connect(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n") for _ in range(4)]:
+        await_first(one)
+    assert b" 200 " in answer(small.connect(GET))
+
+
+def test_connections_that_went_are_told_in_one_line(small: Server, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(50):
+        small.connect()
+    small.go_on(10 * connections.SWEEP_S)
+    said = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    assert len(said) == 1, said
+    assert said[0].startswith("all 4 connections that fit are taken; ")
+    assert "LimitNOFILE" in said[0]
+
+
+def test_what_is_no_http_is_told_in_one_line(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(20):
+        one = server.connect(b"\x16\x03\x01\x02\x00\x01\r\n\r\n")  # as TLS begins
+        assert b" 400 " in answer(one)
+    upgrade = server.connect(GET[:-2] + b"Connection: upgrade\r\nUpgrade: websocket\r\n\r\n")
+    assert b" 200 " in answer(upgrade)
+    server.go_on(6 * connections.SWEEP_S)
+    said = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    assert [one.partition(" ")[2].split(",")[0] for one in said] == ["times something came that is no HTTP"]
+
+
+def test_little_is_read_at_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    updated = connections.Wire.buffer_updated
+
+    def noted(self: connections.Wire, nbytes: int) -> None:
+        sizes.append(nbytes)
+        updated(self, nbytes)
+
+    monkeypatch.setattr(connections.Wire, "buffer_updated", noted)
+    body = b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n"
+    one = server.connect(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+    assert b" 200 " in answer(one)
+    assert max(sizes) <= 16 * 1024
+    assert sum(sizes) > len(body)
+
+
+@pytest.mark.parametrize("head", [b"X: " + b"x" * 70_000, b"a:\r\n" * 20_000])
+def test_a_head_of_more_than_32_kib_is_refused(server: Server, head: bytes) -> None:
+    one = server.connect()
+    with suppress(OSError):  # closed before all of it was sent
+        one.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n")
+    assert b" 200 " not in received_of(one)
+
+
+@pytest.mark.parametrize("more", [b"0\r\n" + b"a:\r\n" * 20_000, b"5;" + b"x" * 70_000])
+def test_what_goes_with_a_body_is_refused_where_it_is_more(server: Server, more: bytes) -> None:
+    one = server.connect()
+    with suppress(OSError):
+        one.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + more)
+    assert b" 200 " not in received_of(one)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n",
+        b"GET / HTTP/1.1\r\nHost : x\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n",
+        b"CONNECT x:443 HTTP/1.1\r\nHost: x\r\n",
+        b"BREW / HTTP/1.1\r\nHost: x\r\n",
+    ],
+)
+def test_what_a_proxy_could_read_otherwise_is_refused(
+    server: Server, caplog: pytest.LogCaptureFixture, head: bytes
+) -> None:
+    one = server.connect(head + b"\r\n")
+    assert b" 400 " in answer(one)
+    assert is_closed(one)
+    assert not [line for line in caplog.records if line.levelno >= logging.ERROR]
+
+
+def received_of(one: socket.socket) -> bytes:
+    try:
+        return answer(one)
+    except ConnectionResetError:
+        return b""
+
+
+def test_requests_that_come_together_are_answered_in_order(server: Server) -> None:
+    one, got = server.connect(GET * 50 + GET.replace(b"x\r\n", b"x\r\nConnection: close\r\n")), b""
+    while part := one.recv(100_000):
+        got += part
+    assert got.count(b"HTTP/1.1 200 ") == 51
+
+
+def test_requests_are_told_apart_wherever_they_are_cut(server: Server) -> None:
+    both = SLOWLY + GET
+    ends = [server.connect(both[:cut]) for cut in range(1, len(both))]
+    server.await_read(sum(range(1, len(both))))
+    for cut, one in enumerate(ends, 1):
+        one.sendall(both[cut:])
+    server.let_go()
+    for one in ends:
+        got = b""
+        while got.count(b"\r\n\r\nxx") < 2:
+            got += one.recv(1000)
+        assert got.count(b"HTTP/1.1 200 ") == 2
+
+
+def test_of_requests_that_come_together_one_is_begun_at_a_time(server: Server) -> None:
+    one = server.connect(SLOWLY + GET * 400 + b"POST / HTTP/1.1\r\n")
+    server.await_read(len(SLOWLY + GET))
+    server.go_on(connections.SWEEP_S)
+    assert len(server.wires[0].pipeline) == 0
+    server.let_go()
+    got = b""
+    while got.count(b"\r\n\r\nxx") < 401:
+        got += one.recv(100_000)
+    server.go_on(LONG_S)
+    assert is_closed(one)  # the last one never becomes whole
+
+
+def test_bodies_that_are_not_whole_do_not_hold_up_the_end(server: Server) -> None:
+    parts = (POST + b"half", b"", b"GET / HT", b"nothing\r\n\r\n")
+    for _ in range(20):
+        for part in parts:
+            server.connect(part)
+    server.await_read(20 * sum(map(len, parts)))
+    assert server.end() < connections.LAST_S + 3
+
+
+def test_what_is_whole_is_answered_before_the_end() -> None:
+    with running(timeout_graceful_shutdown=5) as server:
+        one = server.connect(SLOWLY)
+        server.await_read(len(SLOWLY))
+        server.begin_to_end()
+        server.go_on(1)
+        server.let_go()
+        assert server.end() < 3
+        assert b" 200 " in answer(one)
+
+
+@pytest.mark.parametrize(("n_files", "n"), [(4096, 2_000), (1024, 1024 - 128 - 64), (300, 150), (64, 32)])
+def test_connections_leave_files_for_the_study(n_files: int, n: int) -> None:
+    assert fitting(n_files, backlog=16) == n

@@ -1,0 +1,222 @@
+"""What is looked at is made by a process of its own, which ends with the server and is replaced when it is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import psutil
+import pytest
+from awaited import go_on, run, turns_until
+
+from fcpair.errors import BusyError
+from fcpair.params import Annotate
+from fcpair.records import Role
+from fcpair.study import Study
+from fcpair.web.server import worker_main
+from fcpair.web.server.worker import IDLE_S, Aside
+from web.conftest import Site
+from web.served import Served, serving
+
+LEAST_NICE = 19  # the kernel goes no further
+HEAVY = ("pandas", "scipy", "matplotlib")
+
+
+@pytest.fixture
+def served(files: dict[str, Path], tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    with serving(Path(shutil.copy(files["decided"], tmp_path / "study.db"))) as started:
+        yield started
+
+
+def tokens(path: Path, **roles: Role) -> dict[str, str]:
+    """Have people come in: their tokens, by name."""
+    study = Study.open(path)
+    found = {}
+    for name, role in roles.items():
+        study.add_people([name], role)
+        found[name] = study.access.invite(name)
+        visitor = study.access.by_token(found[name])
+        assert visitor is not None
+        study.access.consent(visitor.id, {})
+    study.store._engine.dispose()  # the server is to have the file alone when it ends
+    return found
+
+
+def the_looker(server: Served) -> psutil.Process:
+    (child,) = psutil.Process(server.process.pid).children()
+    return child
+
+
+def loaded(pid: int) -> set[str]:
+    """Which heavy libraries a process has loaded."""
+    maps = Path(f"/proc/{pid}/maps").read_text()
+    return {name for name in HEAVY if f"/{name}/" in maps}
+
+
+def has_ended(process: psutil.Process, within_s: float = 10) -> bool:
+    try:
+        process.wait(within_s)
+    except psutil.TimeoutExpired:
+        return False
+    return True
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="tells by /proc what a process has loaded")
+
+
+@pytest.mark.slow
+@needs_proc
+def test_what_the_lead_and_adjudicators_look_at_is_made_elsewhere_so_the_server_loads_nothing_heavy(
+    served: Callable[..., Served],
+) -> None:
+    server = served()
+    lea, judy = tokens(server.place, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
+    assert psutil.Process(server.process.pid).children() == []  # nobody has looked yet
+    for path in ("/lead", "/lead/panel/tiers", "/lead/people", "/lead/steps", "/lead/coverage.png?map=labels"):
+        assert server.ask(path, lea)[0] == 200, path
+    assert server.ask("/api/conflicts/next", judy)[0] == 200
+    assert server.ask("/adjudicate", judy)[0] == 200
+    assert loaded(server.process.pid) == set()
+    assert loaded(the_looker(server).pid) == set(HEAVY)
+    niceness = psutil.Process(server.process.pid).nice() + worker_main.NICE
+    assert the_looker(server).nice() == min(niceness, LEAST_NICE)
+
+
+@pytest.mark.slow
+def test_what_it_refuses_is_told_as_the_server_would(served: Callable[..., Served]) -> None:
+    server = served()
+    lea, judy = tokens(server.place, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
+    assert server.ask("/lead", judy)[0] == 403
+    assert server.ask("/lead")[0] == 200  # the page of those who are not signed in
+    assert psutil.Process(server.process.pid).children() == []
+    status, page = server.ask("/lead/panel/nonsense", lea)
+    assert (status, b"There is no panel" in page) == (404, True)
+    assert server.ask("/lead/pair/999999", lea)[0] == 404
+    status, told = server.ask("/api/conflicts/999999", judy)
+    assert (status, b"there is no pair 999999" in told) == (404, True)
+
+
+@pytest.mark.slow
+def test_a_form_of_a_session_reaches_it_with_its_guard_against_forgery(served: Callable[..., Served]) -> None:
+    """A bearer token needs none, so only a browser's form tells."""
+    server = served()
+    (lea,) = tokens(server.place, lea=Role.LEAD).values()
+    with httpx2.Client(base_url=server.url, timeout=60) as browser:  # the first look waits for its process
+        assert browser.post("/join", data={"token": lea}).status_code == 303
+        found = re.search(r'name="csrf" value="(\w+)"', browser.get("/lead/downloads").text)
+        assert found
+        got = browser.post("/lead/download/labels", data={"csrf": found[1], "form": "jsonl"})
+        assert got.status_code == 200
+        assert got.headers["content-disposition"] == 'attachment; filename="labels.jsonl"'
+        assert browser.post("/lead/download/labels", data={"form": "jsonl"}).status_code == 403
+
+
+@pytest.mark.slow
+def test_what_is_large_comes_whole_and_leaves_no_file_behind(
+    files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copy(files["decided"], tmp_path / "study.db"))
+    between = tmp_path / "between"
+    between.mkdir()
+    monkeypatch.setenv("TMPDIR", str(between))
+    (lea,) = tokens(path, lea=Role.LEAD).values()
+    study = Study.open(path)
+    study.edit_guidelines("Word after word. " * (worker_main.LARGE // 10), by="lea")
+    study.close()
+    with serving(path) as started:
+        server = started()
+        status, page = server.ask("/lead/guidelines", lea)
+        assert status == 200
+        assert len(page) > 2 * worker_main.LARGE
+        assert page.count(b"Word after word.") >= 2 * (worker_main.LARGE // 10)
+        assert page.rstrip().endswith(b"</html>")
+        assert list(between.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_when_it_is_killed_another_takes_its_place(served: Callable[..., Served]) -> None:
+    server = served()
+    (lea,) = tokens(server.place, lea=Role.LEAD).values()
+    assert server.ask("/lead/guidelines", lea)[0] == 200
+    first = the_looker(server)
+    first.send_signal(signal.SIGKILL)
+    assert has_ended(first)
+    assert server.ask("/lead/guidelines", lea)[0] == 200
+    assert the_looker(server).pid != first.pid
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_it_ends_with_the_server_however_that_ends(served: Callable[..., Served], told: signal.Signals) -> None:
+    server = served()
+    (lea,) = tokens(server.place, lea=Role.LEAD).values()
+    assert server.ask("/lead/guidelines", lea)[0] == 200
+    child = the_looker(server)
+    begun = time.monotonic()
+    server.process.send_signal(told)
+    server.process.wait(15)
+    assert has_ended(child)
+    assert time.monotonic() < begun + 5
+    if told is not signal.SIGKILL:  # it is one file again, as nobody else has it open
+        assert not server.place.with_name("study.db-wal").exists()
+
+
+def test_what_is_under_way_when_it_is_killed_is_to_be_asked_again(site: Site) -> None:
+    """Its end is told at once, and not when the patience of whoever asked is over."""
+    site.study.share()
+
+    async def work() -> None:
+        aside = Aside(site.study, Annotate())
+        asked = asyncio.create_task(aside.ask(scope(site, "/lead/guidelines")))
+        await turns_until(lambda: aside.pid is not None)
+        assert aside.pid is not None
+        os.kill(aside.pid, signal.SIGKILL)
+        with pytest.raises(BusyError):
+            await asked
+        assert (await aside.ask(scope(site, "/lead/guidelines"))).status_code == 200
+        await aside.end()
+        assert aside.pid is None
+
+    run(work())
+
+
+def scope(site: Site, path: str, method: str = "GET") -> dict[str, object]:
+    headers = [(b"authorization", f"Bearer {site.token('lea')}".encode()), (b"host", b"testserver")]
+    return {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": headers,
+        "client": ("127.0.0.1", 1),
+        "server": ("testserver", 80),
+    }
+
+
+def test_its_memory_is_given_back_when_nobody_has_looked_for_a_while(site: Site) -> None:
+    site.study.share()
+
+    async def work() -> None:
+        aside = Aside(site.study, Annotate())
+        assert (await aside.ask(scope(site, "/lead/guidelines"))).status_code == 200
+        assert aside.pid is not None
+        process = psutil.Process(aside.pid)
+        await go_on(IDLE_S - 1)
+        assert aside.pid == process.pid
+        await go_on(2)
+        assert aside.pid is None
+        assert await asyncio.to_thread(has_ended, process)
+        assert (await aside.ask(scope(site, "/lead/guidelines"))).status_code == 200
+        await aside.end()
+
+    run(work())
