@@ -291,10 +291,10 @@ def _decide_some(tx: Any, people: list[int]) -> int:
     import pandas as pd
 
     from fcpair.records import Rule
-    from fcpair.steps.adjudication import adjudicate
+    from fcpair.steps.rules import rule_decisions
     from fcpair.store.answers import judgements
 
-    waiting = adjudicate.waiting(tx)
+    waiting = rule_decisions.waiting(tx)
     pairs = waiting[:: max(len(waiting) // DECIDED, 1)]
     who = np.resize(people, len(pairs))
     rows = {"cell_id": pairs, "rule": Rule.PERSON.value, "code": 2, "person_id": who}

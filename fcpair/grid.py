@@ -55,7 +55,7 @@ class Grid(OnGrid):
     makes a stage anew together with all that was built on it; judgements are never discarded.
     """
 
-    by_recipe = steps.study_recipe.by_recipe
+    by_recipe = steps.recipe_options.by_recipe
 
     select = steps.select.select
     retrieve = steps.retrieve.bring_in
@@ -150,7 +150,7 @@ class Grid(OnGrid):
         from fcpair.store.answers import judgements
 
         with self.store.read() as tx:
-            return steps.status.simulated_note(judgements.origins(tx))
+            return steps.study_notes.simulated_note(judgements.origins(tx))
 
     @property
     def sampled(self) -> Sampled | None:
@@ -162,4 +162,4 @@ class Grid(OnGrid):
     def look_again(self) -> list[str]:
         """Sentences on decisions and verdicts whose labels have changed since; none where all is as it was."""
         with self.store.read() as tx:
-            return steps.status.look_again_notes(tx)
+            return steps.validate.look_again_notes(tx)

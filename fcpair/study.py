@@ -191,7 +191,7 @@ class Study(OnStudy):
         return steps.work_queue.Desk(self, annotate)
 
     walk = steps.recipe_runner.walk
-    by_recipe = steps.study_recipe.by_recipe
+    by_recipe = steps.recipe_options.by_recipe
     recipe = steps.study_recipe.recipe
     recipe_text = steps.study_recipe.recipe_text
     warm_up = steps.text_checks.warm_up

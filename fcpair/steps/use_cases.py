@@ -32,12 +32,21 @@ if TYPE_CHECKING:
         work_queue,
     )
     from fcpair.steps.assignment import assign, leases, rounds, spot_checks, validate
-    from fcpair.steps.base import grid_rows, init, sample_size, study_recipe, text_digests
+    from fcpair.steps.base import grid_rows, init, recipe_options, sample_size, text_digests
     from fcpair.steps.corpus import grids, import_, pair, retrieve, select
-    from fcpair.steps.oversight import backup, dashboard, doctor, grid_status, recipe_runner, report, status
+    from fcpair.steps.oversight import (
+        backup,
+        dashboard,
+        doctor,
+        grid_status,
+        recipe_runner,
+        report,
+        status,
+        study_recipe,
+    )
     from fcpair.steps.people import access, guidelines, people, qualification
     from fcpair.steps.release import evaluate, export, partition
-    from fcpair.steps.rules import example_review, rule_decisions, text_checks
+    from fcpair.steps.rules import example_review, rule_decisions, study_notes, text_checks
     from fcpair.steps.surveys import group_comparison, item_answers, survey
 
     static, cached = staticmethod, cached_property

@@ -13,9 +13,12 @@ import numpy as np
 
 from fcpair.stages.corpus.text_identity import identity
 from fcpair.texts.cross_table import Crossed, Groups, crossed
-from fcpair.texts.duplicates import OFTEN, often_repeated, own_copies
 from fcpair.texts.keywords import Keywords, keywords
 from fcpair.texts.lengths import deviation, half_up, mean, words
+
+if TYPE_CHECKING:
+    import pandas as pd
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -309,3 +312,20 @@ def _shared(table: _Table) -> Iterator[Shared]:
         groups = tuple(dict.fromkeys(str(one).strip() or NO_NAME for one in of_row[group]))
         places = table.frame.index.get_indexer(of_row.index).tolist()
         yield Shared(str(name), groups, tuple(int(table.lines[at]) for at in places))
+
+
+OFTEN = 10  # a text that comes more than so many times: CrowdCounter's check looked at these
+
+
+def often_repeated(texts: pd.Series[str]) -> pd.Series[int]:
+    """How many times each text comes that comes more than `OFTEN` times, the most frequent first."""
+    counts = texts.map(identity).value_counts(sort=False)
+    often = counts[counts > OFTEN]
+    return often.iloc[sorted(range(len(often)), key=lambda at: (-int(often.iloc[at]), str(often.index[at])))]
+
+
+def own_copies(texts: pd.Series[str], by: pd.Series[str]) -> pd.Series[bool]:
+    """Which texts their writer had given before, earlier in the table."""
+    import pandas as pd
+
+    return pd.DataFrame({"by": by, "text": texts.map(identity)}).duplicated()

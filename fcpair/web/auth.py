@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -11,12 +12,12 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
+from itsdangerous import BadData, URLSafeTimedSerializer
 
 from fcpair.errors import RefusedError, UnknownVisitorError
 from fcpair.records import Role, Visitor
 from fcpair.study import Access
 from fcpair.web.form import field
-from fcpair.web.session import MAX_AGE_S, Sessions
 
 SAFE = frozenset({"GET", "HEAD"})
 REMEMBERED_S = 60.0
@@ -239,3 +240,55 @@ def _is_foreign(origin: str | None, host: str | None) -> bool:
 
 def _several(role: Role) -> str:
     return "the lead" if role is Role.LEAD else f"{role.value}s"
+
+
+MAX_AGE_S = 30 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Session:
+    """Whose session it is, a fingerprint of the key that they had when it began, and what tells it from others."""
+
+    person_id: int
+    fingerprint: str
+    id: str
+
+
+class Sessions:
+    """Makes and reads sessions with a secret.
+
+    The cookie's name comes from `named_for`, so that it stays the same when the secret is renewed.
+    """
+
+    def __init__(self, secret: str, named_for: str | None = None) -> None:
+        self.secret = secret
+        signer = {"digest_method": hashlib.sha256}
+        self._serializer = URLSafeTimedSerializer(secret, salt="fcpair.session", signer_kwargs=signer)
+        # Cookies do not know ports: two studies on one machine must not end each other's sessions.
+        self.cookie = f"fcpair_{_digest(secret if named_for is None else named_for, 'cookie', '')[:8]}"
+
+    def begin(self, visitor: Visitor) -> str:
+        """The value of the cookie of a new session; no two are alike."""
+        fingerprint = _digest(self.secret, "key", visitor.key)
+        value: str = self._serializer.dumps([visitor.id, fingerprint, secrets.token_urlsafe(9)])
+        return value
+
+    def read(self, value: str) -> Session | None:
+        """The session that a cookie stands for; None when it is not one of ours, or too old."""
+        try:
+            person_id, fingerprint, session_id = self._serializer.loads(value, max_age=MAX_AGE_S)
+        except BadData:
+            return None
+        return Session(person_id, fingerprint, session_id)
+
+    def belongs(self, session: Session, visitor: Visitor) -> bool:
+        """Whether the person still has the key with which the session began."""
+        return hmac.compare_digest(session.fingerprint, _digest(self.secret, "key", visitor.key))
+
+    def csrf(self, value: str) -> str:
+        """The token that forms of the session with this cookie carry."""
+        return _digest(self.secret, "csrf", value)
+
+
+def _digest(secret: str, purpose: str, value: str) -> str:
+    return hmac.new(secret.encode(), f"fcpair.{purpose}:{value}".encode(), hashlib.sha256).hexdigest()

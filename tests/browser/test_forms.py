@@ -23,7 +23,7 @@ from browser.test_offline import await_kept
 from browser.windows import Windows
 from fcpair.params import Annotate
 from fcpair.records import Role
-from fcpair.stages.answers.edit_distance import characters_changed, words_changed
+from fcpair.stages.answers.curation import characters_changed, words_changed
 from fcpair.stages.questions import n_words
 
 TEXT = "Most of them pay for the road like anybody else."

@@ -14,9 +14,8 @@ from rank_bm25 import BM25Okapi, BM25Plus
 
 from evaluate.searches import CN, HS, SEARCH
 from fcpair.errors import InputError
-from fcpair.evaluate.bm25 import Variant, bm25_scores
 from fcpair.evaluate.catalogue import parse_system
-from fcpair.evaluate.systems import Bm25
+from fcpair.evaluate.systems import Bm25, Variant, bm25_scores
 
 Texts = list[list[str]]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)

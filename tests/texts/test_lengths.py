@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.texts.duplicates import often_repeated, own_copies
+from fcpair.texts.describe import often_repeated, own_copies
 from fcpair.texts.lengths import deviation, half_up, mean, words
 
 NUMBERS = st.lists(st.integers(0, 200), min_size=2, max_size=30)

@@ -15,9 +15,8 @@ from itsdangerous import URLSafeTimedSerializer
 from servers import execute
 
 from fcpair.records import Role, Visitor
-from fcpair.web import app, session
-from fcpair.web.auth import is_known
-from fcpair.web.session import Sessions
+from fcpair.web import app, auth
+from fcpair.web.auth import Sessions, is_known
 from web.conftest import Site, csrf_of
 
 WRONG = "not-a-token"
@@ -127,8 +126,8 @@ def test_a_session_is_read_only_with_the_secret_that_made_it() -> None:
 def test_a_session_lasts_thirty_days(monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = Sessions("one")
     value = sessions.begin(visitor())
-    assert session.MAX_AGE_S == 30 * 24 * 3600
-    monkeypatch.setattr(session, "MAX_AGE_S", -1)
+    assert auth.MAX_AGE_S == 30 * 24 * 3600
+    monkeypatch.setattr(auth, "MAX_AGE_S", -1)
     assert sessions.read(value) is None
 
 

@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 from fcpair.cli import main
 from fcpair.records import Role
 from fcpair.study import Study
-from fcpair.web.session import Sessions
+from fcpair.web.auth import Sessions
 from web.conftest import Site, csrf_of
 
 

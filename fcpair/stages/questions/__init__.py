@@ -6,8 +6,8 @@ rest on, and `coded` turns answers into arrays.
 """
 
 from fcpair.stages.questions.any_of import AnyOf
-from fcpair.stages.questions.base import NO_CODE, SKIP, Part, Question
-from fcpair.stages.questions.closed import IRRECONCILABLE, LONGEST_NAME, Choice, Closed, OneOf
+from fcpair.stages.questions.base import NO_CODE, SKIP, Choice, Closed, Part, Question
+from fcpair.stages.questions.closed import IRRECONCILABLE, LONGEST_NAME, OneOf
 from fcpair.stages.questions.curate import Curate
 from fcpair.stages.questions.form import Form, When, parse_form
 from fcpair.stages.questions.parse import KINDS, parse_question

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fcpair.stages.questions.base import NO_CODE, Question
-from fcpair.stages.questions.closed import Closed
+from fcpair.stages.questions.base import NO_CODE, Closed, Question
 from fcpair.stages.questions.form import Form
 
 Ints = npt.NDArray[np.int64]

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 from fcpair.errors import InputError
 from fcpair.stages.questions.answer_keys import listed
-from fcpair.stages.questions.base import Part, Question
-from fcpair.stages.questions.closed import Choice, OneOf, complain, differ, name_problems, reader_of, word_of
+from fcpair.stages.questions.base import Choice, Part, Question
+from fcpair.stages.questions.closed import OneOf, complain, differ, name_problems, reader_of, word_of
 from fcpair.stages.questions.notation import Item, plain_names, take_options, whole_number
 
 NONE = "none"

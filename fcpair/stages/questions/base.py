@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
+from fcpair.stages.questions.answer_keys import Keys, keys_of
 from fcpair.stages.questions.notation import Item, written
-
-if TYPE_CHECKING:
-    from fcpair.stages.questions.closed import Closed
 
 Value = TypeVar("Value")
 SKIP = "skip"  # said instead of an answer, so that no question has it for one
@@ -91,3 +91,92 @@ class Question(ABC, Generic[Value]):
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
         """What a page needs to ask it: its `kind`, and what belongs to that kind."""
+
+
+Distance = Literal["nominal", "ordinal", "interval"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One answer of a closed question.
+
+    `definite` answers can become a cell's final one; `positive` ones are what retrieval is to find.
+    """
+
+    code: int
+    name: str
+    definite: bool = True
+    positive: bool = False
+
+
+class Closed(Question[int]):
+    """A question with a fixed list of answers. `choices` are in the order of their codes.
+
+    `distance` says how far apart two answers are where agreement is measured: the same or not (`nominal`), by their
+    order (`ordinal`), or by their numbers (`interval`).
+    """
+
+    choices: tuple[Choice, ...]
+    distance: Distance
+
+    def __iter__(self) -> Iterator[Choice]:
+        return iter(self.choices)
+
+    def __getitem__(self, code: int) -> Choice:
+        return self._by_code[code]
+
+    @cached_property
+    def _by_code(self) -> dict[int, Choice]:
+        return {choice.code: choice for choice in self.choices}
+
+    @cached_property
+    def codes(self) -> tuple[int, ...]:
+        """All codes, ascending."""
+        return tuple(choice.code for choice in self.choices)
+
+    @cached_property
+    def keys(self) -> dict[int, Keys]:
+        """The keys of each answer, by its code: the same for whoever labels, decides or checks."""
+        return dict(zip(self.codes, keys_of([choice.name for choice in self]), strict=True))
+
+    @cached_property
+    def definite(self) -> tuple[int, ...]:
+        """The codes that can become a final answer."""
+        return tuple(choice.code for choice in self.choices if choice.definite)
+
+    @cached_property
+    def positive(self) -> tuple[int, ...]:
+        """The codes of the positive answers."""
+        return tuple(choice.code for choice in self.choices if choice.positive)
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The number of each answer, in the order of the codes, from which the interval distance is taken."""
+        return tuple(map(float, self.codes))
+
+    @abstractmethod
+    def reader(self, besides: str, *, final: bool = False) -> Callable[[str], int]:
+        """What reads a cell of a file as `read` does, or as a word `besides`, which is no answer: -1.
+
+        With `final`, an answer that is not definite is no word.
+        """
+
+    def name(self, answer: int) -> str:
+        """The name of the choice, or the number."""
+        return self[answer].name
+
+    def is_definite(self, answer: int) -> bool:
+        """Whether the code is one of `definite`."""
+        return self[answer].definite
+
+    def is_positive(self, answer: int) -> bool:
+        """Whether the code is one of `positive`."""
+        return self[answer].positive
+
+    def parts(self) -> tuple[Part, ...]:
+        """The question itself."""
+        return (Part("", self),)
+
+    def part_codes(self, answer: int) -> tuple[int, ...]:
+        """The code."""
+        return (answer,)

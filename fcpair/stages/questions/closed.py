@@ -2,108 +2,20 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal, Self, get_args
+from functools import lru_cache
+from typing import Any, ClassVar, Self, get_args
 
 from fcpair.errors import InputError
 from fcpair.stages.corpus.text_identity import NO_TEXT, fold, identity, whole
-from fcpair.stages.questions.answer_keys import Keys, keys_of, listed
-from fcpair.stages.questions.base import NO_CODE, SKIP, Part, Question
+from fcpair.stages.questions.answer_keys import listed
+from fcpair.stages.questions.base import NO_CODE, SKIP, Choice, Closed, Distance
 from fcpair.stages.questions.notation import Item, whole_number
 
 IRRECONCILABLE = "irreconcilable"  # said by who decides instead of an answer
 LONGEST_NAME = 100
-Distance = Literal["nominal", "ordinal", "interval"]
 _SIGNS = {"": (True, False), "?": (False, False), "+": (True, True)}
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One answer of a closed question.
-
-    `definite` answers can become a cell's final one; `positive` ones are what retrieval is to find.
-    """
-
-    code: int
-    name: str
-    definite: bool = True
-    positive: bool = False
-
-
-class Closed(Question[int]):
-    """A question with a fixed list of answers. `choices` are in the order of their codes.
-
-    `distance` says how far apart two answers are where agreement is measured: the same or not (`nominal`), by their
-    order (`ordinal`), or by their numbers (`interval`).
-    """
-
-    choices: tuple[Choice, ...]
-    distance: Distance
-
-    def __iter__(self) -> Iterator[Choice]:
-        return iter(self.choices)
-
-    def __getitem__(self, code: int) -> Choice:
-        return self._by_code[code]
-
-    @cached_property
-    def _by_code(self) -> dict[int, Choice]:
-        return {choice.code: choice for choice in self.choices}
-
-    @cached_property
-    def codes(self) -> tuple[int, ...]:
-        """All codes, ascending."""
-        return tuple(choice.code for choice in self.choices)
-
-    @cached_property
-    def keys(self) -> dict[int, Keys]:
-        """The keys of each answer, by its code: the same for whoever labels, decides or checks."""
-        return dict(zip(self.codes, keys_of([choice.name for choice in self]), strict=True))
-
-    @cached_property
-    def definite(self) -> tuple[int, ...]:
-        """The codes that can become a final answer."""
-        return tuple(choice.code for choice in self.choices if choice.definite)
-
-    @cached_property
-    def positive(self) -> tuple[int, ...]:
-        """The codes of the positive answers."""
-        return tuple(choice.code for choice in self.choices if choice.positive)
-
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """The number of each answer, in the order of the codes, from which the interval distance is taken."""
-        return tuple(map(float, self.codes))
-
-    @abstractmethod
-    def reader(self, besides: str, *, final: bool = False) -> Callable[[str], int]:
-        """What reads a cell of a file as `read` does, or as a word `besides`, which is no answer: -1.
-
-        With `final`, an answer that is not definite is no word.
-        """
-
-    def name(self, answer: int) -> str:
-        """The name of the choice, or the number."""
-        return self[answer].name
-
-    def is_definite(self, answer: int) -> bool:
-        """Whether the code is one of `definite`."""
-        return self[answer].definite
-
-    def is_positive(self, answer: int) -> bool:
-        """Whether the code is one of `positive`."""
-        return self[answer].positive
-
-    def parts(self) -> tuple[Part, ...]:
-        """The question itself."""
-        return (Part("", self),)
-
-    def part_codes(self, answer: int) -> tuple[int, ...]:
-        """The code."""
-        return (answer,)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import astuple
 from typing import Any
 
 from fcpair.errors import InputError, RecipeError
-from fcpair.stages.questions.base import SKIP, Question
-from fcpair.stages.questions.closed import IRRECONCILABLE, Choice, Closed, OneOf, complain
+from fcpair.stages.questions.base import SKIP, Choice, Closed, Question
+from fcpair.stages.questions.closed import IRRECONCILABLE, OneOf, complain
 from fcpair.stages.questions.parse import parse_question
 from fcpair.stages.questions.scale import Scale
 

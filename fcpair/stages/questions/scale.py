@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 from fcpair.errors import InputError
 from fcpair.stages.corpus.text_identity import fold
 from fcpair.stages.questions.answer_keys import listed
-from fcpair.stages.questions.base import NO_CODE
-from fcpair.stages.questions.closed import Choice, Closed, Distance, complain
+from fcpair.stages.questions.base import NO_CODE, Choice, Closed, Distance
+from fcpair.stages.questions.closed import complain
 from fcpair.stages.questions.notation import Item, plain_names, take_options
 
 LARGEST, DECIMALS, MOST_VALUES = 1_000_000, 4, 1_001

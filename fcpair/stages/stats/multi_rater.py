@@ -10,7 +10,7 @@ import numpy as np
 
 from fcpair.params import Reach
 from fcpair.records import Figure
-from fcpair.stages.questions.closed import Distance
+from fcpair.stages.questions.base import Distance
 from fcpair.stages.stats.grid_jackknife import HS_AND_CN, Cluster, Sides, Spread, spread, with_interval
 from fcpair.stages.stats.rating_counts import Floats, LeftOut, Overlap, Sums, ratio
 

@@ -19,8 +19,8 @@ from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.answer_keys import DISCARD, Keys
 from fcpair.stages.questions.labels import outcome_reader
-from fcpair.steps.adjudication.decision_table import LABELS, layout_of
 from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate, sorted_apart
+from fcpair.steps.answers.decision_table import LABELS, layout_of
 from fcpair.steps.base.context import OnGrid, cell_of, need_labels, note, note_run, own, scheme_of
 from fcpair.steps.people.reading_limits import check_room
 from fcpair.steps.rules import permissions, rule_decisions
@@ -71,12 +71,7 @@ def dry_run(grid: OnGrid, options: Adjudicate | None = None) -> DryRun:
 def waiting_pairs(grid: OnGrid) -> list[int]:
     """The pairs that wait for an adjudicator, by number: no rule has settled their labels, and nobody decided them."""
     with grid.store.read() as tx:
-        return list(map(number_of, waiting(tx)))
-
-
-def waiting(tx: Tx) -> list[int]:
-    """The pairs with labels that wait for a decision, by id."""
-    return sorted(one.cell_id for one in rule_decisions.in_dispute(tx) if one.by is None and not one.again)
+        return list(map(number_of, rule_decisions.waiting(tx)))
 
 
 def second_looks(grid: OnGrid) -> list[int]:

@@ -21,8 +21,8 @@ from fcpair.stages.corpus.text_identity import whole
 from fcpair.steps.answers.answer_import import letters, sorted_alone
 from fcpair.steps.base.context import Basis, OnGrid, find_grid, note_run
 from fcpair.steps.base.text_digests import folding
-from fcpair.steps.oversight.grid_status import check_done
 from fcpair.steps.rules.example_review import of_round
+from fcpair.steps.rules.round_progress import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import examples, judgements
 from fcpair.store.answers.examples import Key, Written

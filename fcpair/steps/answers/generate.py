@@ -26,9 +26,9 @@ from fcpair.stages.questions.form import Answer
 from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.base.answer_values import closed_question, form_of, numbers
 from fcpair.steps.base.context import Basis, MovedError, OnGrid, begin_run
-from fcpair.steps.oversight.grid_status import check_done
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.example_review import given_to_models
+from fcpair.steps.rules.round_progress import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements, model_replies
 from fcpair.store.assignment import assignments, rounds

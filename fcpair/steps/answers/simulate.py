@@ -19,7 +19,7 @@ from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import closed_question, form_of, numbers
 from fcpair.steps.base.context import OnGrid, begin_run, own
-from fcpair.steps.base.study_recipe import by_recipe, follow_of_study
+from fcpair.steps.base.recipe_options import by_recipe, follow_of_study
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx

@@ -23,7 +23,7 @@ from fcpair.steps.base.context import (
     note,
     note_run,
 )
-from fcpair.steps.base.study_recipe import by_recipe
+from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import access, reassignment
 from fcpair.steps.people.people import active, expected
 from fcpair.store.assignment import assignments, rounds

@@ -13,10 +13,10 @@ from fcpair.stages.assignment.assign import Dealing, shard_order
 from fcpair.stages.assignment.rounds import batches, deal_round, deal_rows, draw_columns, in_batches
 from fcpair.steps.assignment import spot_checks
 from fcpair.steps.base.context import Basis, OnGrid, find_grid, is_planned, note_run
-from fcpair.steps.oversight.grid_status import check_done, standing
 from fcpair.steps.people import access, qualification, reassignment
 from fcpair.steps.people.people import active, expected
 from fcpair.steps.rules import text_checks
+from fcpair.steps.rules.round_progress import check_done, standing
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import assignments, rounds, vacant_slots

@@ -17,10 +17,11 @@ from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.closed import reader_of, words_of
 from fcpair.stages.questions.labels import AGREE, DISAGREE, VERDICT
 from fcpair.steps.base.context import OnGrid, keep, note_run, own, scheme_of
-from fcpair.steps.base.study_recipe import by_recipe
+from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import active
-from fcpair.steps.rules import permissions
+from fcpair.steps.rules import permissions, rule_decisions
+from fcpair.steps.rules.study_notes import look_again
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds, vacant_slots
@@ -150,6 +151,11 @@ def lost(tx: Tx) -> tuple[list[int], list[int]]:
     open_ = dealt["cell_id"][dealt["status"] == Status.OPEN.value]
     ready = set(standing["cell_id"].tolist()) - set(open_.tolist()) - set(permissions.not_due_to_check(tx, pairs))
     return pairs, [pair for pair in pairs if pair in ready]
+
+
+def look_again_notes(tx: Tx) -> list[str]:
+    """What a reader must know when labels changed after people had decided or validated."""
+    return look_again(len(rule_decisions.overtaken(tx)), len(lost(tx)[0]))
 
 
 def proposal(tx: Tx, n: int) -> str:

@@ -17,9 +17,9 @@ from fcpair.stages.assignment.plan import check_plans, labels_asked
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
 from fcpair.steps.base.context import PLAN, OnGrid, OnStudy, begin_building, file_setting, find_grid, note_run
-from fcpair.steps.base.study_recipe import of_plan
+from fcpair.steps.base.recipe_options import of_plan
 from fcpair.steps.corpus.collect import Collected, Row, collect
-from fcpair.steps.oversight.grid_status import AXES, check_done
+from fcpair.steps.rules.round_progress import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
@@ -63,7 +63,7 @@ def add(tx: Tx, plan: GridPlan) -> RunRecord:
         init.add_checks(tx, grid_id, made[plan.counting.name], labels_asked(plan.counting), _hides(plan, plan.counting))
     with grids.about(tx, grid_id):
         run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
-        settings.put(tx, PLAN, {name: _kept(getattr(plan, name)) for _, name in AXES}, run.id)
+        settings.put(tx, PLAN, {name: _kept(getattr(plan, name)) for _, name in sides.AXES}, run.id)
         for stage, values in of_plan(plan):
             settings.put(tx, settings.RECIPE + stage, values, run.id)
     if departures.version(tx):
@@ -118,16 +118,16 @@ def fill_here(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: bool = F
     """Fill the grid of this name as `fill` does, in a transaction that is under way, and about it."""
     begin_building(tx, "pair", redo=redo)
     kept = settings.of_stage(tx, PLAN)
-    planned = {name: getattr(plan, name) if plan else side_of(kept[name]) for _, name in AXES}
+    planned = {name: getattr(plan, name) if plan else side_of(kept[name]) for _, name in sides.AXES}
     found = {name: collect(side.sources, text_digests.digester(tx)) for name, side in planned.items() if side.sources}
     notes = [note for one in found.values() for note in one.notes]
-    for axis, side_name in AXES:
+    for axis, side_name in sides.AXES:
         ids, n_kept = _texts(tx, axis, planned[side_name], found.get(side_name))
         sides.put(tx, axis, ids)
         if n_kept:
             notes.append(f"texts of the {side_name} that another side has, with metadata that stay: {n_kept:,}")
     n_cells, _ = cells.fill(tx, keep_known=True)
-    counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in AXES}, "cells": n_cells}
+    counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES}, "cells": n_cells}
     counts |= {f"collected_{side_name}": one.counts for side_name, one in found.items()}
     kept = {side_name: _kept(side) for side_name, side in planned.items()}
     run = note_run(tx, "pair", {"grid": name, **kept}, counts)

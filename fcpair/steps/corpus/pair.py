@@ -15,8 +15,8 @@ from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.pair import even_shares
 from fcpair.steps.base.context import OnGrid, begin_building, is_planned, keep, note_run
+from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.sample_size import put_sampled, sampled
-from fcpair.steps.base.study_recipe import by_recipe
 from fcpair.steps.corpus import grids
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides

@@ -21,7 +21,7 @@ from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.nearest import Found, Positions
 from fcpair.steps.base.context import Basis, OnGrid, begin_building, check_building, note
-from fcpair.steps.base.study_recipe import by_recipe
+from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.text_lists import listed
 from fcpair.steps.corpus.trec_runs import ids_of, pooled
 from fcpair.store import Tx

@@ -14,7 +14,7 @@ from fcpair.params import Select
 from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
 from fcpair.steps.base.context import OnGrid, begin_building, note
-from fcpair.steps.base.study_recipe import by_recipe
+from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.text_lists import listed
 from fcpair.store import Tx
 from fcpair.store.corpus import sides, texts

@@ -14,9 +14,9 @@ from fcpair.params import Import, Pair, Partition
 from fcpair.records import BY_HAND, Examined, Health, Rule
 from fcpair.stages.questions.labels import no_tiers
 from fcpair.steps.answers.import_fc_conan import FORMAT
+from fcpair.steps.assignment import validate
 from fcpair.steps.base.context import as_done, is_planned, labels_of, made, own
 from fcpair.steps.base.sample_size import drawn_digest, sampled
-from fcpair.steps.oversight import status
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Store, Tx
@@ -83,7 +83,7 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
         revision = integrity_checks.revision(tx)
         made, marks = _all_checks(tx, progress or (lambda done, total: None))
         sound = not any(one.found for one in made)
-        notes = tuple(status.look_again_notes(tx)) if sound else ()
+        notes = tuple(validate.look_again_notes(tx)) if sound else ()
         tx.rollback()  # of a damaged file, not even the end of reading can be committed
     return Health(store.place, tuple(made), _digest(marks), notes, revision)
 

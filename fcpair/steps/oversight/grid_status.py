@@ -2,89 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import Any
 
-from fcpair.errors import StageError
-from fcpair.params import Adjudicate, named_grids
-from fcpair.records import Role, Round, Status
-from fcpair.steps.base.context import PLAN, OnStudy, find_grid, has_own, is_planned, lease_min
-from fcpair.steps.use_cases import adjudicate, example_review, rule_decisions, spot_checks
+from fcpair.params import Adjudicate
+from fcpair.records import Role, Round
+from fcpair.steps.base.context import OnStudy, find_grid, has_own, is_planned
+from fcpair.steps.rules import rule_decisions
+from fcpair.steps.rules.round_progress import Standing, examples_wait_for, pilot_waits, standing, undone, waits_for
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
+from fcpair.store.assignment import assignments, rounds, vacant_slots
 from fcpair.store.corpus import cells, grids, sides
-from fcpair.store.oversight import settings
 
-AXES: tuple[tuple[sides.Axis, str], ...] = (("row", "rows"), ("column", "columns"))
 NAMED = 8  # of those who have something open
-
-
-class Standing(NamedTuple):
-    """How far a round is: who answers it, whether it was dealt, and how much is open, vacant and so on."""
-
-    round: Round
-    dealt: bool
-    counts: dict[str, int]
-
-
-def check_done(tx: Tx, grid: str, wanted: Round) -> None:
-    """Raise StageError unless a round of the grid that the transaction is about was dealt, and all its work is done."""
-    if said := undone(tx, grid, wanted):
-        raise StageError(said)
-
-
-def undone(tx: Tx, grid: str, wanted: Round) -> str | None:
-    """What is still to be done in a round on which something rests; None where it is done."""
-    there = standing(tx, wanted)
-    if not there.dealt:
-        return f"round `{wanted.name}` of grid `{grid}` comes first, and has not been dealt"
-    if n := there.counts["open"]:
-        which = "1 answer is" if n == 1 else f"{n:,} answers are"
-        return f"{which} still open in round `{wanted.name}` of grid `{grid}`, which comes first"
-    return None
-
-
-def waits_for(tx: Tx) -> str | None:
-    """Why the sides of a planned grid cannot be filled yet; None where they can."""
-    for side in settings.of_stage(tx, PLAN).values():
-        for earlier in named_grids(side["answers"]):
-            with grids.about(tx, find_grid(tx, earlier).id):
-                if said := undone(tx, earlier, rounds.counting(tx)):
-                    return said
-    return None
-
-
-def examples_wait_for(tx: Tx, of: Round) -> str | None:
-    """Why the examples of a round cannot be found yet; None where they can, or where it has none."""
-    if not of.examples:
-        return None
-    with grids.about(tx, find_grid(tx, of.examples).id):
-        return undone(tx, of.examples, rounds.counting(tx))
-
-
-def standing(tx: Tx, wanted: Round, given: list[assignments.Count] | None = None) -> Standing:
-    """How far a round is; `given` are the assignments of the grid, as `assignments.counted` has them, where known."""
-    by_status = assignments.by_status(tx, wanted) if given is None else _by_status(given, wanted)
-    n_vacant = len(vacant_slots.vacant(tx, wanted)) if wanted.passes_on else 0
-    counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": n_vacant}
-    n_free = open_slots.n_free(tx, wanted)
-    counts[Status.OPEN.value] += n_free
-    if n_free or lease_min(tx, wanted) is not None:
-        counts["free"] = n_free
-    return Standing(wanted, bool(by_status or n_free), counts)
-
-
-def _by_status(given: list[assignments.Count], wanted: Round) -> dict[str, int]:
-    found = Counter[str]()
-    for one in given:
-        if one.round == wanted.name:
-            found[one.status] += one.n
-    return found
 
 
 def overview(study: OnStudy) -> list[dict[str, Any]]:
@@ -136,17 +70,9 @@ def _may_begin(tx: Tx, grid: str, of: Round) -> bool:
     return not (pilot_waits(tx, of) or examples_wait_for(tx, of))
 
 
-def pilot_waits(tx: Tx, of: Round) -> bool:
-    """Whether the pilot that a round asks for is still to be judged."""
-    if not of.passed:
-        return False
-    with grids.about(tx, find_grid(tx, of.passed).id):
-        return undone(tx, of.passed, rounds.counting(tx)) is not None
-
-
 def _of_decisions(tx: Tx, on: str, name: str) -> Iterator[str]:
     """What waits for a person's decision or verdict; cells are first dealt to validators when all answers are in."""
-    if n := len(adjudicate.waiting(tx)):
+    if n := len(rule_decisions.waiting(tx)):
         yield f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {on}`"
     if n := len(rule_decisions.overtaken(tx)):
         yield f"cells of grid `{name}` decided before their answers changed: {n:,}; run `fcpair adjudicate {on}`"
@@ -165,6 +91,8 @@ def _is_decided(tx: Tx) -> bool:
 
 def _next_in(tx: Tx, there: Standing, on: str, which: str) -> str | None:
     """What is next in a round: who has to come, what has to be dealt, or who has to answer."""
+    from fcpair.steps.assignment import spot_checks
+
     role, counts = there.round.role, there.counts
     if role is Role.MODEL:
         return None if there.dealt else _next_of_models(tx, there.round, on)
@@ -185,6 +113,8 @@ def _next_in(tx: Tx, there: Standing, on: str, which: str) -> str | None:
 
 def _next_of_models(tx: Tx, of: Round, on: str) -> str:
     """What is next in a round that models have not answered: its examples are found, reviewed, or models asked."""
+    from fcpair.steps.rules import example_review
+
     waits = examples_wait_for(tx, of) or example_review.missing(tx, of, on)
     return waits or f"run `fcpair generate {on} --round {quote(of.name)}`"
 
@@ -196,7 +126,7 @@ def grid_facts(tx: Tx, name: str) -> dict[str, Any]:
         "name": name,
         "row_name": row_name,
         "column_name": column_name,
-        **{plural: sides.n_texts(tx, axis) for axis, plural in AXES},
+        **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES},
         "cells": cells.n_cells(tx),
         "rounds": [
             {"name": one.name, "role": one.role.value, "counts": one.counts, "dealt": there.dealt, **there.counts}

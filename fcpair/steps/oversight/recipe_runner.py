@@ -16,12 +16,12 @@ from fcpair.steps.adjudication import adjudicate, agreement
 from fcpair.steps.answers import examples, generate, import_fc_conan, simulate
 from fcpair.steps.assignment import assign, spot_checks, validate
 from fcpair.steps.assignment import rounds as dealing
-from fcpair.steps.base import study_recipe as kept
 from fcpair.steps.base.context import OnGrid, OnStudy, find_grid, has_own, is_own
 from fcpair.steps.corpus import grids, import_, pair, retrieve, select
-from fcpair.steps.oversight import grid_status, recipe_check, status
+from fcpair.steps.oversight import recipe_check, status
+from fcpair.steps.oversight import study_recipe as kept
 from fcpair.steps.release import evaluate, partition
-from fcpair.steps.rules import example_review, rule_decisions
+from fcpair.steps.rules import example_review, round_progress, rule_decisions
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells
@@ -139,14 +139,14 @@ def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe, progress: Progress | 
     """The next stage of a planned grid, as `_due` has it."""
     with grid.store.read() as tx:
         if not cells.number_range(tx)[1]:
-            return None if grid_status.waits_for(tx) else ("pair", grids.fill, plan)
-        for one in map(partial(grid_status.standing, tx), rounds.asked(tx)):
+            return None if round_progress.waits_for(tx) else ("pair", grids.fill, plan)
+        for one in map(partial(round_progress.standing, tx), rounds.asked(tx)):
             if step := _round_due(tx, one, recipe, progress):
                 return step
             if not one.dealt or one.counts["open"]:
                 return _spot_due(tx, one.round)
-        check = grid_status.standing(tx, rounds.checking(tx))
-        waiting = has_own(tx, Adjudicate) and (adjudicate.waiting(tx) or rule_decisions.overtaken(tx))
+        check = round_progress.standing(tx, rounds.checking(tx))
+        waiting = has_own(tx, Adjudicate) and (rule_decisions.waiting(tx) or rule_decisions.overtaken(tx))
         steps: tuple[tuple[Any, Step | None], ...] = (
             (plan.adjudicate and not has_own(tx, Adjudicate), ("adjudicate", adjudicate.adjudicate, plan.adjudicate)),
             (waiting, None),
@@ -168,7 +168,7 @@ def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe, progress: Progress | 
         return next((step for due, step in steps if due), None)
 
 
-def _round_due(tx: Tx, one: grid_status.Standing, recipe: Recipe, progress: Progress | None) -> Step | None:
+def _round_due(tx: Tx, one: round_progress.Standing, recipe: Recipe, progress: Progress | None) -> Step | None:
     """What is to be done in a round now: it is dealt, or answered by models or simulated people."""
     if one.round.role is Role.MODEL:
         return _models_due(tx, one, progress) if not one.dealt or one.counts["open"] else None
@@ -179,34 +179,34 @@ def _round_due(tx: Tx, one: grid_status.Standing, recipe: Recipe, progress: Prog
     return None
 
 
-def _models_due(tx: Tx, one: grid_status.Standing, progress: Progress | None) -> Step | None:
+def _models_due(tx: Tx, one: round_progress.Standing, progress: Progress | None) -> Step | None:
     """Models of a round are asked, or its examples found; None while its examples wait for people.
 
     None too where a service would be asked: that sends texts away and may cost something, so somebody says so first.
     """
     if one.round.examples and not example_review.of_round(tx, one.round):
         find = partial(examples.find_examples, progress=progress)
-        return None if grid_status.examples_wait_for(tx, one.round) else ("grid.round", find, one.round.name)
+        return None if round_progress.examples_wait_for(tx, one.round) else ("grid.round", find, one.round.name)
     if example_review.missing(tx, one.round) or generate.asks_a_service(one.round):
         return None
     return "grid.round", partial(generate.generate, progress=progress), one.round.name
 
 
-def _deal_due(tx: Tx, one: grid_status.Standing) -> bool:
+def _deal_due(tx: Tx, one: round_progress.Standing) -> bool:
     """Whether a round can be dealt now, or more of it."""
     if not dealing.has_people(tx, one.round):
         return False
     return (
         spot_checks.is_due(tx, one.round)
         if one.round.per_batch
-        else not one.dealt and not grid_status.pilot_waits(tx, one.round)
+        else not one.dealt and not round_progress.pilot_waits(tx, one.round)
     )
 
 
 def _spot_due(tx: Tx, open_: Round) -> Step | None:
     """The deal of a spot check of batches that are done, while the round that it checks is still open."""
     for one in rounds.asked(tx):
-        if one.per_batch and one.rests_on == open_.name and _deal_due(tx, grid_status.standing(tx, one)):
+        if one.per_batch and one.rests_on == open_.name and _deal_due(tx, round_progress.standing(tx, one)):
             return "grid.round", dealing.assign_round, one.name
     return None
 

@@ -19,7 +19,7 @@ from fcpair.steps.base.context import OnStudy, is_planned
 from fcpair.steps.oversight.grid_status import grid_facts
 from fcpair.steps.oversight.report_grid import grid_part
 from fcpair.steps.oversight.report_main import main_part
-from fcpair.steps.oversight.status import simulated_note
+from fcpair.steps.rules.study_notes import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.corpus.grids import each, grid_of, keys, number_of

@@ -15,13 +15,14 @@ from fcpair.stages.questions.text_question import Text, n_words
 from fcpair.stages.stats.agreement import Block
 from fcpair.stages.stats.rating_bins import fitting
 from fcpair.steps.adjudication.agreement import blocks
+from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import labels_of, own
 from fcpair.steps.oversight import grid_status as planned
 from fcpair.steps.oversight.answer_shares import MOST_CHOICES
 from fcpair.steps.oversight.report_figures import decided, given_people, standing
 from fcpair.steps.oversight.report_surveys import asked_part
-from fcpair.steps.oversight.status import look_again_notes
+from fcpair.steps.rules import round_progress
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
@@ -57,7 +58,7 @@ def _round_part(tx: Tx, grid: str, of: Round, given: pd.DataFrame, options: Agre
         role=of.role,
         form=of.form,
         checks=checks,
-        dealt=planned.standing(tx, of).dealt,
+        dealt=round_progress.standing(tx, of).dealt,
         choices=tuple(choice.name for choice in question or ()),
         people=() if by_models else given_people(tx, of.role, of, question, given),
         models=_models(tx, grid, of, given) if by_models else (),

@@ -17,13 +17,13 @@ from fcpair.report.formatting import counted
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.agreement import agreement
-from fcpair.steps.adjudication import adjudicate
 from fcpair.steps.adjudication.agreement import sides_of
+from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.context import own, scheme_of
 from fcpair.steps.base.sample_size import sampled
 from fcpair.steps.oversight.report_figures import decided, given_people, standing
 from fcpair.steps.oversight.report_surveys import group_figures
-from fcpair.steps.oversight.status import look_again_notes
+from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -132,7 +132,7 @@ def _counts(
     np.add.at(counts, at(labels), 1)
     decision = np.full(shape, report_data.UNDECIDED, np.int8)
     kind = np.where(standing["code"].isin(question.positive), report_data.POSITIVE, report_data.OTHER)
-    waiting = labels[labels["cell_id"].isin(adjudicate.waiting(tx))] if len(labels) else labels
+    waiting = labels[labels["cell_id"].isin(rule_decisions.waiting(tx))] if len(labels) else labels
     decision[at(waiting)] = report_data.WAITING
     decision[at(standing)] = np.where(standing["code"].isna(), report_data.DISCARDED, kind)
     return counts, decision

@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from fcpair.records import Origin, Round, RunRecord, Status
+from fcpair.records import Round, RunRecord, Status
 from fcpair.steps.base.context import OnStudy, is_planned, lease_min
 from fcpair.steps.base.sample_size import sampled
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight import grid_status
 from fcpair.steps.oversight.next_commands import Work, at_hand, when_all_is_done
-from fcpair.steps.rules import pair_counts, rule_decisions
-from fcpair.steps.use_cases import validate
+from fcpair.steps.rules import pair_counts, round_progress, rule_decisions
+from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
@@ -30,7 +30,7 @@ def status(study: OnStudy) -> dict[str, Any]:
     Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by number of labels asked), `people`
     (`name`, `role`, `retired`, counts of assignments `open`, `done`, `skipped`, `withdrawn`, and of pairs that they
     `decided`), `rounds`, `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
-    `pairs` (each once, see `tally.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
+    `pairs` (each once: `pair_counts.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
     nothing to do), `sampled` (only where some cells were drawn: `cells`, and `of` how many), `grids` (those that are
@@ -77,13 +77,12 @@ def workload(study: OnStudy) -> list[dict[str, Any]]:
 def _main(tx: Tx, counts: list[assignments.Count]) -> dict[str, Any]:
     """What `status` says of the grid `main` alone, in which there are so many assignments."""
     built = build_progress.built(tx)
-    by_round = {one.name: grid_status.standing(tx, one, counts).counts for one in rounds.rounds(tx)}
+    by_round = {one.name: round_progress.standing(tx, one, counts).counts for one in rounds.rounds(tx)}
     label, check = rounds.counting(tx), rounds.checking(tx)
     counted = pair_counts.tally(tx)
     adjudications = _adjudications(tx, counted)
-    dealable = validate.lost(tx)[1] if counted.n_lost else []
     not_due = disputes.verdicts_not_due(tx)
-    again = validate.proposal(tx, len(dealable)) if dealable else None
+    again = _to_check_again(tx) if counted.n_lost else None
     labels, verdicts = by_round[label.name], by_round.get(check.name, {})
     open_work = Work(labels, verdicts, not_due, counted.pairs, adjudications["second_look"], again)
     drawn = sampled(tx)
@@ -98,42 +97,12 @@ def _main(tx: Tx, counts: list[assignments.Count]) -> dict[str, Any]:
         "verdicts_not_due": not_due,
         "notes": [
             *([str(drawn)] if drawn else []),
-            *_look_again(adjudications["second_look"], counted.n_lost),
+            *look_again(adjudications["second_look"], counted.n_lost),
             *_not_due(not_due),
             *_late(tx, counts, label),
         ],
         **grid_status.to_do(at_hand(built, open_work)),
     }
-
-
-def simulated_note(origins: dict[str, int]) -> str | None:
-    """What a reader must know when answers were made up; None when none were."""
-    made_up, by_models = (origins.get(one.value, 0) for one in (Origin.SIMULATED, Origin.GENERATED))
-    if not made_up:
-        return None
-    n = sum(origins.values())
-    nobody = made_up + by_models == n
-    what = "no figure here is about people" if nobody else "figures that rest on them are not about people"
-    besides = f" and {by_models:,} are by models" if by_models else ""
-    return f"{made_up:,} of {n:,} judgements are SIMULATED{besides}; {what}"
-
-
-def look_again_notes(tx: Tx) -> list[str]:
-    """What a reader must know when labels changed after people had decided or validated."""
-    return _look_again(len(rule_decisions.overtaken(tx)), len(validate.lost(tx)[0]))
-
-
-def _look_again(second_look: int, lost: int) -> list[str]:
-    notes = []
-    if second_look:
-        which = "1 pair was decided before its labels changed and waits"
-        many = f"{second_look:,} pairs were decided before their labels changed and wait"
-        notes.append(f"{which if second_look == 1 else many} for a second look; until then the decision stands")
-    if lost:
-        which = "1 pair has a verdict on a label that it has no more"
-        many = f"{lost:,} pairs have verdicts on a label that they have no more"
-        notes.append(f"{which if lost == 1 else many}; such a verdict does not count")
-    return notes
 
 
 def _ahead(tx: Tx) -> list[str]:
@@ -184,6 +153,14 @@ def _people(tx: Tx, given: list[assignments.Count]) -> list[dict[str, Any]]:
             {"name": one.name, "role": one.role.value, "retired": one.retired, **by_status, "decided": decided[one.id]}
         )
     return rows
+
+
+def _to_check_again(tx: Tx) -> str | None:
+    """How many pairs whose verdict is lost can be dealt to validators again, and by which command."""
+    from fcpair.steps.assignment import validate
+
+    _, ready = validate.lost(tx)
+    return validate.proposal(tx, len(ready)) if ready else None
 
 
 def _adjudications(tx: Tx, counted: pair_counts.Tally) -> dict[str, int]:

@@ -31,9 +31,9 @@ from fcpair.stages.questions.labels import grades_of
 from fcpair.steps.base.context import OnGrid, keep, need_labels, note_run
 from fcpair.steps.base.sample_size import sampled
 from fcpair.steps.corpus.trec_runs import ids_of
-from fcpair.steps.oversight.status import simulated_note
 from fcpair.steps.release.partition import Tiers, tiers_of
 from fcpair.steps.release.pool import pool_ids
+from fcpair.steps.rules.study_notes import simulated_note
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import grids, sides, texts
 

@@ -25,14 +25,15 @@ from fcpair.param_values import takes_params
 from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.stages.adjudication.partition import as_tier, tier_rules
-from fcpair.steps.adjudication.decision_table import decisions_table
+from fcpair.steps.answers.decision_table import decisions_table
 from fcpair.steps.answers.written_texts import writings
+from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.context import OnGrid, as_done, need_labels, note_run, own, scheme_of
 from fcpair.steps.base.grid_rows import ROW, rows_table
 from fcpair.steps.base.sample_size import sampled
-from fcpair.steps.oversight.status import look_again_notes, simulated_note
 from fcpair.steps.release.partition import Tiers, empty, tier_rows, tiers_of
 from fcpair.steps.release.pool import pool_ids
+from fcpair.steps.rules.study_notes import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import grids, texts

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fcpair.records import Rule
 from fcpair.stages.assignment.validate import is_valid
 from fcpair.steps.rules import rule_decisions
-from fcpair.steps.use_cases import adjudicate
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.oversight import build_progress
@@ -47,7 +46,7 @@ def tally(tx: Tx) -> Tally:
     """Count the pairs of the grid, their decisions and their verdicts."""
     of_rules = judgements.n_by_rule(tx)
     labelled = judgements.undecided(tx)
-    n_for_person = len({*labelled} & {*adjudicate.waiting(tx)}) if labelled else 0
+    n_for_person = len({*labelled} & {*rule_decisions.waiting(tx)}) if labelled else 0
     standing = {key: n for key, n in of_rules.items() if key[0] != Rule.REOPENED}
     n_standing, n_discarded = sum(standing.values()), sum(n for (_, discards), n in standing.items() if discards)
     balances = judgements.verdict_balances(tx)

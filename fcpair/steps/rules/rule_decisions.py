@@ -86,3 +86,8 @@ def overtaken(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[int]:
 def in_dispute(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[disputes.Disputed]:
     """The pairs, or those of these, that are people's to decide, decided or not, with those for a second look."""
     return disputes.disputed(tx, scheme_of(tx).definite, overtaken(tx, cell_ids), cell_ids)
+
+
+def waiting(tx: Tx) -> list[int]:
+    """The pairs with labels that wait for a decision, by id."""
+    return sorted(one.cell_id for one in in_dispute(tx) if one.by is None and not one.again)

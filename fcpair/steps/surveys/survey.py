@@ -16,7 +16,7 @@ from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import OnGrid, OnStudy, find_grid
 from fcpair.steps.base.grid_rows import rows_table
 from fcpair.steps.corpus.grids import add, fill_here
-from fcpair.steps.oversight.grid_status import standing
+from fcpair.steps.rules.round_progress import standing
 from fcpair.steps.surveys import group_comparison
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds as stored

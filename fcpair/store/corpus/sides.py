@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Axis = Literal["row", "column"]
+AXES: tuple[tuple[Axis, str], ...] = (("row", "rows"), ("column", "columns"))
 CORPUS = ("hs", "cn")  # the kinds of the texts that the corpus brings
 
 

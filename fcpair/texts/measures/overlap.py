@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Literal
+from warnings import catch_warnings
+from weakref import finalize
 
 import numpy as np
 
@@ -15,7 +17,6 @@ from fcpair.texts.measures.base import TOLERANCE, Floats, Found, Rows, reasons
 from fcpair.texts.measures.measured_texts import Table
 from fcpair.texts.measures.references import Referenced, Refs, below_maximum
 from fcpair.texts.measures.tokens import Case, Tokens, parted
-from fcpair.texts.measures.wordnet import open_wordnet
 
 ORDER = 4  # of the longest n-grams of BLEU
 ENGLISH = "en"
@@ -274,3 +275,31 @@ def _scored(
     """The score of the tokens of each text against those of its references."""
     pairs = zip(texts, references, strict=True)
     return np.array([score([measure.parts(one) for one in of], measure.parts(text)) for text, of in pairs], float)
+
+
+def open_wordnet(folder: Path) -> Any:
+    """A reader of the WordNet in a folder, wherever that is; what nltk raises says that there is none.
+
+    nltk reads only below the folders of its data path, so this one is added to them. Its reader would also map what it
+    reads to the WordNet that other languages were made for, and fail where that is not installed as nltk's own.
+    """
+    import nltk.data
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class OneLanguage(WordNetCorpusReader):  # type: ignore[misc]
+        def map_wn(self, version: str = "wordnet") -> None:
+            """Nothing: other languages are not asked for."""
+
+    named = str(folder.resolve())
+    if named not in nltk.data.path:
+        nltk.data.path.append(named)
+    with catch_warnings(action="ignore"):  # that there are no other languages
+        reader = OneLanguage(named, None)
+    finalize(reader, _close, reader._data_file_map)  # nltk keeps its files open, and never closes them
+    reader.synsets("word")
+    return reader
+
+
+def _close(files: dict[str, Any]) -> None:
+    for file in files.values():
+        file.close()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk import edit_distance
 
-from fcpair.stages.answers.edit_distance import characters_changed, levenshtein, words_changed
+from fcpair.stages.answers.curation import characters_changed, levenshtein, words_changed
 
 letters = st.text("abcى ", max_size=25)
 

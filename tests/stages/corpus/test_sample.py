@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from fcpair.errors import InputError
-from fcpair.stages.corpus.membership import among, twice
-from fcpair.stages.corpus.sample import draw_cells
+from fcpair.stages.corpus.sample import among, draw_cells, twice
 from fcpair.stages.corpus.split import Ints
 
 NOTHING = np.zeros(0, np.int64)

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
-from fcpair.stages.questions.closed import Distance
+from fcpair.stages.questions.base import Distance
 from fcpair.stages.stats.multi_rater import (
     fleiss_kappa,
     gwet_ac1,

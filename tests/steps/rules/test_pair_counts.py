@@ -14,8 +14,8 @@ from conftest import one_quick
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule, Verdict
 from fcpair.stages.assignment.validate import combine
-from fcpair.steps.adjudication.adjudicate import waiting as waiting_pairs
 from fcpair.steps.rules import pair_counts
+from fcpair.steps.rules.rule_decisions import waiting as waiting_pairs
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds

@@ -1,0 +1,90 @@
+"""The options that the study's recipe has for a stage: what it is done with where nobody says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fcpair.errors import InputError
+from fcpair.params import Adjudicate, Agree, Annotate, Partition, Simulate, Validate
+from fcpair.steps.base import departures
+from fcpair.steps.base.context import OnStudy, as_settings, kept_of, of_settings
+from fcpair.store import Tx
+from fcpair.store.corpus import grids
+from fcpair.store.oversight import settings
+from fcpair.store.people import people
+
+if TYPE_CHECKING:
+    from fcpair.plans import GridPlan
+
+Options = TypeVar("Options")
+
+
+OF_STUDY = (Annotate, Simulate)  # kept with the first grid, as they are about all
+
+
+OF_PLAN: dict[str, type[Any]] = {
+    "agreement": Agree,
+    "adjudicate": Adjudicate,
+    "validate": Validate,
+    "partition": Partition,
+}
+
+
+def by_recipe(study: OnStudy, cls: type[Options], *, more: bool = False, **given: Any) -> Options:
+    """The parameters with which a stage is to be done: what is `given`, else what the recipe says, else the defaults.
+
+    What the recipe says and cannot be beside what is given is left out, as is the number of people where some are
+    there already, and with `more` all that is about the first deal alone. Raises InputError where what is given cannot
+    be, SettingError for a setting of the recipe that cannot be used.
+    """
+    with study.store.read() as tx:
+        said = kept_of(cls, _said(tx, cls))
+        left_out = {*_there_already(tx), *(getattr(cls, "of_first_deal", ()) if more else ())}
+    kept = {name: value for name, value in said.items() if name not in left_out}
+    try:
+        return cls(**{**kept, **given})
+    except InputError as error:
+        if not given:
+            raise of_settings(cls, kept, error) from None
+    return _beside(cls, kept, given)
+
+
+def _said(tx: Tx, cls: type) -> dict[str, Any]:
+    """What the recipe says of a stage; once one was walked, what it did not say is what the stage was done with."""
+    stage: str = cls.stage  # type: ignore[attr-defined]
+    grid_id = grids.keys(tx)[0].id if cls in OF_STUDY else grids.here(tx)
+    with grids.about(tx, grid_id):
+        if departures.version(tx):
+            return settings.with_recipe(tx, stage)
+        return settings.of_stage(tx, settings.RECIPE + stage)
+
+
+def _there_already(tx: Tx) -> Iterator[str]:
+    """The parameters that say how many people take part, of the roles in which somebody does."""
+    yield from (name for name, role in departures.PEOPLE.items() if people.people(tx, role, active=True))
+
+
+def _beside(cls: type[Options], kept: Mapping[str, Any], given: Mapping[str, Any]) -> Options:
+    """The options that are given, with as much of what is kept as can be beside them."""
+    there, options = dict(given), cls(**given)
+    for name, value in kept.items():
+        with suppress(InputError):
+            options = cls(**{**there, name: value, **given})
+            there = {**there, name: value, **given}
+    return options
+
+
+def follow_of_study(tx: Tx, options: Simulate, run_id: int) -> None:
+    """Let the recipe's section about simulated people, where it has one, say how they answer from now on."""
+    with grids.about(tx, grids.keys(tx)[0].id):
+        if settings.of_stage(tx, settings.RECIPE + options.stage):
+            departures.follow(tx, options, as_settings(options), run_id)
+
+
+def of_plan(plan: GridPlan) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the plan of a grid says of stages that come after its rounds, by stage."""
+    for name in OF_PLAN:
+        if options := getattr(plan, name):
+            yield options.stage, as_settings(options)

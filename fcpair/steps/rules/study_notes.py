@@ -1,0 +1,31 @@
+"""Sentences that whoever reads a figure must know: what was made up, and what people decided of labels that changed."""
+
+from __future__ import annotations
+
+from fcpair.records import Origin
+
+
+def simulated_note(origins: dict[str, int]) -> str | None:
+    """What a reader must know when answers were made up; None when none were."""
+    made_up, by_models = (origins.get(one.value, 0) for one in (Origin.SIMULATED, Origin.GENERATED))
+    if not made_up:
+        return None
+    n = sum(origins.values())
+    nobody = made_up + by_models == n
+    what = "no figure here is about people" if nobody else "figures that rest on them are not about people"
+    besides = f" and {by_models:,} are by models" if by_models else ""
+    return f"{made_up:,} of {n:,} judgements are SIMULATED{besides}; {what}"
+
+
+def look_again(second_look: int, lost: int) -> list[str]:
+    """Of how many pairs the decision, and the verdict, is about labels that have changed since."""
+    notes = []
+    if second_look:
+        which = "1 pair was decided before its labels changed and waits"
+        many = f"{second_look:,} pairs were decided before their labels changed and wait"
+        notes.append(f"{which if second_look == 1 else many} for a second look; until then the decision stands")
+    if lost:
+        which = "1 pair has a verdict on a label that it has no more"
+        many = f"{lost:,} pairs have verdicts on a label that they have no more"
+        notes.append(f"{which if lost == 1 else many}; such a verdict does not count")
+    return notes
