@@ -269,3 +269,19 @@ def plain_type(hint: Any) -> Any:
     if get_origin(hint) in {Union, types.UnionType}:
         return next(part for part in get_args(hint) if part is not type(None))
     return hint
+
+
+def as_params(options: Any) -> dict[str, Any]:
+    """The parameters as a run keeps them: plain values only."""
+    return {item.name: as_plain(getattr(options, item.name)) for item in fields(options)}
+
+
+def as_plain(value: Any) -> Any:
+    """A value of a parameter as a run keeps it."""
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): item for key, item in value.items()}
+    if is_dataclass(value):
+        return as_params(value)
+    return [as_plain(item) for item in value] if isinstance(value, tuple) else value

@@ -6,12 +6,22 @@ A recipe file, the command line and the library all fill these classes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from fcpair.errors import InputError, nearest
-from fcpair.param_values import AT_LEAST_ONE, PROBABILITY, Bounds, Checked, default, is_required, param, readers
+from fcpair.param_values import (
+    AT_LEAST_ONE,
+    PROBABILITY,
+    Bounds,
+    Checked,
+    as_plain,
+    default,
+    is_required,
+    param,
+    readers,
+)
 from fcpair.records import TIERS, TOPIC_SPLIT
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
@@ -441,19 +451,4 @@ def defaults_of(options: Any) -> dict[str, Any]:
     cls: type = type(options)
     read = dict(readers(cls))
     usual = {item.name: getattr(options, item.name) if is_required(item) else default(item) for item in fields(options)}
-    return {name: _plain(read[name](name, value)) for name, value in usual.items()}
-
-
-def as_params(options: Any) -> dict[str, Any]:
-    """The parameters as a run keeps them: plain values only."""
-    return {item.name: _plain(getattr(options, item.name)) for item in fields(options)}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(key): item for key, item in value.items()}
-    if is_dataclass(value):
-        return as_params(value)
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    return {name: as_plain(read[name](name, value)) for name, value in usual.items()}

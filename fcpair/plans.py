@@ -12,19 +12,16 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from fcpair.errors import InputError
-from fcpair.param_values import AT_LEAST_ONE, Checked, param
+from fcpair.param_values import Checked, param
 from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, named_grids, once
-from fcpair.records import ROW
+from fcpair.round_options import ROW, Checks, RoundDesign
+
+__all__ = ["Checks", "GridPlan", "RoundPlan", "SidePlan", "Source"]
 
 Worker = Literal["annotator", "writer", "rater", "respondent"]
-Screen = Literal["cell", "row", "list"]
-Together = Literal["", "source"]
-Hide = Literal["column", "nothing"]
 Kind = Literal["text", "hs", "cn"]
 Printed = Annotated[str, "the printed form of a form; in a recipe a question, or a table of questions by their names"]
-Models = Annotated[tuple[str, ...], "models, each NAME=service:MODEL or NAME=canned:FILE"]
 Grids = Annotated[str | tuple[str, ...], "names of earlier grids; in a recipe one name, or a list of names"]
-Definitions = Annotated[Mapping[str, str], "a text of each; in a recipe a table of texts by names"]
 OF_EXAMPLES = ("n_examples", "example_model", "reviewed")
 MODEL = "model"  # the role of what answers a round without being a person
 ORIGINAL, ORIGINAL_LANGUAGE = "original", "original_language"  # what metadata says of a text that is a translation
@@ -143,85 +140,19 @@ class SidePlan(Checked):
 
 
 @dataclass(frozen=True)
-class Checks(Checked):
-    """What is checked of a text while somebody writes it, beside the number of its words and its language."""
-
-    similar: float | None = param(
-        None, "refuse a text whose cosine similarity to another exceeds this, such as 0.95", otherwise="no check"
-    )
-    often: int = param(10, "the others are answers that came more than so many times, and the writer's own")
-    model: str = param("all-MiniLM-L6-v2", "the encoder that says how similar texts are")
-    grammar: str = param("", "what looks at the grammar: harper (English), or the URL of a LanguageTool server")
-    refuses: tuple[str, ...] = param((), "the kinds of faults of grammar that refuse a text; all others only warn")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.similar is not None and not 0 < self.similar < 1:
-            raise InputError(f"similar is {self.similar:g}; expected a number between 0 and 1, such as 0.95")
-        if self.often < 1:
-            raise InputError(f"often is {self.often}; expected 1 or more")
-        if self.grammar not in {"", "harper"} and not self.grammar.startswith(("http://", "https://")):
-            raise InputError(f"grammar is `{self.grammar}`; expected harper, or the URL of a LanguageTool server")
-        if self.refuses and not self.grammar:
-            raise InputError("`refuses` names kinds of faults of grammar; say with `grammar` what finds them")
-
-
-@dataclass(frozen=True)
-class RoundPlan(Seeded):
-    """A form that is put on the cells of a grid: who answers it, and how it is dealt."""
+class _Asked(Seeded):
+    """What is asked in a round, and of whom."""
 
     name: str = field(metadata={"help": "what the round is called"})
     form: Printed = field(metadata={"help": "what is asked, as `text: text(); types: any_of(a,b)`"})
     role: Worker = param("annotator", "who answers; models where `models` names some")
-    answers: int = param(1, "how many answers each cell gets, by different people; 0: one by everybody")
-    cells: int | None = param(None, "how many cells to draw, as for a pilot or a spot check", otherwise="all")
-    columns_per_row: int | None = param(
-        None, "how many columns of each row to draw, each column as often as any other", otherwise="all"
-    )
-    once_per_row: bool = param(False, "nobody has two cells of a row")
-    batch: int | None = param(None, "how many rows go together, one batch after the other", otherwise="no batches")
-    per_batch: int | None = param(
-        None, "how many cells to draw from each batch that is done, of the round that this comes `after`"
-    )
-    passed: str = param("", "a grid that judges what was written in a pilot: only who passed there answers")
-    pass_at: int | None = param(None, "how many positive judgements there are a pass")
-    language: str = param("", "the language that a text must be in, such as en or fa")
-    checks: Checks | None = param(None, "what is checked of a text while somebody writes it")
-    screen: Screen = param("cell", "what is on the screen at once: a cell, all cells of a row, or a list of rows")
-    in_order: bool = param(
-        False,
-        "the columns of a row come in their order, and not in one drawn for each person; not where `screen = cell`",
-    )
-    author: str = param("", "the metadata column of the rows that says who made each, who then does not answer it")
-    together: Together = param("", "source: the same people answer all rows from one source", otherwise="rows apart")
-    hide: Hide | None = param(
-        None,
-        "what those who answer are not shown: the column, or nothing",
-        otherwise="the column, where it names the model whose text people edit or judge",
-    )
-    edits: str = param("", "an earlier round of the grid, whose text is given to be edited; row: the row's own text")
-    after: str = param("", "an earlier round of the grid, in which a cell must have an answer first")
-    models: Models = param(
-        (), "the models that answer, instead of people: NAME=service:MODEL, NAME=local:MODEL or NAME=canned:FILE"
-    )
-    probabilities: bool = param(
-        False, "models say how probable each answer of a closed question is, instead of writing one"
-    )
-    prompt: str = param("", "what models are asked, with {row} and {column} for the texts of a cell")
+
+
+@dataclass(frozen=True)
+class RoundPlan(RoundDesign, _Asked):
+    """A form that is put on the cells of a grid: who answers it, and how it is dealt."""
+
     prompt_file: Path | None = param(None, "a file with the prompt, in its place")
-    definitions: Definitions = param((), "of each column the text that {definition} stands for in the prompt")
-    examples: str = param("", "an earlier grid, of whose written texts {examples} in the prompt shows some")
-    n_examples: int = param(
-        10, "how many examples a row has: the texts on the rows of that grid that are nearest to it"
-    )
-    example_model: str = param(
-        "paraphrase-multilingual-mpnet-base-v2", "the encoder that says which rows are nearest to each other"
-    )
-    reviewed: bool = param(True, "models are shown only examples that a person let be used; false: all of them")
-    people: int | None = param(
-        None, "how many people answer; those of the role that `people` lists if not given", bounds=AT_LEAST_ONE
-    )
-    seed: int = param(0, "of the deal and the orders")
     counts: bool | None = param(
         None, "whether decisions and tiers rest on it", otherwise="the last round that people answer"
     )

@@ -13,7 +13,7 @@ from fcpair.errors import InputError, RecipeError, nearest, reading
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
 from fcpair.files.tables import toml
-from fcpair.param_values import is_required, plain_type
+from fcpair.param_values import as_params, is_required, plain_type
 from fcpair.params import (
     MAIN,
     Adjudicate,
@@ -29,10 +29,10 @@ from fcpair.params import (
     Setup,
     Simulate,
     Validate,
-    as_params,
     defaults_of,
 )
-from fcpair.plans import Definitions, GridPlan, Grids, Models, Printed, Quota, RoundPlan
+from fcpair.plans import GridPlan, Grids, Printed, Quota, RoundPlan
+from fcpair.round_options import Definitions, Models
 from fcpair.stages.answers.model_spec import parse_answerer
 from fcpair.stages.assignment.plan import check_plans
 from fcpair.stages.corpus.text_identity import NO_TEXT

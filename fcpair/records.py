@@ -8,6 +8,8 @@ from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fcpair.round_options import RoundOptions
+
 
 class Role(StrEnum):
     """What a person does in a study."""
@@ -26,16 +28,8 @@ WORKERS = (Role.ANNOTATOR, Role.VALIDATOR, Role.WRITER, Role.RATER, Role.RESPOND
 """The roles of those who answer the rounds of a grid."""
 
 
-ROW = "row"
-"""What a round says that it edits where it edits the row's own text, and not what was written in an earlier round."""
-REWORDS_ROWS = "rewords_rows"
-"""The option of rounds whose texts are their rows in other words: they edit the row, or what such a round wrote."""
-HIDES = "hides"
-"""The option of rounds that says which side those who answer are not shown; rounds of studies before it lack it."""
 LISTED = "listed"
 """What all answers of a round share whose screens are lists of rows."""
-ANSWERS_ROWS = "answers_rows"
-"""The option of rounds that says so; rounds of studies before 0.8 lack it."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +57,7 @@ class Round:
     form: str
     counts: bool
     checks: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    options: RoundOptions = field(default_factory=RoundOptions, compare=False)
 
     @property
     def id(self) -> int:
@@ -71,126 +65,13 @@ class Round:
         return self.ids[0]
 
     @property
-    def answers_rows(self) -> bool:
-        """Whether a text that is written is known by the row that it answers, too: the same words to two are two."""
-        return bool(self.options.get(ANSWERS_ROWS))
-
-    @property
-    def edits(self) -> str:
-        """The round of the grid whose texts are edited in this one, or `row` (`edits_row`); empty where none are."""
-        return str(self.options.get("edits") or "")
-
-    @property
-    def rewords_rows(self) -> bool:
-        """Whether what is written is the row's text in other words, such as a translation that is mended."""
-        return bool(self.options.get(REWORDS_ROWS))
-
-    @property
-    def hides_column(self) -> bool:
-        """Whether those who answer are not shown the column, nor by any number which one it is."""
-        return self.options.get(HIDES) == "column"
-
-    @property
-    def edits_row(self) -> bool:
-        """Whether the row's own text is edited, for which no earlier round is needed."""
-        return self.rewords_rows and self.edits == ROW
-
-    @property
-    def edits_round(self) -> str:
-        """The round of the grid whose texts are edited in this one; empty where none are, or the rows are."""
-        return "" if self.edits_row else self.edits
-
-    @property
-    def rests_on(self) -> str:
-        """The round of the grid in which a cell must have an answer first; empty where there is none."""
-        return self.edits_round or str(self.options.get("after") or "")
-
-    @property
-    def bars_earlier(self) -> bool:
-        """Whether who answered a cell in the round that this one rests on is not given it here.
-
-        Only where everybody is asked, once after the other, it is the same people who answer both.
-        """
-        return bool(self.edits_round or not self.everybody)
-
-    @property
-    def everybody(self) -> bool:
-        """Whether each cell is answered by everybody with the role, whenever they come."""
-        return self.options.get("answers") == 0
-
-    @property
     def passes_on(self) -> bool:
         """Whether what somebody skips or leaves goes to others, and is not theirs alone."""
-        return self.role is not Role.MODEL and not self.everybody
-
-    @property
-    def by_row(self) -> bool:
-        """Whether people go through one row after the other, with all its cells on the screen, perhaps among others."""
-        return self.screen != "cell"
+        return self.role is not Role.MODEL and not self.options.everybody
 
     def together(self, row_id: int) -> Hashable | None:
         """What answers on one screen share, as `stages.pace.shared` takes it; `row_id` is the row of one of them."""
-        return {"cell": None, "row": (self.name, row_id), "list": LISTED}[self.screen]
-
-    @property
-    def probabilities(self) -> bool:
-        """Whether models say how probable each answer is, instead of writing one."""
-        return bool(self.options.get("probabilities"))
-
-    @property
-    def in_order(self) -> bool:
-        """Whether the columns of a row come in their order, and not in one that is drawn for each person."""
-        return bool(self.options.get("in_order"))
-
-    @property
-    def author(self) -> str:
-        """The metadata column that says who made a row, who then does not answer it; empty where none does."""
-        return str(self.options.get("author") or "")
-
-    @property
-    def once_per_row(self) -> bool:
-        """Whether nobody may have two cells of a row."""
-        return bool(self.options.get("once_per_row"))
-
-    @property
-    def by_source(self) -> bool:
-        """Whether the same people answer all rows that are from one source."""
-        return self.options.get("together") == "source"
-
-    @property
-    def batch(self) -> int | None:
-        """How many rows go together, one batch after the other; None without batches."""
-        return self.options.get("batch")
-
-    @property
-    def per_batch(self) -> int | None:
-        """How many cells are drawn from each batch of the round before that is done; None where that is not so."""
-        return self.options.get("per_batch")
-
-    @property
-    def passed(self) -> str:
-        """The grid that judges a pilot that must be passed; empty where none must."""
-        return str(self.options.get("passed") or "")
-
-    @property
-    def pass_at(self) -> int:
-        """How many positive judgements there are a pass."""
-        return int(self.options.get("pass_at") or 0)
-
-    @property
-    def examples(self) -> str:
-        """The grid of whose texts models are shown some; empty where they are shown none."""
-        return str(self.options.get("examples") or "")
-
-    @property
-    def reviewed(self) -> bool:
-        """Whether models are shown only examples that a person let be used."""
-        return bool(self.options.get("reviewed", True))
-
-    @property
-    def screen(self) -> str:
-        """What is on the screen at once: a `cell`, all cells of a `row`, or a `list` of rows with all their cells."""
-        return str(self.options.get("screen") or "cell")
+        return {"cell": None, "row": (self.name, row_id), "list": LISTED}[self.options.screen]
 
 
 class Example(NamedTuple):

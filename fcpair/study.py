@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from fcpair.errors import StudyError
 from fcpair.grid import Grid
-from fcpair.params import Annotate, Setup, as_params
+from fcpair.param_values import as_params
+from fcpair.params import Annotate, Setup
 from fcpair.records import Person
 from fcpair.steps import use_cases as steps
 from fcpair.steps.base.context import OnStudy, find_grid, note_run

@@ -62,7 +62,9 @@ LAYERS = {
     "models.cluster": "cluster",
     "report.figures": "figures",
     "texts.measures": "measures",
-    **dict.fromkeys(("errors", "open_files", "param_values", "params", "plans", "records", "revisions"), "base"),
+    **dict.fromkeys(
+        ("errors", "open_files", "param_values", "params", "plans", "records", "revisions", "round_options"), "base"
+    ),
 }
 # In `steps`, a room may use those before it; release and surveys, which stand beside adjudication, not each other.
 ROOMS = (

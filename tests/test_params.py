@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fcpair import params, plans
 from fcpair.errors import FcpairError, InputError
-from fcpair.param_values import Checked, is_required, readers
+from fcpair.param_values import Checked, as_params, is_required, readers
 from fcpair.params import (
     Adjudicate,
     Agree,
@@ -75,7 +75,11 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (SidePlan, {"file": "a.csv", "column": "hs", "kind": "query"}, "kind is 'query'; expected one of text, hs, cn"),
     (Source, {"file": "a.csv", "text": "hs", "reader": "csv"}, "reader is 'csv'; expected one of table"),
     (RoundPlan, {"name": "a", "form": "text()", "role": "judge"}, "role is 'judge'; expected one of annotator"),
-    (RoundPlan, {"name": "a", "form": "text()", "checks": 3}, r"checks is 3; expected Checks\(...\) of fcpair.plans"),
+    (
+        RoundPlan,
+        {"name": "a", "form": "text()", "checks": 3},
+        r"checks is 3; expected Checks\(...\) of fcpair.round_options",
+    ),
     (GridPlan, {"name": "a", "rows": 1, "columns": 2, "rounds": []}, r"rows is 1; expected SidePlan\(...\)"),
 ]
 
@@ -159,4 +163,4 @@ def test_nothing_but_an_error_of_fcpair_comes_of_any_values(cls: type, data: st.
     except FcpairError:
         return
     assert cls(**{name: getattr(made, name) for name, _ in readers(cls)}) == made
-    params.as_params(made)
+    as_params(made)

@@ -10,19 +10,8 @@ import pytest
 
 from fcpair import params
 from fcpair.errors import InputError, RecipeError
-from fcpair.params import (
-    Adjudicate,
-    Agree,
-    Assign,
-    Import,
-    Partition,
-    Retrieve,
-    Select,
-    Setup,
-    Simulate,
-    Validate,
-    as_params,
-)
+from fcpair.param_values import as_params
+from fcpair.params import Adjudicate, Agree, Assign, Import, Partition, Retrieve, Select, Setup, Simulate, Validate
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.stages.questions.labels import APPROPRIATENESS
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from fcpair.params import Setup
 from fcpair.records import Role, Round, Status
+from fcpair.round_options import RoundOptions
 from fcpair.stages.corpus.text_identity import digest
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import find_grid
@@ -62,13 +64,13 @@ def add_grid(study: Study, name: str, columns: Sequence[str], rows: Sequence[str
 
 
 def add_round(
-    study: Study, grid: str, name: str, person: str, form: str, *, counts: bool = False, **options: str
+    study: Study, grid: str, name: str, person: str, form: str, *, counts: bool = False, **options: Any
 ) -> None:
     """Add a round, answered by one person, who is given all cells, column by column."""
     given = next(one for one in study.people if one.name == person)
     with study.store.write() as tx:
         there = find_grid(tx, grid)
-        add_to(tx, there.id, name, given.role, form_of(form), counts=counts, options=options)
+        add_to(tx, there.id, name, given.role, form_of(form), counts=counts, options=RoundOptions(**options))
         with grids.about(tx, there.id):
             deal(tx, rounds.named(tx, name), given.id)
 

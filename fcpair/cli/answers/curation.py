@@ -10,7 +10,7 @@ from fcpair.cli.figures import footnotes, remarks
 from fcpair.cli.options import format_option, round_option, with_grid
 from fcpair.cli.output import Table, emit, working
 from fcpair.cli.table import Cell
-from fcpair.records import ROW
+from fcpair.round_options import ROW
 
 if TYPE_CHECKING:
     from fcpair.grid import Curation, Grid

@@ -18,7 +18,8 @@ from fcpair.cli.options import own_params, with_study
 from fcpair.cli.output import say
 from fcpair.cli.terminal import show
 from fcpair.open_files import allow_open_files
-from fcpair.params import Annotate, as_params
+from fcpair.param_values import as_params
+from fcpair.params import Annotate
 
 if TYPE_CHECKING:
     from fcpair.study import Study

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fcpair.errors import InputError, nearest
 from fcpair.params import once
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.records import ROW
+from fcpair.round_options import ROW
 from fcpair.stages.answers.model_spec import parse_answerer
 from fcpair.stages.answers.prompts import DEFINITION, EXAMPLES, places_in
 from fcpair.stages.questions import AnyOf, Closed, Form, OneOf, parse_form

@@ -219,7 +219,9 @@ class Docket:
             words, numbers = adjudicate.outcome_names(scheme_of(tx)), opaque(tx)
             last = None if before is None else numbers.reveal(DECISION, before)
             rows = disputes.decided(tx, person_id, limit, last)
-            hidden = {"cn": permissions.NOT_SHOWN, "cn_language": None} if rounds.counting(tx).hides_column else {}
+            hidden = (
+                {"cn": permissions.NOT_SHOWN, "cn_language": None} if rounds.counting(tx).options.hides_column else {}
+            )
             return [_decided({**row, **hidden, "id": numbers.hide(DECISION, row["id"])}, words) for row in rows]
 
     @contextmanager

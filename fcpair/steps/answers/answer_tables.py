@@ -139,7 +139,7 @@ def _changes(tx: Tx, of: Round, given: pd.DataFrame) -> dict[str, list[str] | pd
     """The columns about what was done with each text; none where the round edits nothing."""
     import pandas as pd
 
-    if not of.edits:
+    if not of.options.edits:
         return {}
     there = authorship.originals(tx, of)
     made = [one or Change(None) for one in curation.changes_of(form_of(of.form), given, there)]
@@ -190,7 +190,7 @@ def asked_in(tx: Tx, grid: str, name: str | None) -> Round:
 
 def not_due(tx: Tx, of: Round, cell_ids: Iterable[int]) -> set[int]:
     """Those of these cells that have no answer in the round on which this one rests, or no text, and so wait for it."""
-    return set(cell_ids) - authorship.cells_before(tx, of) if of.rests_on else set()
+    return set(cell_ids) - authorship.cells_before(tx, of) if of.options.rests_on else set()
 
 
 def import_answers(grid: OnGrid, path: str | Path, name: str | None = None, *, supersede: bool = False) -> RunRecord:
@@ -204,7 +204,7 @@ def import_answers(grid: OnGrid, path: str | Path, name: str | None = None, *, s
         of = asked_in(tx, grid.grid.name, name)
         known = text_checks.compared(tx, of)
     form = form_of(of.form)
-    given = read_forms(path, form, shown=ORIGINAL if of.edits else "")
+    given = read_forms(path, form, shown=ORIGINAL if of.options.edits else "")
     said = (form.text(answer) for answer in given.rows["answer"] if answer is not None)
     text_checks.know(of, [*known, *(text for text in said if text)])
     with grid.store.write() as tx:
@@ -242,7 +242,7 @@ def _refuse_what_is_not_due(tx: Tx, given: Incoming, of: Round) -> None:
     rows, there = given.rows, authorship.originals(tx, of)
     is_new = rows["is_new"].to_numpy() & ~given.faulty
     early = rows["cell_id"].isin(not_due(tx, of, rows["cell_id"].tolist())).to_numpy() & is_new
-    said = f"no answer in round `{of.rests_on}` yet"
+    said = f"no answer in round `{of.options.rests_on}` yet"
     given.complain(early, (f"cell {one} has {said}" for one in rows["pair"]), cause=f"these cells have {said}")
     shown = zip(rows["shown"], rows["cell_id"], strict=True)
     differs = [

@@ -58,7 +58,7 @@ def measure_curation(grid: OnGrid, name: str | None = None) -> Curation:
     with grid.store.read() as tx:
         of = rounds.counting(tx) if name is None else rounds.named(tx, name)
         form = form_of(of.form)
-        if not (of.edits and form.edits):
+        if not (of.options.edits and form.edits):
             raise StageError(f"round `{of.name}` edits nothing; name one that does with `--round`")
         originals = _originals(tx, of)
         given = judgements.values(tx, of)
@@ -76,13 +76,13 @@ def measure_curation(grid: OnGrid, name: str | None = None) -> Curation:
             by_source.setdefault(original.by, []).append(one)
     question, counted = form.edits[1], [one for original, one in made if original]
     sources = tuple(summarize(question, source, by_source[source]) for source in sorted(by_source))
-    return Curation(of.name, of.edits, sources, summarize(question, ALL, counted), len(made) - len(counted))
+    return Curation(of.name, of.options.edits, sources, summarize(question, ALL, counted), len(made) - len(counted))
 
 
 def _originals(tx: Tx, of: Round) -> dict[int, authorship.OnCell]:
     """The text that is edited on each cell, and where it is from."""
-    if of.edits_round:
-        return authorship.on_cells(tx, rounds.named(tx, of.edits_round))
+    if of.options.edits_round:
+        return authorship.on_cells(tx, rounds.named(tx, of.options.edits_round))
     sources = text_origins.sources_of_rows(tx)
     there = authorship.originals(tx, of).items()
     return {cell_id: authorship.OnCell(body, sources.get(cell_id, UNKNOWN)) for cell_id, body in there}

@@ -80,15 +80,15 @@ def find_examples(grid: OnGrid, name: str, *, redo: bool = False, progress: Prog
         basis = Basis(tx, lambda tx: _sought(tx, grid.grid.name, name, redo=redo))
         sought, fold = basis.found, fold_by(folding(tx))
     of, rows, hs = sought.round, list(sought.rows.values()), [one.hs for one in sought.written]
-    model = model_files.resolve(str(of.options["example_model"]))
+    model = model_files.resolve(str(of.options.example_model))
     vectors = encode.encode([*rows, *hs], model, progress)
-    n = int(of.options["n_examples"])
+    n = int(of.options.n_examples)
     found = nearest_examples((rows, vectors[: len(rows)]), (hs, vectors[len(rows) :]), n, fold)
     listed = list(_listed(sought, found))
     with grid.store.write() as tx:
         basis.check_unmoved(tx)
         n_kept = examples.put(tx, of, listed)
-        params = {"grid": grid.grid.name, "round": name, "of": of.examples, "n_examples": n, "redo": redo}
+        params = {"grid": grid.grid.name, "round": name, "of": of.options.examples, "n_examples": n, "redo": redo}
         counts = {"round": name, "rows": len(rows), "examples": len(listed), "reviewed_before": n_kept}
         return note_run(tx, EXAMPLES, params, counts, model.record())
 
@@ -108,12 +108,12 @@ def _sought(tx: Tx, grid: str, name: str, *, redo: bool) -> _Sought:
             f"round `{name}` has its examples, {n:,} of them; `--redo` finds them again, and keeps what was said of "
             "those that it finds again"
         )
-    with grids.about(tx, find_grid(tx, of.examples).id):
+    with grids.about(tx, find_grid(tx, of.options.examples).id):
         source = rounds.counting(tx)
-        check_done(tx, of.examples, source)
+        check_done(tx, of.options.examples, source)
     if not (written := examples.written(tx, source)):
         raise StageError(
-            f"no text was written in round `{source.name}` of grid `{of.examples}`, so there is no example"
+            f"no text was written in round `{source.name}` of grid `{of.options.examples}`, so there is no example"
         )
     return _Sought(of, examples.rows(tx), written)
 
@@ -121,7 +121,7 @@ def _sought(tx: Tx, grid: str, name: str, *, redo: bool) -> _Sought:
 def _with_examples(tx: Tx, grid: str, name: str) -> Round:
     """The round of this name, which has examples."""
     of = rounds.named(tx, name)
-    if not of.examples:
+    if not of.options.examples:
         raise StageError(
             f"round `{name}` of grid `{grid}` has no examples; a recipe says so by `examples` in its round"
         )
@@ -156,7 +156,7 @@ def list_examples(grid: OnGrid, name: str) -> pd.DataFrame:
 def rounds_with_examples(grid: OnGrid) -> list[str]:
     """The names of the rounds whose models are shown examples, in their order."""
     with grid.store.read() as tx:
-        return [one.name for one in rounds.rounds(tx) if one.examples]
+        return [one.name for one in rounds.rounds(tx) if one.options.examples]
 
 
 def review_example(grid: OnGrid, name: str, example_id: int, *, used: bool, by: int) -> None:

@@ -52,7 +52,7 @@ def generation_outlook(grid: OnGrid, name: str) -> list[tuple[str, Outlook]]:
     """
     with grid.store.read() as tx:
         asked = _asked(tx, grid.grid.name, name)
-    prompt = str(asked.round.options["prompt"])
+    prompt = str(asked.round.options.prompt)
     found = []
     for model, answerer in enumerate(asked.answerers):
         own = [cell for cell, of in zip(asked.cell, asked.model, strict=True) if of == model]
@@ -77,7 +77,7 @@ _Replied = dict[tuple[Answerer, int], tuple[Cell, str | None]]
 
 def asks_a_service(of: Round) -> bool:
     """Whether any model of a round is one of a service, to which texts are sent."""
-    return any(parse_answerer(one).source == "service" for one in of.options["models"])
+    return any(parse_answerer(one).source == "service" for one in of.options.models)
 
 
 def generate(grid: OnGrid, name: str, *, progress: Progress | None = None) -> RunRecord:
@@ -104,7 +104,7 @@ def generate(grid: OnGrid, name: str, *, progress: Progress | None = None) -> Ru
         with grid.store.read() as tx:
             basis = Basis(tx, lambda tx: _asked(tx, grid.grid.name, name))
         asked = basis.found
-        prompt = str(asked.round.options["prompt"])
+        prompt = str(asked.round.options.prompt)
         speakers = [speaker(one, prompt, _weighs(asked.round)) for one in asked.answerers]
         said = _replies(asked, speakers, replied, progress)
         form = form_of(asked.round.form)
@@ -134,17 +134,17 @@ def _asked(tx: Tx, grid: str, name: str) -> _Asked:
     round_ = rounds.named(tx, name)
     if round_.role is not Role.MODEL:
         raise StageError(f"round `{name}` of grid `{grid}` is answered by people; `fcpair assign --round` deals it")
-    if expected := round_.options.get("language"):
+    if expected := round_.options.language:
         check_known(str(expected))
     if not cells.number_range(tx)[1]:
         raise StageError(f"grid `{grid}` has no cells yet; run `fcpair pair --grid {grid}`")
     there = cells.cells(tx)
-    if round_.rests_on:
-        earlier = rounds.named(tx, round_.rests_on)
+    if round_.options.rests_on:
+        earlier = rounds.named(tx, round_.options.rests_on)
         check_done(tx, grid, earlier)
         there = there[there["cell_id"].isin(authorship.cells_before(tx, round_))]
     shown = given_to_models(tx, grid, round_)
-    answerers = [parse_answerer(text) for text in round_.options["models"]]
+    answerers = [parse_answerer(text) for text in round_.options.models]
     texts = cells.texts_of_grid(tx).set_index("text_id")
     bodies = texts["body"]
     _check_about(round_, texts.loc[there["hs_id"].unique().tolist(), "meta"].tolist())
@@ -170,7 +170,7 @@ def _asked(tx: Tx, grid: str, name: str) -> _Asked:
 def _check_about(of: Round, about_rows: Sequence[Mapping[str, Any]]) -> None:
     """Raise InputError where the prompt has a place for metadata that no row has."""
     known = list(dict.fromkeys(name for about in about_rows for name in about))
-    for name in sorted(columns_of_row(str(of.options["prompt"]))):
+    for name in sorted(columns_of_row(str(of.options.prompt))):
         if name not in known:
             there = nearest(name, known, "they have") if known else "they have none"
             raise InputError(f"the prompt of round `{of.name}` has `{{{OF_ROW}{name}}}`, which no row has; {there}")
@@ -178,10 +178,10 @@ def _check_about(of: Round, about_rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _cell(of: Round, row: str, column: str, about_row: Mapping[str, Any], examples: str) -> Cell:
     """A cell with the prompt that has its texts."""
-    definition = dict(of.options.get("definitions") or {}).get(column, "")
+    definition = dict(of.options.definitions or {}).get(column, "")
     places = {ROW: row, COLUMN: column, DEFINITION: definition, EXAMPLES: examples}
     own = {name: str(one) for name, one in about_row.items()}
-    return Cell(row, column, fill(str(of.options["prompt"]), places, own), own)
+    return Cell(row, column, fill(str(of.options.prompt), places, own), own)
 
 
 def _replies(
@@ -208,7 +208,7 @@ class _Taken(NamedTuple):
 
 def _weighs(of: Round) -> tuple[str, ...]:
     """The answers whose probabilities a round asks for; none where it asks for what is written."""
-    question = closed_question(form_of(of.form)) if of.probabilities else None
+    question = closed_question(form_of(of.form)) if of.options.probabilities else None
     return tuple(one.name for one in question) if question else ()
 
 
@@ -239,7 +239,7 @@ def _chosen(form: Form, question: OneOf, of: Round, reply: str, cell: Cell) -> _
     name, names = form.questions[0][0], [one.name for one in question]
     note = ""
     try:
-        if of.probabilities:
+        if of.options.probabilities:
             chosen, _, note = option_probabilities.weighed(reply, names)
         else:
             texts = [str(cell.about.get(f"option_{at}", "")) for at in range(len(names))]
@@ -250,7 +250,7 @@ def _chosen(form: Form, question: OneOf, of: Round, reply: str, cell: Cell) -> _
 
 
 def _marks(of: Round, text: str, question: Text) -> tuple[str, ...]:
-    expected = str(of.options.get("language") or "")
+    expected = str(of.options.language or "")
     other = other_language(text, expected) if expected and identity(text) else None
     return marks_of(text, question, other and other[0])
 

@@ -145,7 +145,7 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
         columns = ["validator", "position", "pair", "hs", "cn"]
         blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
         rows = rows[rows["blind"] == blind].copy()
-        hides = rounds.checking(tx).hides_column
+        hides = rounds.checking(tx).options.hides_column
         rows["pair"] = numbers_on_sheet(tx, rounds.checking(tx), rows["cell_id"])
         if hides:
             columns.remove("cn")
@@ -179,14 +179,16 @@ def write_answer_sheets(
             raise StageError(f"nothing is open in round `{of.name}`; {deal}")
         rows = rows[~rows["cell_id"].isin(answer_tables.not_due(tx, of, rows["cell_id"].tolist()))]
         if rows.empty:
-            raise StageError(f"nothing of round `{of.name}` is due: all that is open waits for round `{of.rests_on}`")
+            raise StageError(
+                f"nothing of round `{of.name}` is due: all that is open waits for round `{of.options.rests_on}`"
+            )
         questions = form_of(of.form).questions
         blank = _blank(tx, {name: _how(question) for name, question in questions}, CELL.sides)
         sheets = rows[["annotator"]].rename(columns={"annotator": "by"})
         sheets = sheets.assign(cell=numbers_on_sheet(tx, of, rows["cell_id"]), row=rows["hs"], column=rows["cn"])
-        if of.hides_column:
+        if of.options.hides_column:
             sheets, blank = sheets.drop(columns="column"), _without(blank, "column")
-        if of.edits:
+        if of.options.edits:
             sheets[answer_tables.ORIGINAL] = rows["cell_id"].map(authorship.originals(tx, of))
     return _write_by_person(
         sheets.assign(**dict.fromkeys(blank.columns, ""), note=""), folder, form, blank, [*blank.columns]
@@ -196,7 +198,7 @@ def write_answer_sheets(
 def numbers_on_sheet(tx: Tx, of: Round, cell_ids: pd.Series[int]) -> pd.Series[int]:
     """The numbers of cells on a sheet of a round; where it hides the column, they do not tell it."""
     numbers = number_of(cell_ids)
-    return numbers.map(opaque(tx).hide_cell) if of.hides_column else numbers
+    return numbers.map(opaque(tx).hide_cell) if of.options.hides_column else numbers
 
 
 def _without(blank: Blank, side: str) -> Blank:

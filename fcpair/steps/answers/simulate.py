@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
-from fcpair.param_values import takes_params
-from fcpair.params import Annotate, Simulate, about_people, as_params
+from fcpair.param_values import as_params, takes_params
+from fcpair.params import Annotate, Simulate, about_people
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
 from fcpair.stages.answers.simulate_form import fill_in, form_truths

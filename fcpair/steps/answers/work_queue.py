@@ -108,7 +108,7 @@ class Desk:
         if one.checks is not None and not blind:  # agree first: what most people answer has the first key
             form = [{**question, "choices": question["choices"][::-1]} for question in form]
         with grids.about(tx, one.grid_id):
-            return Asked(self._name(tx, one.grid_id), one.name, *grids.names(tx), form, one.screen, blind)
+            return Asked(self._name(tx, one.grid_id), one.name, *grids.names(tx), form, one.options.screen, blind)
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
         """The next `n` cells that a person has open; fewer at the end, and none when a limit is reached.
@@ -282,7 +282,7 @@ class Desk:
             cell_id=self._cell_number(tx, of, row["cell_id"]),
             round=of.name,
             row=_shown(row["row"], row["row_language"]),
-            column=None if of.hides_column else _shown(row["column"], row["column_language"]),
+            column=None if of.options.hides_column else _shown(row["column"], row["column_language"]),
             answered=_shown(row["answered"], row["answered_language"]) if row["answered"] is not None else None,
             shown=str(as_sent(row["decided_value"])) if checks and not row["blind"] else None,
             original=_original(tx, of, row),
@@ -295,7 +295,7 @@ class Desk:
     def _cell_number(self, tx: Tx, of: Round, cell_id: int) -> int:
         """The number by which a person knows a cell."""
         number = grids.number_of(cell_id)
-        return self._numbers(tx).hide_cell(number) if of.hides_column else number
+        return self._numbers(tx).hide_cell(number) if of.options.hides_column else number
 
     def _decision(self, tx: Tx, assignment_id: int, decided: int | None) -> int:
         """What stands for the label that a pair has; it changes with the label, and is another for each validator.
@@ -420,15 +420,15 @@ def _shown(body: str, language: str | None) -> ShownText:
 
 def _original(tx: Tx, of: Round, row: dict[str, Any]) -> ShownText | None:
     """The text to be edited; None where there is none."""
-    if of.edits_row:
+    if of.options.edits_row:
         return _shown(row["row"], row["row_language"])
-    found = task_queries.original(tx, of, row["cell_id"]) if of.edits else None
+    found = task_queries.original(tx, of, row["cell_id"]) if of.options.edits else None
     return _shown(*found) if found else None
 
 
 def _untranslated(tx: Tx, of: Round, cell_id: int) -> ShownText | None:
     """What the row's text is a translation of, where a round writes it in other words and its metadata say so."""
-    meta = task_queries.row_metadata(tx, cell_id) if of.rewords_rows else {}
+    meta = task_queries.row_metadata(tx, cell_id) if of.options.rewords_rows else {}
     return _shown(meta[ORIGINAL], meta.get(ORIGINAL_LANGUAGE)) if meta.get(ORIGINAL) else None
 
 
@@ -447,7 +447,7 @@ def _n(counts: dict[tuple[int, str], int], status: Status, round_ids: Sequence[i
 
 def _n_open(tx: Tx, person_id: int, of: Round, counts: dict[tuple[int, str], int]) -> int:
     """How many cells of a round somebody has open and can be shown; counted anew only where these are not all."""
-    waits = of.checks is not None or bool(of.rests_on)
+    waits = of.checks is not None or bool(of.options.rests_on)
     return task_queries.n_open(tx, person_id, of) if waits else _n(counts, Status.OPEN, of.ids)
 
 

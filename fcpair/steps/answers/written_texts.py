@@ -91,6 +91,6 @@ def _types(asked: str, labels: Sequence[str], known: Sequence[str] | None) -> st
 
 
 def _with_originals(tx: Tx, of: Round, table: pd.DataFrame, there: pd.DataFrame) -> pd.DataFrame:
-    if not of.edits:
+    if not of.options.edits:
         return table
     return table.assign(original=there["cell_id"].map(authorship.originals(tx, of)).to_numpy())

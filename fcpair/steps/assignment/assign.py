@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.param_values import takes_params
-from fcpair.params import Annotate, Assign, apart, as_params
+from fcpair.param_values import as_params, takes_params
+from fcpair.params import Annotate, Assign, apart
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.extra_labels import deal_more

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
-from fcpair.param_values import takes_params
-from fcpair.params import Assign, as_params
+from fcpair.param_values import as_params, takes_params
+from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Task, Visitor
 from fcpair.stages.assignment.extra_labels import missing
 from fcpair.stages.assignment.lease_choice import choose, half

@@ -67,16 +67,16 @@ def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -
     asked = basis.found
     text_checks.prepare(asked.round)
     options = asked.round.options
-    seed = options["seed"]
-    dealt = _dealt(asked, options["answers"], seed)
-    order: Literal["hs", "random"] = "hs" if asked.round.by_row else "random"
-    within = asked.cell_id[dealt.pair] if asked.round.in_order else None
+    seed = options.seed
+    dealt = _dealt(asked, options.answers, seed)
+    order: Literal["hs", "random"] = "hs" if asked.round.options.by_row else "random"
+    within = asked.cell_id[dealt.pair] if asked.round.options.in_order else None
     place = shard_order(dealt.annotator, asked.row[dealt.pair], seed, order, within)
     place = in_batches(dealt.annotator, asked.batch[dealt.pair], place)
     loads = np.bincount(dealt.annotator, minlength=asked.barred.shape[1])
     with grid.store.write() as tx:
         basis.check_unmoved(tx)
-        if not asked.round.per_batch:
+        if not asked.round.options.per_batch:
             assignments.clear_assignments(tx, asked.round)
         everybody = active(tx, asked.round.role, _number(tx, asked.round))
         ids = np.array([everybody[at].id for at in asked.people.tolist()])
@@ -95,16 +95,16 @@ def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
         }
-        return note_run(tx, "assign", {"grid": grid.grid.name, "round": asked.round.name, **options}, counts)
+        return note_run(tx, "assign", {"grid": grid.grid.name, "round": asked.round.name, **options.as_json()}, counts)
 
 
 def _dealt(asked: _Asked, answers: int, seed: int) -> Dealing:
     """Who gets what; of a round that shows a row on one screen, all its cells, and of one by sources, all of theirs."""
-    if asked.round.by_source:
+    if asked.round.options.by_source:
         return deal_rows(asked.source, asked.barred, answers, seed=seed, unit="sources")
-    if asked.round.by_row and answers:
+    if asked.round.options.by_row and answers:
         return deal_rows(asked.row, asked.barred, answers, seed=seed)
-    once = asked.round.once_per_row
+    once = asked.round.options.once_per_row
     return deal_round(asked.row, asked.column, asked.barred, answers, once_per_row=once, seed=seed)
 
 
@@ -122,31 +122,35 @@ def _asked(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _Asked:
     names = expected(tx, round_.role, _number(tx, round_))
     if heirs:
         barred = reassignment.barred(tx, cell_id, heirs, round_, first=True)
-    elif round_.author:
+    elif round_.options.author:
         barred = reassignment.by_authors(tx, cell_id.tolist(), names, round_)
     else:  # who is yet to be added has had nothing to do with any cell
         barred = np.zeros((len(cell_id), len(names)), np.bool_)
     able = np.flatnonzero(~barred.all(axis=0))
-    batch = batches(row, round_.batch, round_.options["seed"]) if round_.batch else np.zeros(len(row), np.int64)
-    source = reassignment.sources(tx, cell_id) if round_.by_source else batch
+    batch = (
+        batches(row, round_.options.batch, round_.options.seed)
+        if round_.options.batch
+        else np.zeros(len(row), np.int64)
+    )
+    source = reassignment.sources(tx, cell_id) if round_.options.by_source else batch
     return _Asked(round_, cell_id, row, column, batch, source, names, able, barred[:, able])
 
 
 def _drawn(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
     """The cells that are dealt, in their order: all that can be, or those that are drawn of them."""
-    seed, pairs = round_.options["seed"], cells.cells(tx)
-    if round_.per_batch:
+    seed, pairs = round_.options.seed, cells.cells(tx)
+    if round_.options.per_batch:
         return spot_checks.due(tx, round_, pairs)
-    if round_.rests_on:
-        earlier = rounds.named(tx, round_.rests_on)
+    if round_.options.rests_on:
+        earlier = rounds.named(tx, round_.options.rests_on)
         check_done(tx, grid, earlier)
         pairs = pairs[pairs["cell_id"].isin(authorship.cells_before(tx, round_))]
         if pairs.empty:
-            what = "a text to edit" if round_.edits_round else "an answer"
+            what = "a text to edit" if round_.options.edits_round else "an answer"
             raise StageError(f"no cell has {what} in round `{earlier.name}`, so there is none for `{round_.name}`")
-    if per_row := round_.options.get("columns_per_row"):
+    if per_row := round_.options.columns_per_row:
         pairs = pairs[draw_columns(pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy(), per_row, seed)]
-    return _some(pairs, round_.options.get("cells"), seed)
+    return _some(pairs, round_.options.cells, seed)
 
 
 def _some(pairs: pd.DataFrame, n: int | None, seed: int) -> pd.DataFrame:
@@ -177,7 +181,7 @@ def _check(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     if not cells.number_range(tx)[1]:
         raise StageError(f"grid `{grid}` has no cells yet; run `fcpair pair --grid {grid}`")
     _check_pilot(tx, grid, round_)
-    if round_.per_batch:
+    if round_.options.per_batch:
         return
     there = standing(tx, round_)
     if there.dealt and (n := judgements.n_judgements(tx, round_)):
@@ -189,18 +193,18 @@ def _check(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
 
 def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:
     """Raise StageError unless the pilot that a round asks for is judged, and somebody has passed."""
-    if not round_.passed:
+    if not round_.options.passed:
         return
-    with grids.about(tx, find_grid(tx, round_.passed).id):
-        check_done(tx, round_.passed, rounds.counting(tx))
+    with grids.about(tx, find_grid(tx, round_.options.passed).id):
+        check_done(tx, round_.options.passed, rounds.counting(tx))
     if not qualification.who_passed(tx, round_):
         raise StageError(
-            f"nobody has passed grid `{round_.passed}` ({round_.pass_at} positive judgements) for round "
-            f"`{round_.name}`; `fcpair people pilot --grid {grid} --round {round_.name}` shows how everybody did"
+            f"nobody has passed grid `{round_.options.passed}` ({round_.options.pass_at} positive judgements) for "
+            f"round `{round_.name}`; `fcpair people pilot --grid {grid} --round {round_.name}` shows how everybody did"
         )
 
 
 def _number(tx: Tx, round_: Round) -> int | None:
     """How many people are to be added for a round: none where there are some already."""
     there = vacant_slots.heirs(tx, round_.role)
-    return None if there else round_.options["people"]
+    return None if there else round_.options.people

@@ -26,18 +26,18 @@ def due(tx: Tx, round_: Round, pairs: pd.DataFrame) -> pd.DataFrame:
     Raises:
         StageError: there is no such batch.
     """
-    earlier = rounds.named(tx, round_.rests_on)
+    earlier = rounds.named(tx, round_.options.rests_on)
     given = assignments.assignments(tx, earlier)
     waits = set(given["cell_id"][given["status"] == Status.OPEN.value])
     waits |= {one.cell_id for one in vacant_slots.vacant(tx, earlier)}
     pairs = pairs[pairs["cell_id"].isin(given["cell_id"])]
-    batch = batches(pairs["hs_id"].to_numpy(np.int64), int(earlier.batch or 1), earlier.options["seed"])
+    batch = batches(pairs["hs_id"].to_numpy(np.int64), int(earlier.options.batch or 1), earlier.options.seed)
     not_now = pairs["cell_id"].isin(waits | set(assignments.given_cells(tx, round_))).to_numpy()
     answered = pairs["cell_id"].isin(judgements.answered_cells(tx, earlier)).to_numpy()
     now = ~np.isin(batch, batch[not_now]) & answered
     if not now.any():
         raise StageError(f"no further batch of round `{earlier.name}` is done, so there is nothing to check yet")
-    return pairs[now][draw_each(batch[now], int(round_.per_batch or 0), round_.options["seed"])]
+    return pairs[now][draw_each(batch[now], int(round_.options.per_batch or 0), round_.options.seed)]
 
 
 def is_due(tx: Tx, round_: Round) -> bool:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
-from fcpair.param_values import takes_params
-from fcpair.params import Validate, as_params
+from fcpair.param_values import as_params, takes_params
+from fcpair.params import Validate
 from fcpair.records import Person, Role, RunRecord, Status
 from fcpair.stages.assignment.validate import blind_verdict, draw_pairs
 from fcpair.stages.questions import NO_CODE, SKIP

@@ -80,7 +80,9 @@ def numbers(tx: Tx, of: Round, form: Form, said: Sequence[Answer | None], cell_i
 
 def _asked(tx: Tx, of: Round, form: Form, cell_ids: Iterable[int]) -> dict[int, cells.Asked]:
     """What stands on these cells, where answers to the form depend on it; in older rounds, none does."""
-    return cells.asked(tx, cell_ids, rewords=of.rewords_rows) if of.answers_rows and _depends(form) else {}
+    return (
+        cells.asked(tx, cell_ids, rewords=of.options.rewords_rows) if of.options.answers_rows and _depends(form) else {}
+    )
 
 
 def _depends(form: Form) -> bool:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError
-from fcpair.params import MAIN, Assign, as_params
+from fcpair.param_values import as_params
+from fcpair.params import MAIN, Assign
 from fcpair.records import GridKey, Round, RunRecord
 from fcpair.steps.base import departures
 from fcpair.steps.base.sample_size import sampled

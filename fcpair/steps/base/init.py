@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.params import MAIN, Setup
 from fcpair.records import Role
+from fcpair.round_options import RoundOptions
 from fcpair.stages.assignment.plan import CHECK
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.questions.labels import VERDICT, read_labels
@@ -38,7 +39,7 @@ def add_grid(tx: Tx, name: str, setup: Setup) -> None:
     add_checks(tx, grid_id, label, question)
 
 
-def add_checks(tx: Tx, grid_id: int, checks: int, question: Closed, options: Mapping[str, Any] | None = None) -> None:
+def add_checks(tx: Tx, grid_id: int, checks: int, question: Closed, options: RoundOptions | None = None) -> None:
     """Add the round that checks what was decided on the answers of another, which asks `question`, blind or not."""
     add = partial(add_round, tx, grid_id, role=Role.VALIDATOR, checks=checks, options=options)
     add(CHECK, form=Form((("verdict", VERDICT),)))

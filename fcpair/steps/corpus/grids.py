@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, StageError, reject
 from fcpair.files.tables.tabular import LINE, check_file, place_of, read_table
-from fcpair.param_values import takes_params
-from fcpair.params import as_params
+from fcpair.param_values import as_params, takes_params
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
-from fcpair.records import ANSWERS_ROWS, HIDES, REWORDS_ROWS, Role, RunRecord
+from fcpair.records import Role, RunRecord
+from fcpair.round_options import RoundDesign, RoundOptions
 from fcpair.stages.assignment.plan import check_plans, labels_asked
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
@@ -29,7 +29,6 @@ from fcpair.store.oversight import settings
 if TYPE_CHECKING:
     import pandas as pd
 
-OWN = ("name", "role", "form", "counts", "prompt_file")  # in columns of its own, or read; all else are options
 LANGUAGE = "language"
 SOURCE_FILES = ("file", "aliases", "slurs")
 
@@ -55,12 +54,16 @@ def add(tx: Tx, plan: GridPlan) -> RunRecord:
     grid_id = grids.add(tx, plan.name, *named)
     made = {}
     for one in plan.rounds:
-        options = {**options_of(one), ANSWERS_ROWS: True, **_hides(plan, one)}
-        options |= {REWORDS_ROWS: True} if one.name in plan.rewording else {}
-        what = {"counts": one is plan.counting, "options": options}
+        what = {"counts": one is plan.counting, "options": _options(plan, one)}
         made[one.name] = init.add_round(tx, grid_id, one.name, Role(one.answered_by), parse_form(one.form), **what)
     if plan.validate:
-        init.add_checks(tx, grid_id, made[plan.counting.name], labels_asked(plan.counting), _hides(plan, plan.counting))
+        init.add_checks(
+            tx,
+            grid_id,
+            made[plan.counting.name],
+            labels_asked(plan.counting),
+            RoundOptions(hides=_hidden(plan, plan.counting)),
+        )
     with grids.about(tx, grid_id):
         run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
         settings.put(tx, PLAN, {name: _kept(getattr(plan, name)) for _, name in sides.AXES}, run.id)
@@ -71,13 +74,15 @@ def add(tx: Tx, plan: GridPlan) -> RunRecord:
     return run
 
 
-def _hides(plan: GridPlan, of: RoundPlan) -> dict[str, str]:
-    return {HIDES: "column"} if of.name in plan.hiding else {}
+def _options(plan: GridPlan, of: RoundPlan) -> RoundOptions:
+    """The options of a round of a plan."""
+    designed = {item.name: getattr(of, item.name) for item in fields(RoundDesign)}
+    hides, rewords = _hidden(plan, of), of.name in plan.rewording
+    return RoundOptions(**designed, answers_rows=True, hides=hides, rewords_rows=rewords)
 
 
-def options_of(plan: RoundPlan) -> dict[str, Any]:
-    """The options of a round, as its row has them."""
-    return {name: value for name, value in as_params(plan).items() if name not in OWN}
+def _hidden(plan: GridPlan, of: RoundPlan) -> str | None:
+    return "column" if of.name in plan.hiding else None
 
 
 def _kept(side: SidePlan) -> dict[str, Any]:

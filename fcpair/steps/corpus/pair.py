@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.param_values import takes_params
-from fcpair.params import Pair, as_params
+from fcpair.param_values import as_params, takes_params
+from fcpair.params import Pair
 from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.pair import even_shares

@@ -65,7 +65,7 @@ def _at_hand(tx: Tx, name: str) -> Iterator[str]:
 
 def _may_begin(tx: Tx, grid: str, of: Round) -> bool:
     """Whether a round waits neither for the one on which it rests, nor for its pilot or the grid of its examples."""
-    if of.rests_on and not of.per_batch and undone(tx, grid, rounds.named(tx, of.rests_on)):
+    if of.options.rests_on and not of.options.per_batch and undone(tx, grid, rounds.named(tx, of.options.rests_on)):
         return False
     return not (pilot_waits(tx, of) or examples_wait_for(tx, of))
 
@@ -98,7 +98,7 @@ def _next_in(tx: Tx, there: Standing, on: str, which: str) -> str | None:
         return None if there.dealt else _next_of_models(tx, there.round, on)
     come = f"`fcpair people add NAME --role {role}`"
     deal = f"`fcpair assign {on} --round {quote(there.round.name)}`"
-    if there.round.per_batch and not counts["open"]:  # more of it is dealt as batches are done
+    if there.round.options.per_batch and not counts["open"]:  # more of it is dealt as batches are done
         return f"run {deal}" if vacant_slots.heirs(tx, role) and spot_checks.is_due(tx, there.round) else None
     if not there.dealt:
         return f"run {deal}" if vacant_slots.heirs(tx, role) else f"{which} waits for people: {come}, then {deal}"

@@ -97,7 +97,7 @@ def _commands(tx: Tx, on: str) -> list[str]:
     counting = rounds.counting(tx)
     question, form = labels_of(tx), form_of(counting.form)
     tiers = question is not None and not no_tiers(question)
-    several = counting.options.get("answers") != 1  # 0: everybody answers
+    several = counting.options.answers != 1  # 0: everybody answers
     decide = "partition" if has_own(tx, Adjudicate) else "adjudicate"
     offered = (
         (several and bool(form.parts()), f"agreement {on}"),

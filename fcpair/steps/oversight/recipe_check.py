@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from fcpair.errors import RecipeError
-from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, as_params, defaults_of, shaping
+from fcpair.param_values import as_params
+from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, defaults_of, shaping
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.recipe import Recipe
 from fcpair.records import Round
+from fcpair.round_options import RoundDesign
 from fcpair.stages.questions import Closed, OneOf
 from fcpair.stages.questions.labels import read_labels
 from fcpair.steps.answers.simulate import by_people
 from fcpair.steps.base import text_digests
 from fcpair.steps.base.context import PLAN, OnStudy, is_file, is_planned, scheme_of
 from fcpair.steps.base.departures import PEOPLE
-from fcpair.steps.corpus.grids import SOURCE_FILES, options_of
+from fcpair.steps.corpus.grids import SOURCE_FILES
 from fcpair.steps.people.reading_limits import LIMITS, loosened
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -30,7 +32,6 @@ from fcpair.store.people import guidelines
 
 HEAD = ("stage", "key", "recipe", "study")
 NOTHING = "-"
-USUAL = options_of(RoundPlan("usual", "usual: one_of(no,yes)"))  # what a round has that says nothing of an option
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,9 @@ def _is_same_source(source: Source, kept: Mapping[str, Any]) -> bool:
 
 
 def _round(place: str, plan: RoundPlan, there: Round, *, counts: bool) -> Iterator[Difference]:
-    said = {"role": plan.answered_by, "form": plan.form, "counts": counts, **options_of(plan)}
-    kept = {"role": there.role.value, "form": there.form, "counts": there.counts, **USUAL, **there.options}
+    designed = {item.name: as_params(plan)[item.name] for item in fields(RoundDesign)}
+    said = {"role": plan.answered_by, "form": plan.form, "counts": counts, **designed}
+    kept = {"role": there.role.value, "form": there.form, "counts": there.counts, **there.options.as_json()}
     for key, wanted in said.items():
         if wanted != kept[key]:
             shown = (

@@ -184,7 +184,7 @@ def _models_due(tx: Tx, one: round_progress.Standing, progress: Progress | None)
 
     None too where a service would be asked: that sends texts away and may cost something, so somebody says so first.
     """
-    if one.round.examples and not example_review.of_round(tx, one.round):
+    if one.round.options.examples and not example_review.of_round(tx, one.round):
         find = partial(examples.find_examples, progress=progress)
         return None if round_progress.examples_wait_for(tx, one.round) else ("grid.round", find, one.round.name)
     if example_review.missing(tx, one.round) or generate.asks_a_service(one.round):
@@ -198,7 +198,7 @@ def _deal_due(tx: Tx, one: round_progress.Standing) -> bool:
         return False
     return (
         spot_checks.is_due(tx, one.round)
-        if one.round.per_batch
+        if one.round.options.per_batch
         else not one.dealt and not round_progress.pilot_waits(tx, one.round)
     )
 
@@ -206,7 +206,11 @@ def _deal_due(tx: Tx, one: round_progress.Standing) -> bool:
 def _spot_due(tx: Tx, open_: Round) -> Step | None:
     """The deal of a spot check of batches that are done, while the round that it checks is still open."""
     for one in rounds.asked(tx):
-        if one.per_batch and one.rests_on == open_.name and _deal_due(tx, round_progress.standing(tx, one)):
+        if (
+            one.options.per_batch
+            and one.options.rests_on == open_.name
+            and _deal_due(tx, round_progress.standing(tx, one))
+        ):
             return "grid.round", dealing.assign_round, one.name
     return None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcpair.params import MAIN, Import, Setup, Validate
 from fcpair.records import GridKey, Role, Round
+from fcpair.round_options import RoundDesign
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import (
     PLAN,
@@ -198,12 +199,9 @@ def _plan(tx: Tx, key: GridKey) -> GridPlan:
 
 
 def _round(one: Round) -> RoundPlan:
-    from fcpair.plans import Checks, RoundPlan
+    from fcpair.plans import RoundPlan
 
-    names = {item.name for item in fields(RoundPlan)} - {"name", "form", "role", "counts", "prompt_file"}
-    options: dict[str, Any] = {name: value for name, value in one.options.items() if name in names}
-    if options.get("checks"):
-        options["checks"] = Checks(**options["checks"])
+    options: dict[str, Any] = {item.name: getattr(one.options, item.name) for item in fields(RoundDesign)}
     if one.role is not Role.MODEL:
         options["role"] = one.role.value
     return RoundPlan(one.name, one.form, **options)

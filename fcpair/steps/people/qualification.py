@@ -39,10 +39,10 @@ def results(tx: Tx, round_: Round) -> list[Result]:
 
     A text is good where more of its definite judgements are positive than not.
     """
-    if not round_.passed:
+    if not round_.options.passed:
         return []
-    with grids.about(tx, find_grid(tx, round_.passed).id):
-        votes = _votes(tx, round_.passed)
+    with grids.about(tx, find_grid(tx, round_.options.passed).id):
+        votes = _votes(tx, round_.options.passed)
         names = named_grids(settings.of_stage(tx, PLAN)["rows"]["answers"])
     wrote: dict[int, list[int]] = {}
     for pilot in names:
@@ -53,7 +53,7 @@ def results(tx: Tx, round_: Round) -> list[Result]:
     for person_id, texts in wrote.items():
         own = [votes[one] for one in texts if one in votes]
         good = sum(one > 0 for one in own)
-        found.append(Result(person_id, good, len(own), len(texts), good >= round_.pass_at))
+        found.append(Result(person_id, good, len(own), len(texts), good >= (round_.options.pass_at or 0)))
     return found
 
 
@@ -68,7 +68,7 @@ def pilot_results(grid: OnGrid, name: str | None = None) -> list[dict[str, Any]]
     """
     with grid.store.read() as tx:
         of = rounds.counting(tx) if name is None else rounds.named(tx, name)
-        if not of.passed:
+        if not of.options.passed:
             raise StageError(f"round `{of.name}` asks for no pilot; name one with `passed` by `--round`")
         names = {one.id: one.name for one in people.people(tx)}
         found = [{"name": names[one.person_id], **one.shown} for one in results(tx, of)]
@@ -92,4 +92,4 @@ def _votes(tx: Tx, grid: str) -> dict[int, int]:
 
 def who_passed(tx: Tx, round_: Round) -> set[int] | None:
     """Those who passed the pilot of a round; None where it asks for none."""
-    return {one.person_id for one in results(tx, round_) if one.passed} if round_.passed else None
+    return {one.person_id for one in results(tx, round_) if one.passed} if round_.options.passed else None

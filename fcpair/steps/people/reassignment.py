@@ -66,7 +66,7 @@ def refill_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[st
     for _ in grids.each(tx):
         counts.update(refill(tx, seed, to=to))
         for round_ in rounds.rounds(tx):
-            if round_.everybody and (n := _deal_in(tx, round_)):
+            if round_.options.everybody and (n := _deal_in(tx, round_)):
                 counts["dealt"] += n
     return dict(counts)
 
@@ -79,10 +79,10 @@ def _deal_in(tx: Tx, round_: Round) -> int:
     if not len(cell_id) or not new:
         return 0
     person, cell = np.nonzero(~barred(tx, cell_id, new, round_).T)
-    seed = int(np.random.SeedSequence([round_.options["seed"], new[0].id]).generate_state(1)[0])
+    seed = int(np.random.SeedSequence([round_.options.seed, new[0].id]).generate_state(1)[0])
     row = cells.row_numbers(tx, cell_id[cell])
-    within = cell_id[cell] if round_.in_order else None
-    place = shard_order(person, row, seed, "hs" if round_.by_row else "random", within)
+    within = cell_id[cell] if round_.options.in_order else None
+    place = shard_order(person, row, seed, "hs" if round_.options.by_row else "random", within)
     given = zip(cell_id[cell].tolist(), person.tolist(), place.tolist(), strict=True)
     same = {"round_id": round_.id, "replaces": None}
     vacant_slots.fill(
@@ -114,11 +114,11 @@ def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = N
 def takers(tx: Tx, cell_id: Ints, heirs: Sequence[Heir], round_: Round, seed: int) -> Ints:
     """Who takes over each slot, as an index of `heirs`; -1 where nobody may."""
     among = barred(tx, cell_id, heirs, round_), loads(heirs), seed
-    if round_.by_source:
+    if round_.options.by_source:
         return fill_rows(sources(tx, cell_id), cell_id, *among)
-    if round_.by_row:
+    if round_.options.by_row:
         return fill_rows(cells.row_numbers(tx, cell_id), cell_id, *among)
-    return fill_slots(cells.row_numbers(tx, cell_id) if round_.once_per_row else cell_id, *among)
+    return fill_slots(cells.row_numbers(tx, cell_id) if round_.options.once_per_row else cell_id, *among)
 
 
 def sources(tx: Tx, cell_id: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -180,9 +180,9 @@ def barred(
         matrix[np.searchsorted(pairs, part[:, 0]), at] = True
     if (passed := qualification.who_passed(tx, round_)) is not None:
         matrix |= np.array([one.id not in passed for one in heirs], np.bool_)
-    if round_.once_per_row and not first:
+    if round_.options.once_per_row and not first:
         matrix |= _have_row(tx, pairs, asked[1], round_)
-    if round_.author:
+    if round_.options.author:
         matrix |= by_authors(tx, pairs.tolist(), _names(tx, heirs), round_)
     for one in heirs:
         if one.opted_out and not first:
@@ -198,7 +198,7 @@ def _names(tx: Tx, heirs: Sequence[Heir]) -> list[str]:
 
 def by_authors(tx: Tx, cell_ids: list[int], names: Sequence[str], round_: Round) -> NDArray[np.bool_]:
     """Whether each of these cells has a row that the person of each name made, shape `(n_cells, n_names)`."""
-    made = authorship.made(tx, cell_ids, round_.author)
+    made = authorship.made(tx, cell_ids, round_.options.author)
     folded = [authorship.fold_name(name) for name in names]
     return np.array([[name in made.get(one, ()) for name in folded] for one in cell_ids], np.bool_).reshape(
         len(cell_ids), len(names)
@@ -214,7 +214,7 @@ def _related(tx: Tx, round_: Round) -> Iterator[Round]:
 
 def _is_about(later: Round, earlier: Round) -> bool:
     """Whether a round is about what was said in an earlier one, so that other people are to answer it."""
-    return later.checks == earlier.id or (later.rests_on == earlier.name and later.bars_earlier)
+    return later.checks == earlier.id or (later.options.rests_on == earlier.name and later.options.bars_earlier)
 
 
 def _have_row(tx: Tx, pairs: NDArray[np.int64], people: list[int], round_: Round) -> NDArray[np.bool_]:

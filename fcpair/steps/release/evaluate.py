@@ -22,8 +22,8 @@ from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.tables.folders import ready_folder
 from fcpair.files.tables.tabular import write_all
 from fcpair.models.encode import Progress
-from fcpair.param_values import takes_params
-from fcpair.params import Evaluate, Partition, as_params
+from fcpair.param_values import as_params, takes_params
+from fcpair.params import Evaluate, Partition
 from fcpair.records import RunRecord, Sampled, Tier
 from fcpair.report.figures.evaluation_figures import pictures
 from fcpair.stages.questions import Closed

@@ -16,7 +16,7 @@ from fcpair.store.corpus import grids
 
 def source_of(tx: Tx, of: Round) -> Round:
     """The round in which the examples of a round were written: the one that counts in the grid that they are of."""
-    with grids.about(tx, find_grid(tx, of.examples).id):
+    with grids.about(tx, find_grid(tx, of.options.examples).id):
         return rounds.counting(tx)
 
 
@@ -30,7 +30,7 @@ def missing(tx: Tx, of: Round, on: str = "") -> str | None:
 
     `on` is the option by which commands are given the grid.
     """
-    return _missing(tx, of, of_round(tx, of), on) if of.examples else None
+    return _missing(tx, of, of_round(tx, of), on) if of.options.examples else None
 
 
 def _missing(tx: Tx, of: Round, there: list[Example], on: str) -> str | None:
@@ -41,10 +41,10 @@ def _missing(tx: Tx, of: Round, there: list[Example], on: str) -> str | None:
     if n := sum(one.id in aside for one in may_be_shown(there)):
         what = "1 example, whose text was" if n == 1 else f"{n:,} examples, whose texts were"
         return (
-            f"round `{of.name}` has {what} taken back or replaced in grid `{of.examples}` since; review what is not to "
-            f"be used, or run `fcpair examples find {options} --redo`"
+            f"round `{of.name}` has {what} taken back or replaced in grid `{of.options.examples}` since; review what "
+            f"is not to be used, or run `fcpair examples find {options} --redo`"
         )
-    if of.reviewed and (n := len({one.row_id for one in there if one.used is None})):
+    if of.options.reviewed and (n := len({one.row_id for one in there if one.used is None})):
         what = "1 row has" if n == 1 else f"{n:,} rows have"
         return (
             f"round `{of.name}`: {what} examples that nobody has reviewed; `fcpair serve`, where a lead does so, or "
@@ -64,7 +64,7 @@ def given_to_models(tx: Tx, grid: str, of: Round) -> dict[int, str]:
     Raises:
         StageError: they were not found or not reviewed, or the text of one does not stand any more.
     """
-    if not of.examples:
+    if not of.options.examples:
         return {}
     there = of_round(tx, of)
     if said := _missing(tx, of, there, f"--grid {quote(grid)}"):

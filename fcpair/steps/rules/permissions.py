@@ -233,4 +233,4 @@ def texts_to_judge(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]
     """
     row, column = cells.texts_of(tx, cell_id)
     hidden: dict[str, Any] = {"body": NOT_SHOWN, "language": None, "meta": {}}
-    return row, ({**column, **hidden} if rounds.counting(tx).hides_column else column)
+    return row, ({**column, **hidden} if rounds.counting(tx).options.hides_column else column)

@@ -52,10 +52,10 @@ def waits_for(tx: Tx) -> str | None:
 
 def examples_wait_for(tx: Tx, of: Round) -> str | None:
     """Why the examples of a round cannot be found yet; None where they can, or where it has none."""
-    if not of.examples:
+    if not of.options.examples:
         return None
-    with grids.about(tx, find_grid(tx, of.examples).id):
-        return undone(tx, of.examples, rounds.counting(tx))
+    with grids.about(tx, find_grid(tx, of.options.examples).id):
+        return undone(tx, of.options.examples, rounds.counting(tx))
 
 
 def standing(tx: Tx, wanted: Round, given: list[assignments.Count] | None = None) -> Standing:
@@ -80,7 +80,7 @@ def _by_status(given: list[assignments.Count], wanted: Round) -> dict[str, int]:
 
 def pilot_waits(tx: Tx, of: Round) -> bool:
     """Whether the pilot that a round asks for is still to be judged."""
-    if not of.passed:
+    if not of.options.passed:
         return False
-    with grids.about(tx, find_grid(tx, of.passed).id):
-        return undone(tx, of.passed, rounds.counting(tx)) is not None
+    with grids.about(tx, find_grid(tx, of.options.passed).id):
+        return undone(tx, of.options.passed, rounds.counting(tx)) is not None

@@ -14,8 +14,8 @@ from fcpair.errors import InputError, ModelError, ServiceError
 from fcpair.models import grammar, language
 from fcpair.models.model_files import resolve
 from fcpair.models.similarity import Likeness
-from fcpair.plans import Checks
 from fcpair.records import Remark, Role, Round
+from fcpair.round_options import Checks
 from fcpair.stages.questions import Form, Text, n_words
 from fcpair.steps.base.answer_values import form_of, take, text_sent
 from fcpair.steps.base.context import OnStudy
@@ -35,12 +35,12 @@ _LATE = 200  # judgements that are read once more: with several servers, a lower
 
 def is_checked(of: Round) -> bool:
     """Whether texts of a round are checked as they come: wherever people write, in studies since 0.8."""
-    return of.role is not Role.MODEL and of.answers_rows and form_of(of.form).writes is not None
+    return of.role is not Role.MODEL and of.options.answers_rows and form_of(of.form).writes is not None
 
 
 def checks_of(of: Round) -> Checks:
     """The checks that a round declares."""
-    return Checks(**(of.options.get("checks") or {}))
+    return of.options.checks or Checks()
 
 
 @cache
@@ -56,7 +56,7 @@ def prepare(of: Round) -> None:
         InputError: a language that cannot be told, or none of those that harper knows.
         ModelError: the encoder cannot be had.
     """
-    expected, checks = str(of.options.get("language") or ""), checks_of(of)
+    expected, checks = str(of.options.language or ""), checks_of(of)
     if expected:
         language.check_known(expected)
     if checks.grammar == grammar.HARPER and expected not in ("", "en"):
@@ -94,7 +94,7 @@ def warm_up(study: OnStudy, is_over: Callable[[], bool] = lambda: False) -> None
     for of, texts in there:
         if is_over():
             return
-        if expected := str(of.options.get("language") or ""):
+        if expected := str(of.options.language or ""):
             language.other_language(_WARMING, expected)
         if checks_of(of).grammar == grammar.HARPER:
             grammar.faults(_WARMING, grammar.HARPER, expected)
@@ -198,7 +198,7 @@ def _has(n: int) -> str:
 
 
 def _of_language(of: Round, body: str) -> list[Remark]:
-    expected = str(of.options.get("language") or "")
+    expected = str(of.options.language or "")
     other = language.other_language(body, expected) if expected else None
     if other is None:
         return []
@@ -229,7 +229,7 @@ def _of_grammar(of: Round, checks: Checks, body: str) -> list[Remark]:
         return []
     rule = grammar.rule(checks.grammar)
     try:
-        faults = grammar.faults(body, checks.grammar, str(of.options.get("language") or ""))
+        faults = grammar.faults(body, checks.grammar, str(of.options.language or ""))
     except ServiceError as error:
         _log.warning("%s", error)
         return [

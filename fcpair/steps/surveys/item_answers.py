@@ -58,7 +58,7 @@ def items_answered(tx: Tx, name: str, of: Round) -> dict[str, Answers]:
     items = rows.set_index(ROW).loc[table["row"], columns].reset_index(drop=True)
     found = {}
     for by, own in table.reset_index(drop=True).groupby("by", sort=False):
-        shares = _shares(own["reply"].tolist(), own["skipped"].tolist()) if of.probabilities else None
+        shares = _shares(own["reply"].tolist(), own["skipped"].tolist()) if of.options.probabilities else None
         said = own[question].where(~own["skipped"], own["reply"]).tolist()
         here = items.loc[own.index].reset_index(drop=True)
         found[str(by)] = answers_to_items(here, said, shares, name, own["cell"].tolist())

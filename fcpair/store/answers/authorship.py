@@ -78,10 +78,10 @@ def fold_name(name: str) -> str:
 
 def originals(tx: Tx, of: Round) -> dict[int, str]:
     """The text that a round gives to be edited on each cell; none where it edits nothing."""
-    if of.edits_row:
+    if of.options.edits_row:
         query = select(cell.c.id, text.c.body).join(text, text.c.id == cell.c.row_id)
         return {row[0]: row[1] for row in tx.execute(query.where(grids.span(tx).holds(cell.c.id)))}
-    return texts_on_cells(tx, rounds.named(tx, of.edits_round)) if of.edits_round else {}
+    return texts_on_cells(tx, rounds.named(tx, of.options.edits_round)) if of.options.edits_round else {}
 
 
 class OnCell(NamedTuple):
@@ -110,8 +110,8 @@ def cells_before(tx: Tx, of: Round) -> set[int]:
 
     Where it edits, those with a text, and of a model's replies those that are empty, too: somebody may write one.
     """
-    earlier = rounds.named(tx, of.rests_on)
-    needs_text = of.edits_round and earlier.role is not Role.MODEL
+    earlier = rounds.named(tx, of.options.rests_on)
+    needs_text = of.options.edits_round and earlier.role is not Role.MODEL
     return set(on_cells(tx, earlier) if needs_text else judgements.answered_cells(tx, earlier))
 
 

@@ -104,14 +104,14 @@ def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]
     None where there is none), and to validate `decision_id`, and `decided` and `decided_value`, the code and the
     answer that the cell has now.
     """
-    query = _next(**_kind(of), by_row=of.by_row)
-    given = {"person": person_id, "n": n, "rests_on": of.rests_on}
+    query = _next(**_kind(of), by_row=of.options.by_row)
+    given = {"person": person_id, "n": n, "rests_on": of.options.rests_on}
     found = [row._asdict() for round_id in of.ids for row in query.all(tx, round=round_id, **given)]
     return sorted(found, key=itemgetter("at"))[:n]
 
 
 def _kind(of: Round) -> dict[str, bool]:
-    return {"checks": of.checks is not None, "rests": bool(of.rests_on)}
+    return {"checks": of.checks is not None, "rests": bool(of.options.rests_on)}
 
 
 @cache
@@ -125,7 +125,7 @@ def n_open(tx: Tx, person_id: int, of: Round) -> int:
 
     What is to be validated has a label at present and none open; what rests on an earlier round has an answer there.
     """
-    given = {"person": person_id, "rests_on": of.rests_on}
+    given = {"person": person_id, "rests_on": of.options.rests_on}
     return sum(_count(**_kind(of)).first(tx, round=one, **given).n for one in of.ids)
 
 
@@ -144,7 +144,7 @@ _ORIGINAL = Ready(
 
 def original(tx: Tx, of: Round, cell_id: int) -> Any:
     """What was written in the round that this one edits, `body` and `language`: the newest text on the cell."""
-    return _ORIGINAL.first(tx, cell=cell_id, grid=of.grid_id, edits=of.edits)
+    return _ORIGINAL.first(tx, cell=cell_id, grid=of.grid_id, edits=of.options.edits)
 
 
 _ROW_META = Ready(select(text.c.meta).join(cell, cell.c.row_id == text.c.id).where(cell.c.id == bindparam("cell")))

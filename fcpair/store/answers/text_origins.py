@@ -81,10 +81,10 @@ def _edited(tx: Tx) -> Edited:
     for _ in grids.each(tx):
         there = {one.name: one for one in rounds.rounds(tx)}
         for one in there.values():
-            if one.edits_row:
+            if one.options.edits_row:
                 found[one.id] = _of_rows(tx, found)
-            elif one.edits in there:
-                first = there[one.edits]
+            elif one.options.edits in there:
+                first = there[one.options.edits]
                 found[one.id] = _writers(tx, first) | found.get(first.id, {})
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, inse
 
 from fcpair.errors import UnknownIdError
 from fcpair.records import Role, Round
+from fcpair.round_options import RoundOptions
 from fcpair.store.assignment.distinct_answers import Answer
 from fcpair.store.assignment.distinct_answers import add as add_answers
 from fcpair.store.corpus.grids import here
@@ -30,11 +31,11 @@ def add(
     counts: bool = False,
     checks: int | None = None,
     blind: bool = False,
-    options: Mapping[str, Any] | None = None,
+    options: RoundOptions | None = None,
 ) -> int:
     """Note a round of a grid with the answers that are `known` beforehand; returns its id."""
     row = {"grid_id": grid_id, "name": name, "role": role.value, "form": form, "checks": checks, "counts": counts}
-    (made,) = checksums.summed(tx, round_, [{**row, "blind": blind, "options": dict(options or {})}])
+    (made,) = checksums.summed(tx, round_, [{**row, "blind": blind, "options": options.as_json() if options else {}}])
     tx.execute(insert(round_), [made])
     add_answers(tx, made["id"], list(known))
     return int(made["id"])
@@ -92,7 +93,7 @@ def _made(found: Sequence[Any]) -> list[Round]:
             row.form,
             bool(row.counts),
             row.checks,
-            row.options,
+            RoundOptions.of_json(row.options),
         )
         for row in found
         if not row.blind

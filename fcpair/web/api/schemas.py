@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from fcpair.plans import Screen
 from fcpair.records import Role, Rule, ShownText, Task
+from fcpair.round_options import Screen
 from fcpair.stages.questions import LONGEST_NAME
 from fcpair.stages.questions.any_of import MOST_LABELS
 from fcpair.stages.questions.scale import LARGEST

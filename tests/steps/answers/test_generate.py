@@ -123,7 +123,7 @@ def test_where_it_changes_each_time_nothing_is_written(tmp_path: Path, monkeypat
 
     def change() -> None:
         with grid.store.write() as tx:
-            options = {**rounds.named(tx, "propose").options, "prompt": f"Reply {len(said)}: {{row}}"}
+            options = {**rounds.named(tx, "propose").options.as_json(), "prompt": f"Reply {len(said)}: {{row}}"}
             tx.execute(tables.round_.update().where(tables.round_.c.name == "propose").values(options=options))
             note_run(tx, "test", {}, {})
 

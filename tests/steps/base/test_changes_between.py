@@ -19,6 +19,7 @@ from fcpair.errors import ConflictError, FcpairError
 from fcpair.models import encode, model_files
 from fcpair.params import Assign, Retrieve, Select
 from fcpair.records import Role, Round
+from fcpair.round_options import RoundOptions
 from fcpair.stages.assignment import assign, extra_labels
 from fcpair.stages.corpus import retrieve
 from fcpair.steps.assignment.extra_labels import TRIES
@@ -124,7 +125,9 @@ def test_candidates_of_other_hs_than_were_selected_are_refused(at: At, monkeypat
         (np.arange(3), np.arange(3) + 1),
         (np.zeros(4), np.zeros((2, 2))),
         (pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [1, 3]})),
-        tuple(Round((1,), 1, "r", Role.MODEL, "text()", counts=False, options={"seed": seed}) for seed in (1, 2)),
+        tuple(
+            Round((1,), 1, "r", Role.MODEL, "text()", counts=False, options=RoundOptions(seed=seed)) for seed in (1, 2)
+        ),
         ([1], (1,)),
     ],
 )

@@ -499,9 +499,9 @@ def test_options_of_a_round_are_those_of_its_plan(tmp_path: Path) -> None:
     with study.grid("rate").store.read() as tx:
         round_ = rounds.named(tx, "rate")
     assert (round_.role, round_.counts, round_.form) == (Role.RATER, True, RATE.form)
-    assert {name: round_.options[name] for name in ("answers", "screen", "once_per_row", "edits", "after")} == {
-        **{"answers": 2, "screen": "row", "once_per_row": False, "edits": "", "after": ""}
-    }
+    assert {
+        name: getattr(round_.options, name) for name in ("answers", "screen", "once_per_row", "edits", "after")
+    } == {**{"answers": 2, "screen": "row", "once_per_row": False, "edits": "", "after": ""}}
 
 
 # ---- a part of the cells

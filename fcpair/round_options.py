@@ -1,0 +1,168 @@
+"""How a round is dealt and shown: what its plan says of that, and what the study keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal, Self
+
+from fcpair.errors import InputError
+from fcpair.param_values import AT_LEAST_ONE, Checked, as_params, param
+
+Screen = Literal["cell", "row", "list"]
+Together = Literal["", "source"]
+Hide = Literal["column", "nothing"]
+Models = Annotated[tuple[str, ...], "models, each NAME=service:MODEL or NAME=canned:FILE"]
+Definitions = Annotated[Mapping[str, str], "a text of each; in a recipe a table of texts by names"]
+OF_GRID = ("answers_rows", "hides", "rewords_rows")  # what the plan of the grid makes of a round
+ROW = "row"
+"""What a round says that it edits where it edits the row's own text, and not what was written in an earlier round."""
+
+
+@dataclass(frozen=True)
+class Checks(Checked):
+    """What is checked of a text while somebody writes it, beside the number of its words and its language."""
+
+    similar: float | None = param(
+        None, "refuse a text whose cosine similarity to another exceeds this, such as 0.95", otherwise="no check"
+    )
+    often: int = param(10, "the others are answers that came more than so many times, and the writer's own")
+    model: str = param("all-MiniLM-L6-v2", "the encoder that says how similar texts are")
+    grammar: str = param("", "what looks at the grammar: harper (English), or the URL of a LanguageTool server")
+    refuses: tuple[str, ...] = param((), "the kinds of faults of grammar that refuse a text; all others only warn")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.similar is not None and not 0 < self.similar < 1:
+            raise InputError(f"similar is {self.similar:g}; expected a number between 0 and 1, such as 0.95")
+        if self.often < 1:
+            raise InputError(f"often is {self.often}; expected 1 or more")
+        if self.grammar not in {"", "harper"} and not self.grammar.startswith(("http://", "https://")):
+            raise InputError(f"grammar is `{self.grammar}`; expected harper, or the URL of a LanguageTool server")
+        if self.refuses and not self.grammar:
+            raise InputError("`refuses` names kinds of faults of grammar; say with `grammar` what finds them")
+
+
+@dataclass(frozen=True)
+class RoundDesign:
+    """What a plan says of how a round is dealt and shown; each default stands here, and nowhere else."""
+
+    answers: int = param(1, "how many answers each cell gets, by different people; 0: one by everybody")
+    cells: int | None = param(None, "how many cells to draw, as for a pilot or a spot check", otherwise="all")
+    columns_per_row: int | None = param(
+        None, "how many columns of each row to draw, each column as often as any other", otherwise="all"
+    )
+    once_per_row: bool = param(False, "nobody has two cells of a row")
+    batch: int | None = param(None, "how many rows go together, one batch after the other", otherwise="no batches")
+    per_batch: int | None = param(
+        None, "how many cells to draw from each batch that is done, of the round that this comes `after`"
+    )
+    passed: str = param("", "a grid that judges what was written in a pilot: only who passed there answers")
+    pass_at: int | None = param(None, "how many positive judgements there are a pass")
+    language: str = param("", "the language that a text must be in, such as en or fa")
+    checks: Checks | None = param(None, "what is checked of a text while somebody writes it")
+    screen: Screen = param("cell", "what is on the screen at once: a cell, all cells of a row, or a list of rows")
+    in_order: bool = param(
+        False,
+        "the columns of a row come in their order, and not in one drawn for each person; not where `screen = cell`",
+    )
+    author: str = param("", "the metadata column of the rows that says who made each, who then does not answer it")
+    together: Together = param("", "source: the same people answer all rows from one source", otherwise="rows apart")
+    hide: Hide | None = param(
+        None,
+        "what those who answer are not shown: the column, or nothing",
+        otherwise="the column, where it names the model whose text people edit or judge",
+    )
+    edits: str = param("", "an earlier round of the grid, whose text is given to be edited; row: the row's own text")
+    after: str = param("", "an earlier round of the grid, in which a cell must have an answer first")
+    models: Models = param(
+        (), "the models that answer, instead of people: NAME=service:MODEL, NAME=local:MODEL or NAME=canned:FILE"
+    )
+    probabilities: bool = param(
+        False, "models say how probable each answer of a closed question is, instead of writing one"
+    )
+    prompt: str = param("", "what models are asked, with {row} and {column} for the texts of a cell")
+    definitions: Definitions = param((), "of each column the text that {definition} stands for in the prompt")
+    examples: str = param("", "an earlier grid, of whose written texts {examples} in the prompt shows some")
+    n_examples: int = param(
+        10, "how many examples a row has: the texts on the rows of that grid that are nearest to it"
+    )
+    example_model: str = param(
+        "paraphrase-multilingual-mpnet-base-v2", "the encoder that says which rows are nearest to each other"
+    )
+    reviewed: bool = param(True, "models are shown only examples that a person let be used; false: all of them")
+    people: int | None = param(
+        None, "how many people answer; those of the role that `people` lists if not given", bounds=AT_LEAST_ONE
+    )
+    seed: int = param(0, "of the deal and the orders")
+
+
+@dataclass(frozen=True)
+class RoundOptions(RoundDesign):
+    """What a study keeps of how a round is dealt and shown; a round of an older one has the defaults of what it lacks.
+
+    Beside what its plan says: `hides` is the side that those who answer are not shown; with `answers_rows` a written
+    text is known by the row that it answers, too, so that the same words to two rows are two texts; with `rewords_rows`
+    what is written is the row's text in other words, such as a translation that is mended.
+    """
+
+    answers_rows: bool = False
+    hides: str | None = None
+    rewords_rows: bool = False
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> Self:
+        """The options of a round, as its row has them."""
+        values: dict[str, Any] = {item.name: stored[item.name] for item in fields(cls) if item.name in stored}
+        if values.get("models"):
+            values["models"] = tuple(values["models"])
+        if values.get("checks"):
+            values["checks"] = Checks(**values["checks"])
+        return cls(**values)
+
+    def as_json(self) -> dict[str, Any]:
+        """What `of_json` reads."""
+        return {name: value for name, value in as_params(self).items() if name not in OF_GRID or value}
+
+    @property
+    def hides_column(self) -> bool:
+        """Whether those who answer are not shown the column, nor by any number which one it is."""
+        return self.hides == "column"
+
+    @property
+    def edits_row(self) -> bool:
+        """Whether the row's own text is edited, for which no earlier round is needed."""
+        return self.rewords_rows and self.edits == ROW
+
+    @property
+    def edits_round(self) -> str:
+        """The round of the grid whose texts are edited in this one; empty where none are, or the rows are."""
+        return "" if self.edits_row else self.edits
+
+    @property
+    def rests_on(self) -> str:
+        """The round of the grid in which a cell must have an answer first; empty where there is none."""
+        return self.edits_round or self.after
+
+    @property
+    def bars_earlier(self) -> bool:
+        """Whether who answered a cell in the round that this one rests on is not given it here.
+
+        Only where everybody is asked, once after the other, it is the same people who answer both.
+        """
+        return bool(self.edits_round or not self.everybody)
+
+    @property
+    def everybody(self) -> bool:
+        """Whether each cell is answered by everybody with the role, whenever they come."""
+        return self.answers == 0
+
+    @property
+    def by_row(self) -> bool:
+        """Whether people go through one row after the other, with all its cells on the screen, perhaps among others."""
+        return self.screen != "cell"
+
+    @property
+    def by_source(self) -> bool:
+        """Whether the same people answer all rows that are from one source."""
+        return self.together == "source"
